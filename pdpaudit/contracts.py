@@ -1,0 +1,252 @@
+"""The protocols a statistic, a mechanism and an attack follow; no subclassing required.
+
+Everything else in the harness is written against these names, and this module imports none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, overload, runtime_checkable
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+__all__ = [
+    "FastStatistic",
+    "Instance",
+    "Law",
+    "LawfulMechanism",
+    "Mechanism",
+    "Oracle",
+    "Outputs",
+    "PrivacyClaim",
+    "SamplingMechanism",
+    "StatisticOfProximity",
+]
+
+
+@dataclass(frozen=True)
+class PrivacyClaim:
+    """The promise to be tested: (ε, δ)-protected differential privacy.
+
+    Attributes
+    ----------
+    epsilon : float
+        Privacy loss in nats.
+    delta : float
+        Additive slack, 0 for the pure form.
+    source : str
+        Theorem or lemma that makes the promise.
+
+    Raises
+    ------
+    ValueError
+        If ``epsilon`` is negative or not a number, or ``delta`` is outside [0, 1).
+
+    Examples
+    --------
+    >>> PrivacyClaim(1.0, source="Theorem 1")
+    PrivacyClaim(epsilon=1.0, delta=0.0, source='Theorem 1')
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a promise."""
+        if not self.epsilon >= 0:
+            raise ValueError(f"epsilon = {self.epsilon}: a claim needs epsilon >= 0")
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta = {self.delta}: a claim needs 0 <= delta < 1")
+
+
+@runtime_checkable
+class StatisticOfProximity(Protocol):
+    """How close a vertex is to a set of targeted vertices (Kearns et al., section 3).
+
+    A statistic is a pure function of its arguments, finite and real for every vertex of every
+    graph, ``targets`` empty included. What it declares is a promise about all neighbouring
+    networks with at most the public maximum degree.
+    """
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex`` with respect to ``targets``."""
+        ...
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the declared targeted sensitivity Δ for the public degree bound."""
+        ...
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return the declared impact cardinality IC for the public degree bound."""
+        ...
+
+
+@runtime_checkable
+class FastStatistic(StatisticOfProximity, Protocol):
+    """A statistic that also scores all vertices at once on a sparse matrix."""
+
+    def scores(
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the statistic of every vertex, shape ``(n,)``."""
+        ...
+
+
+class Oracle(Protocol):
+    """The identity oracle: is this vertex targeted?
+
+    It answers a repeated question from memory: only a vertex asked about for the first time is
+    paid for, counted and logged.
+    """
+
+    def __call__(self, vertex: int) -> bool:
+        """Return whether ``vertex`` is targeted."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of vertices paid for."""
+        ...
+
+    @property
+    def log(self) -> Sequence[int]:
+        """The vertices paid for, in order; seeds are public and not among them."""
+        ...
+
+    def examined(self, vertex: int) -> bool:
+        """Return whether the status of ``vertex`` is known already, for free."""
+        ...
+
+
+class Instance(Protocol):
+    """What a graph-search mechanism sees: the network and an oracle, never the partition."""
+
+    @property
+    def graph(self) -> nx.Graph:
+        """The network, vertices ``0..n-1``; not to be modified."""
+        ...
+
+    @property
+    def adjacency(self) -> csr_array:
+        """The same network as a symmetric 0/1 matrix with sorted indices, shape ``(n, n)``."""
+        ...
+
+    @property
+    def oracle(self) -> Oracle:
+        """The identity oracle."""
+        ...
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The public targeted vertices the search starts from."""
+        ...
+
+
+class Mechanism(Protocol):
+    """A randomised algorithm under audit.
+
+    A search's ``instance`` is an :class:`Instance` and its output the tuple of targeted vertices
+    found, in order. Other mechanisms may take any instance and return any hashable output.
+    """
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The promise to be tested."""
+        ...
+
+    def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
+        """Return one output; all randomness comes from ``rng``."""
+        ...
+
+
+class Outputs(Sequence[Hashable]):
+    """Many outputs at once, coded: the distinct ones, and which of them each run gave.
+
+    Parameters
+    ----------
+    distinct : sequence of hashable
+        The distinct outputs.
+    codes : ndarray of int, shape (size,)
+        For each run the index of its output in ``distinct``.
+
+    Examples
+    --------
+    >>> outputs = Outputs([(0,), (0, 3)], np.array([1, 0, 1]))
+    >>> outputs[0], len(outputs), outputs.counts()
+    ((0, 3), 3, {(0,): 1, (0, 3): 2})
+    """
+
+    def __init__(self, distinct: Sequence[Hashable], codes: npt.NDArray[np.integer[Any]]) -> None:
+        self.distinct = distinct
+        self.codes = codes
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> Hashable: ...
+    @overload
+    def __getitem__(self, index: slice) -> Outputs: ...
+    def __getitem__(self, index: int | slice) -> Hashable | Outputs:
+        """Return one output, or a slice of the outputs."""
+        if isinstance(index, slice):
+            return Outputs(self.distinct, self.codes[index])
+        return self.distinct[int(self.codes[index])]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Iterate over the outputs in the order they were drawn."""
+        return (self.distinct[code] for code in self.codes)
+
+    def counts(self) -> dict[Hashable, int]:
+        """Return how often each output came up, those that did; O(size + distinct)."""
+        tally = np.bincount(self.codes, minlength=len(self.distinct))
+        counts: dict[Hashable, int] = {}
+        for output, times in zip(self.distinct, tally.tolist(), strict=True):
+            if times:
+                counts[output] = counts.get(output, 0) + times
+        return counts
+
+
+@runtime_checkable
+class SamplingMechanism(Protocol):
+    """A mechanism that draws many outputs at once, equal in law to as many runs."""
+
+    def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Sequence[Hashable]:
+        """Return ``size`` independent outputs."""
+        ...
+
+
+@dataclass(frozen=True)
+class Law:
+    """The exact output law of a mechanism on one instance.
+
+    Attributes
+    ----------
+    probabilities : mapping of hashable to float
+        Probability of each output.
+    missing : float
+        Upper bound on the mass of outputs left out, and on the error of the sum.
+
+    Examples
+    --------
+    >>> Law({(0, 1): 0.25, (0,): 0.75}).probabilities[(0,)]
+    0.75
+    """
+
+    probabilities: Mapping[Hashable, float]
+    missing: float = field(default=0.0)
+
+
+@runtime_checkable
+class LawfulMechanism(Protocol):
+    """A mechanism whose output law can be computed."""
+
+    def law(self, instance: Any) -> Law:
+        """Return the exact output law."""
+        ...

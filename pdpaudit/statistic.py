@@ -1,0 +1,152 @@
+"""Make a statistic of proximity from a plain function, and score every vertex with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.contracts import FastStatistic, StatisticOfProximity
+
+__all__ = ["DeclaredStatistic", "score_all", "statistic"]
+
+Scalar = Callable[[nx.Graph, int, frozenset[int]], float]
+Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class DeclaredStatistic:
+    """A plain function together with what its author declares of it.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(graph, vertex, targets) -> float``.
+    declared_sensitivity, declared_impact_cardinality : number or callable
+        A number, or a function of the public maximum degree.
+    """
+
+    function: Scalar
+    declared_sensitivity: float | Callable[[int], float]
+    declared_impact_cardinality: int | Callable[[int], int]
+
+    @property
+    def __name__(self) -> str:
+        """The function's own name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``."""
+        return self.function(graph, vertex, targets)
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the declared targeted sensitivity."""
+        declared = self.declared_sensitivity
+        return declared(max_degree) if callable(declared) else declared
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return the declared impact cardinality."""
+        declared = self.declared_impact_cardinality
+        return declared(max_degree) if callable(declared) else declared
+
+
+@dataclass(frozen=True)
+class FastDeclaredStatistic(DeclaredStatistic):
+    """A declared statistic that also scores all vertices at once."""
+
+    fast: Fast
+
+    @property
+    def __name__(self) -> str:
+        """The function's own name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def scores(
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the statistic of every vertex, shape ``(n,)``."""
+        return self.fast(adjacency, targets)
+
+
+def statistic(
+    *,
+    sensitivity: float | Callable[[int], float],
+    impact_cardinality: int | Callable[[int], int],
+    scores: Fast | None = None,
+) -> Callable[[Scalar], DeclaredStatistic]:
+    """Declare a plain function to be a statistic of proximity.
+
+    Parameters
+    ----------
+    sensitivity : float or callable
+        Declared targeted sensitivity, a number or a function of the public maximum degree.
+    impact_cardinality : int or callable
+        Declared impact cardinality, likewise.
+    scores : callable, optional
+        Fast path ``scores(adjacency, targets) -> ndarray of shape (n,)``.
+
+    Returns
+    -------
+    callable
+        A decorator that turns ``f(graph, vertex, targets)`` into a :class:`DeclaredStatistic`.
+
+    Examples
+    --------
+    >>> @statistic(sensitivity=0, impact_cardinality=1)
+    ... def friends_in(graph, vertex, targets):
+    ...     return sum(1 for other in graph[vertex] if other in targets)
+    >>> friends_in(nx.path_graph(3), 1, frozenset({0, 2})), friends_in.sensitivity(5)
+    (2, 0)
+    """
+
+    def decorate(function: Scalar) -> DeclaredStatistic:
+        if scores is None:
+            return DeclaredStatistic(function, sensitivity, impact_cardinality)
+        return FastDeclaredStatistic(function, sensitivity, impact_cardinality, scores)
+
+    return decorate
+
+
+def score_all(
+    sop: StatisticOfProximity,
+    graph: Callable[[], nx.Graph],
+    adjacency: csr_array,
+    targets: frozenset[int],
+) -> npt.NDArray[np.float64]:
+    """Score every vertex, by the fast path where there is one.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic.
+    graph : callable
+        Returns the networkx graph; only called when the fast path is missing.
+    adjacency : csr_array, shape (n, n)
+        The same graph as a matrix.
+    targets : frozenset of int
+        The set S.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        The statistic of each vertex.
+
+    Examples
+    --------
+    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> path = nx.path_graph(3)
+    >>> @statistic(sensitivity=0, impact_cardinality=1)
+    ... def touches(graph, vertex, targets):
+    ...     return any(other in targets for other in graph[vertex])
+    >>> score_all(touches, lambda: path, adjacency_from_networkx(path)[0], frozenset({0}))
+    array([0., 1., 0.])
+    """
+    if isinstance(sop, FastStatistic):
+        return np.asarray(sop.scores(adjacency, np.array(sorted(targets), dtype=np.int64)))
+    known = graph()
+    return np.array([sop(known, v, targets) for v in range(adjacency.shape[0])], dtype=np.float64)
