@@ -98,7 +98,7 @@ class FastStatistic(StatisticOfProximity, Protocol):
 
 
 class Oracle(Protocol):
-    """The identity oracle: is this vertex targeted?
+    """The identity oracle, which says whether a vertex is targeted.
 
     It answers a repeated question from memory: only a vertex asked about for the first time is
     paid for, counted and logged.
