@@ -1,0 +1,125 @@
+"""Neighbouring networks: one protected vertex rewired, everything else the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.network import Network
+
+__all__ = ["NeighborPair", "difference", "rewire"]
+
+Vertices = Sequence[int] | npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborPair:
+    """Two neighbouring networks.
+
+    Attributes
+    ----------
+    left, right : Network
+        The two networks, with the same vertices, partition and seeds.
+    vertex : int
+        The protected vertex whose edges differ.
+    family : str
+        How the pair was made, for the report.
+    """
+
+    left: Network
+    right: Network
+    vertex: int
+    family: str
+
+    def reversed(self) -> NeighborPair:
+        """Return the pair the other way round."""
+        return NeighborPair(self.right, self.left, self.vertex, self.family)
+
+
+def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
+    """Return the network in which ``vertex`` has exactly these neighbours.
+
+    Parameters
+    ----------
+    network : Network
+        The network to start from; unchanged.
+    vertex : int
+        A protected vertex.
+    neighbours : sequence of int
+        Its new neighbours, in any order, without repeats or the vertex itself.
+
+    Returns
+    -------
+    Network
+        O(n + m).
+
+    Raises
+    ------
+    ValueError
+        If the vertex is targeted, or a neighbour is out of range, repeated or the vertex itself.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
+    >>> network = Network(adjacency, np.array([True, False, True, False]), seeds=(0,))
+    >>> rewire(network, 1, [3]).neighbours(1).tolist()
+    [3]
+    """
+    chosen = np.sort(np.asarray(neighbours, dtype=np.int32))
+    if network.targeted[vertex]:
+        raise ValueError(f"vertex {vertex} is targeted: only a protected vertex is rewired")
+    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= network.n):
+        raise ValueError(f"neighbours of {vertex} must be vertices 0..{network.n - 1}")
+    if (chosen == vertex).any() or (np.diff(chosen) == 0).any():
+        raise ValueError(f"neighbours of {vertex} must be distinct and other than itself")
+    old = network.adjacency
+    rows = np.repeat(np.arange(network.n, dtype=np.int32), np.diff(old.indptr))
+    kept = (rows != vertex) & (old.indices != vertex)
+    spoke = np.full(len(chosen), vertex, dtype=np.int32)
+    rows = np.concatenate([rows[kept], chosen, spoke])
+    columns = np.concatenate([old.indices[kept], spoke, chosen])
+    matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=old.shape)
+    matrix.sort_indices()
+    return network.with_adjacency(matrix)
+
+
+def difference(left: Network, right: Network, vertex: int) -> str | None:
+    """Say why two networks are not neighbours through ``vertex``, or None if they are.
+
+    It shares nothing with :func:`rewire`: it compares the two edge sets themselves.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> mask = np.array([True, False, True])
+    >>> path = Network(adjacency_from_networkx(nx.path_graph(3))[0], mask, seeds=(0,))
+    >>> loop = Network(adjacency_from_networkx(nx.cycle_graph(3))[0], mask, seeds=(0,))
+    >>> difference(path, loop, 1)
+    'edge 0-2 differs and does not touch vertex 1'
+    """
+    if left.n != right.n or not np.array_equal(left.targeted, right.targeted):
+        return "the two networks do not share vertices and partition"
+    if left.seeds != right.seeds:
+        return "the two networks do not share their seeds"
+    if left.targeted[vertex]:
+        return f"vertex {vertex} is targeted"
+    ours, theirs = _arcs(left.adjacency), _arcs(right.adjacency)
+    for a, b in sorted(ours | theirs):
+        if a == b or ((b, a) in ours, (b, a) in theirs) != ((a, b) in ours, (a, b) in theirs):
+            return f"edge {a}-{b} is a loop or has no reverse"
+    for a, b in sorted(ours ^ theirs):
+        if vertex not in (a, b):
+            return f"edge {a}-{b} differs and does not touch vertex {vertex}"
+    return None
+
+
+def _arcs(adjacency: csr_array) -> set[tuple[int, int]]:
+    rows, columns = adjacency.nonzero()
+    return set(zip(rows.tolist(), columns.tolist(), strict=True))

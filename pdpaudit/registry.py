@@ -1,0 +1,220 @@
+"""Find statistics, mechanisms and attacks: by registered name, module, file or bare name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from pdpaudit.errors import InputError
+
+__all__ = ["Group", "Registered", "UserCodeError", "configure", "registered", "resolve"]
+
+Group = Literal["sops", "mechanisms", "attacks", "populations"]
+
+SINGULAR = {
+    "sops": "statistic",
+    "mechanisms": "mechanism",
+    "attacks": "attack",
+    "populations": "population",
+}
+
+
+class UserCodeError(InputError):
+    """The user's own file failed while it was imported; carries their traceback."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One registered object: its name, and the package and place it comes from."""
+
+    name: str
+    place: str
+    package: str
+    entry_point: EntryPoint
+
+    def load(self) -> Any:
+        """Import and return the object."""
+        return self.entry_point.load()
+
+
+def registered(group: Group) -> list[Registered]:
+    """Return what is registered in a group, by name.
+
+    Examples
+    --------
+    >>> "CN" in [item.name for item in registered("sops")]
+    True
+    """
+    found = {
+        point.name: Registered(
+            point.name, point.value, point.dist.name if point.dist else "unknown", point
+        )
+        for point in entry_points(group=f"pdpaudit.{group}")
+    }
+    return [found[name] for name in sorted(found)]
+
+
+def resolve(group: Group, name: str) -> Any:
+    """Return the object a person means by ``name``.
+
+    Tried in order: a registered name (``CN``, ``PTarget:main-text``); a registered class with one
+    whole-number argument (``Path_3``); ``path/to/file.py:Name``; ``module:Name``; a bare name in
+    a module listed in ``[tool.pdpaudit]`` of ./pyproject.toml, or in ``sops.py`` /
+    ``mechanisms.py`` in the current folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, module or name; nearest names are offered.
+    UserCodeError
+        If the user's file fails on import.
+
+    Examples
+    --------
+    >>> resolve("sops", "Path_2").k
+    2
+    """
+    known = {item.name: item for item in registered(group)}
+    if name in known:
+        return known[name].load()
+    stem, _, number = name.rpartition("_")
+    if stem in known and number.isdecimal():
+        return known[stem].load()(int(number))
+    where, _, attribute = name.rpartition(":")
+    if where.endswith(".py"):
+        return _attribute(_from_file(Path(where)), where, attribute, group)
+    if where:
+        module = _from_name(where)
+        if module is not None:
+            return _attribute(module, where, attribute, group)
+    else:
+        for module in _user_modules(group):
+            if hasattr(module, name):
+                return getattr(module, name)
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    offer = f"did you mean {' or '.join(near)}" if near else f"known: {', '.join(known)}"
+    raise InputError(
+        f"unknown {SINGULAR[group]} {name!r}: {offer}? `pdpaudit list` shows all; your own is "
+        "named path/to/file.py:Name or module:Name"
+    )
+
+
+def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
+    """Make an object of a class with those options that were given.
+
+    Parameters
+    ----------
+    factory : class or object
+        An object that is not a class is returned as it is, if no option was given.
+    name : str
+        What the user calls it, for messages.
+    options : mapping
+        Keyword arguments; ``None`` means not given.
+
+    Raises
+    ------
+    InputError
+        If an option was given that the class does not take.
+
+    Examples
+    --------
+    >>> configure(resolve("sops", "Path"), "Path", {"k": 3}).k
+    3
+    """
+    given = {key: value for key, value in options.items() if value is not None}
+    takes: set[str] = set()
+    if inspect.isclass(factory):
+        takes = set(inspect.signature(factory).parameters)
+    for key in given:
+        if key not in takes:
+            raise InputError(f"{name} takes no --{key.replace('_', '-')}; leave it out")
+    if not inspect.isclass(factory):
+        return factory
+    try:
+        return factory(**given)
+    except TypeError as error:
+        raise InputError(f"{name} cannot be made: {error}") from None
+
+
+def _user_modules(group: Group) -> list[ModuleType]:
+    """Import the modules the user's project names, and the conventional file beside it."""
+    modules = []
+    project = Path("pyproject.toml")
+    if project.is_file():
+        try:
+            tool = tomllib.loads(project.read_text(encoding="utf-8")).get("tool", {})
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"pyproject.toml: {error}; mend it") from None
+        for name in tool.get("pdpaudit", {}).get("modules", []):
+            module = _from_name(name)
+            if module is None:
+                raise InputError(
+                    f"pyproject.toml: [tool.pdpaudit] names module {name!r}, which cannot be found"
+                )
+            modules.append(module)
+    file = Path(f"{group}.py")
+    if file.is_file():
+        modules.append(_from_file(file))
+    return modules
+
+
+def _from_name(name: str) -> ModuleType | None:
+    """Import a module by name, the current folder included; None if there is none."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        if importlib.util.find_spec(name) is None:
+            return None
+    except (ImportError, ValueError):
+        return None
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise UserCodeError(f"{name}: failed on import") from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file by its path."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; check the path before the colon")
+    name = path.stem
+    here = str(path.parent.resolve())
+    if here not in sys.path:
+        # The file's own imports of its neighbours work, and so do worker processes.
+        sys.path.append(here)
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
+        return loaded
+    unique = name if loaded is None else f"_pdpaudit_user_{name}"
+    spec = importlib.util.spec_from_file_location(unique, path.resolve())
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[unique] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[unique]
+        raise UserCodeError(f"{path}: failed on import") from error
+    return module
+
+
+def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> Any:
+    """Return a name from a module, or offer the nearest."""
+    if hasattr(module, attribute):
+        return getattr(module, attribute)
+    public = [key for key in vars(module) if not key.startswith("_")]
+    near = difflib.get_close_matches(attribute, public, n=3, cutoff=0.4)
+    offer = f"; did you mean {' or '.join(near)}" if near else ""
+    raise InputError(f"{where}: no {SINGULAR[group]} named {attribute!r}{offer}?")

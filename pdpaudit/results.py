@@ -1,0 +1,276 @@
+"""What an audit or a check found: frozen dataclasses with a versioned JSON form."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from pdpaudit.errors import InputError
+
+__all__ = [
+    "FORMAT",
+    "CheckResult",
+    "ClaimResult",
+    "Result",
+    "Status",
+    "exit_status",
+    "load",
+    "save",
+    "versions",
+    "worst",
+]
+
+FORMAT = "pdpaudit-result/1"
+
+Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
+
+#: From the worst down.
+SEVERITY: tuple[Status, ...] = (
+    "violated",
+    "error",
+    "inconclusive",
+    "not_rejected",
+    "certified",
+    "skipped",
+)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of one named check of a statistic.
+
+    Attributes
+    ----------
+    name : str
+        The check.
+    status : Status
+        ``violated``, ``certified``, ``not_rejected``, ``skipped`` or ``error``.
+    declared, observed : float or mapping, optional
+        What the author declared, and what was found.
+    exact : bool
+        Whether ``observed`` is exact over ``scope``.
+    scope : str
+        What was looked at.
+    witness : mapping, optional
+        A counterexample that ``replay`` re-runs.
+    detail : str
+        One sentence for a person.
+    """
+
+    name: str
+    status: Status
+    declared: Any = None
+    observed: Any = None
+    exact: bool = False
+    scope: str = ""
+    witness: Mapping[str, Any] | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """The verdict on one privacy claim.
+
+    Attributes
+    ----------
+    id, statement, source : str
+        The claim, in words, and where it is made.
+    status : Status
+        The verdict.
+    claimed : mapping
+        ``epsilon`` (nats) and ``delta``.
+    lower_bound : float, optional
+        Lower confidence bound on ε at ``confidence``, or the exact loss where ``exact`` is given.
+    exact : float, optional
+        Exact ε of the pair, where the law is known.
+    confidence : float, optional
+        Of the whole command.
+    method : str
+        How the bound was found.
+    event, pair : mapping
+        What distinguishes the two networks, and the two networks; each with ``words``.
+    samples : mapping
+        Draws spent on discovery and on confirmation, both sides together.
+    detectable_epsilon : float, optional
+        The smallest ε this run would have detected with probability 0.95.
+    witness : mapping, optional
+        What ``replay`` needs.
+    """
+
+    id: str
+    statement: str
+    source: str
+    status: Status
+    claimed: Mapping[str, float]
+    lower_bound: float | None = None
+    exact: float | None = None
+    confidence: float | None = None
+    method: str = ""
+    event: Mapping[str, Any] = field(default_factory=dict)
+    pair: Mapping[str, Any] = field(default_factory=dict)
+    samples: Mapping[str, int] = field(default_factory=dict)
+    detectable_epsilon: float | None = None
+    witness: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one command found.
+
+    Attributes
+    ----------
+    command, subject : str
+        The command and what it looked at.
+    seed : int
+        The seed all randomness came from.
+    elapsed_s : float
+        Wall time in seconds.
+    checks : tuple of CheckResult
+        For ``check``.
+    claims : tuple of ClaimResult
+        For ``audit`` and ``claims``.
+    context : mapping
+        What else a report needs: the network read, what was tried, the error budget.
+    """
+
+    command: str
+    subject: str
+    seed: int
+    elapsed_s: float
+    checks: tuple[CheckResult, ...] = ()
+    claims: tuple[ClaimResult, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def status(self) -> Status:
+        """The worst of what is inside."""
+        return worst(
+            [check.status for check in self.checks] + [claim.status for claim in self.claims]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the versioned JSON form; what is not finite becomes a string."""
+        body: dict[str, Any] = {
+            "format": FORMAT,
+            "command": self.command,
+            "subject": self.subject,
+            "seed": self.seed,
+            "versions": versions(),
+            "elapsed_s": round(self.elapsed_s, 3),
+            "status": self.status,
+        }
+        if self.checks:
+            body["checks"] = [asdict(check) for check in self.checks]
+        if self.claims:
+            body["claims"] = [asdict(claim) for claim in self.claims]
+        if self.context:
+            body["context"] = dict(self.context)
+        plain: dict[str, Any] = _plain(body)
+        return plain
+
+
+def worst(statuses: Iterable[Status]) -> Status:
+    """Return the worst status; ``skipped`` where there is none.
+
+    Examples
+    --------
+    >>> worst(["certified", "not_rejected", "skipped"])
+    'not_rejected'
+    """
+    return min(statuses, key=SEVERITY.index, default="skipped")
+
+
+def exit_status(status: Status) -> int:
+    """Return the exit status of a command: 1 for a violation, 2 for an error, else 0.
+
+    Examples
+    --------
+    >>> [exit_status(status) for status in ("violated", "error", "certified")]
+    [1, 2, 0]
+    """
+    return {"violated": 1, "error": 2}.get(status, 0)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions a result depends on."""
+    packages = ("pdpaudit", "numpy", "scipy", "networkx")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def save(path: Path, body: Mapping[str, Any]) -> None:
+    """Write JSON whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_text(path, text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, through a temporary file beside it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); choose another path"
+        ) from None
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read the JSON form of a result.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is not JSON, or is not a result of this format.
+    """
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; check the path") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise InputError(f"{path}: not JSON; give a file written with --json") from None
+    if not isinstance(body, dict) or body.get("format") != FORMAT:
+        raise InputError(f"{path}: not a {FORMAT} file; give a file written with --json")
+    return body
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, Iterable):
+        return [_plain(item) for item in value]
+    return str(value)

@@ -1,0 +1,61 @@
+"""Random streams keyed by what they are for.
+
+A stream depends on the root seed and its key alone, so a result does not depend on the number of
+workers, on the order of the checks or on which of them were selected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+import numpy as np
+
+from pdpaudit.errors import InputError
+
+__all__ = ["draw_seed", "stream"]
+
+
+def draw_seed(seed: int | None) -> int:
+    """Return the seed asked for, or a fresh one to be recorded.
+
+    Raises
+    ------
+    InputError
+        If the seed is negative.
+
+    Examples
+    --------
+    >>> draw_seed(7)
+    7
+    """
+    if seed is None:
+        return secrets.randbelow(2**32)
+    if seed < 0:
+        raise InputError(f"--seed {seed}: a seed is a whole number >= 0")
+    return seed
+
+
+def stream(seed: int, *key: str | int) -> np.random.Generator:
+    """Return the random stream for one purpose.
+
+    Parameters
+    ----------
+    seed : int
+        Root seed.
+    *key : str or int
+        What the stream is for, e.g. ``("confirm", claim, "left", chunk)``.
+
+    Returns
+    -------
+    numpy.random.Generator
+        Independent of the streams of all other keys.
+
+    Examples
+    --------
+    >>> int(stream(1, "confirm", 0).integers(100)), int(stream(1, "confirm", 0).integers(100))
+    (44, 44)
+    """
+    digest = hashlib.sha256("\x1f".join(f"{type(k).__name__}:{k}" for k in key).encode()).digest()
+    words = np.frombuffer(digest, dtype=np.uint32).tolist()
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(words)))
