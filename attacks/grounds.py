@@ -1,0 +1,97 @@
+"""Where to attack when nobody names a network: planted instances and embedded real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+import numpy as np
+
+from pdpaudit.network import (
+    Network,
+    adjacency_from_edges,
+    adjacency_from_networkx,
+    default_seeds,
+)
+from pdpaudit.registry import resolve
+from pdpaudit.sampling import stream
+
+__all__ = ["karate_club", "les_miserables", "planted", "planted_network"]
+
+#: Sizes (remaining targets, protected vertices) the search starts from.
+SIZES = tuple((m, n) for n in (24, 400, 2000) for m in (2, 5, 10, 20))
+
+#: The infection that labels Les Misérables: source, p, q, rounds, seed. Any would do; these
+#: leave several targeted components, without which there is nothing to search for.
+INFECTION = ("Valjean", 0.5, 0.4, 3, 1862)
+
+
+def planted_network(targets: int, protected: int) -> Network:
+    """Return a seed, ``targets`` scattered targets and ``protected`` others, without any edge.
+
+    The pairs planted in it rewire one protected vertex, so all that distinguishes its sides is
+    what that vertex does.
+
+    Examples
+    --------
+    >>> network = planted_network(3, 10)
+    >>> network.n, network.edges, network.seeds, network.name(1), network.name(4)
+    (14, 0, (0,), 't1', 'p1')
+    """
+    n = 1 + targets + protected
+    none = np.empty(0, dtype=np.int64)
+    names = (
+        "seed",
+        *(f"t{i}" for i in range(1, targets + 1)),
+        *(f"p{i}" for i in range(1, protected + 1)),
+    )
+    return Network(
+        adjacency_from_edges(n, none, none),
+        np.arange(n) <= targets,
+        seeds=(0,),
+        names=names,
+        title=f"planted: {targets} targets to find among {protected} protected",
+    )
+
+
+def planted() -> Iterator[Network]:
+    """Yield planted networks over a grid of sizes."""
+    for targets, protected in SIZES:
+        yield planted_network(targets, protected)
+
+
+def les_miserables() -> Iterator[Network]:
+    """Yield the co-appearances in Les Misérables (Knuth), ties of weight below 2 dropped.
+
+    The targeted people are planted by a fixed infection from Valjean.
+    """
+    whole = nx.les_miserables_graph()
+    strong = nx.Graph()
+    strong.add_nodes_from(whole)
+    strong.add_edges_from(edge[:2] for edge in whole.edges(data="weight") if edge[2] >= 2)
+    adjacency, nodes = adjacency_from_networkx(strong)
+    source, p, q, rounds, seed = INFECTION
+    infect = resolve("populations", "infect")
+    targeted = infect(adjacency, nodes.index(source), p, q, rounds, stream(seed, "infect"))
+    names = tuple(map(str, nodes))
+    yield Network(
+        adjacency, targeted, default_seeds(adjacency, targeted), names, title="Les Misérables"
+    )
+
+
+def karate_club() -> Iterator[Network]:
+    """Yield Zachary's karate club with its two real factions, ties of weight below 3 dropped.
+
+    The targeted faction is Mr. Hi's; with all its ties it hangs together and leaves nothing to
+    search for, with the strong ones three members stand apart.
+    """
+    whole = nx.karate_club_graph()
+    strong = nx.Graph()
+    strong.add_nodes_from(whole)
+    strong.add_edges_from(edge[:2] for edge in whole.edges(data="weight") if edge[2] >= 3)
+    adjacency, nodes = adjacency_from_networkx(strong)
+    targeted = np.array([whole.nodes[node]["club"] == "Mr. Hi" for node in nodes])
+    names = tuple(f"member {node}" for node in nodes)
+    yield Network(
+        adjacency, targeted, default_seeds(adjacency, targeted), names, title="karate club"
+    )

@@ -1,0 +1,97 @@
+"""Events: what an attacker looks at in an output, and which values point to one side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["FEATURES", "Event", "count_inside"]
+
+Side = Literal["left", "right"]
+
+
+def _whole(output: Hashable) -> Hashable:
+    return output
+
+
+def _first(output: Hashable) -> Hashable:
+    return output[0] if isinstance(output, tuple) and output else None
+
+
+def _last(output: Hashable) -> Hashable:
+    return output[-1] if isinstance(output, tuple) and output else None
+
+
+def _length(output: Hashable) -> Hashable:
+    return len(output) if isinstance(output, tuple) else None
+
+
+#: What may be looked at, the simplest first. Each sees a list without the part all runs on both sides begin with.
+FEATURES: dict[str, Callable[[Hashable], Hashable]] = {
+    "first": _first,
+    "last": _last,
+    "length": _length,
+    "output": _whole,
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """A set of outputs, described by the values of one feature.
+
+    Attributes
+    ----------
+    feature : str
+        A key of :data:`FEATURES`.
+    values : frozenset
+        The values of the feature that belong to the event.
+    side : {"left", "right"}
+        The network on which the event is more likely.
+    prefix : int
+        Number of leading entries of an output list that the feature does not see.
+
+    Examples
+    --------
+    >>> event = Event("first", frozenset({4}), "left", prefix=2)
+    >>> (0, 1, 4, 5) in event, (0, 1, 5, 4) in event, (0, 1) in event
+    (True, False, False)
+    """
+
+    feature: str
+    values: frozenset[Hashable]
+    side: Side
+    prefix: int = 0
+
+    def __contains__(self, output: Hashable) -> bool:
+        """Return whether an output belongs to the event."""
+        seen = output[self.prefix :] if isinstance(output, tuple) else output
+        return FEATURES[self.feature](seen) in self.values
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form; values in a stable order."""
+        return {
+            "feature": self.feature,
+            "values": sorted((_listed(value) for value in self.values), key=repr),
+            "side": self.side,
+            "prefix": self.prefix,
+        }
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Event:
+        """Return the event of a JSON form."""
+        values = frozenset(_hashable(value) for value in body["values"])
+        return cls(body["feature"], values, body["side"], int(body["prefix"]))
+
+
+def count_inside(event: Event, counts: Mapping[Hashable, int]) -> int:
+    """Return how many of the counted outputs belong to the event."""
+    return sum(times for output, times in counts.items() if output in event)
+
+
+def _listed(value: Hashable) -> Any:
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(_hashable(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,177 @@
+"""Exact privacy loss of two output laws: ε, the whole curve δ(ε), and the trade-off function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.contracts import Law
+
+__all__ = ["ExactLoss", "epsilon_at", "exact_loss", "hockey_stick", "trade_off"]
+
+Side = Literal["left", "right"]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ExactLoss:
+    """The privacy loss of a pair.
+
+    Attributes
+    ----------
+    epsilon : float
+        The smallest ε for which both directions hold at ``delta``; nats, may be infinite.
+    delta : float
+        The slack.
+    side : {"left", "right"}
+        The network on which the worst event is more likely.
+    event : frozenset
+        The worst event: the outputs whose likelihood ratio exceeds e^ε (at δ = 0 those that attain
+        it).
+    probabilities : tuple of float
+        Of that event on the left and on the right.
+    """
+
+    epsilon: float
+    delta: float
+    side: Side
+    event: frozenset[Hashable]
+    probabilities: tuple[float, float]
+
+
+def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
+    """Return the exact ε of a pair of laws, the worse of both directions.
+
+    Parameters
+    ----------
+    left, right : Law
+        Output laws on the two networks.
+    delta : float
+        Additive slack.
+
+    Returns
+    -------
+    ExactLoss
+        O(k log k) for k outputs.
+
+    Examples
+    --------
+    >>> left, right = Law({"a": 0.75, "b": 0.25}), Law({"a": 0.25, "b": 0.75})
+    >>> loss = exact_loss(left, right)
+    >>> round(loss.epsilon, 6), loss.side, sorted(loss.event)
+    (1.098612, 'left', ['a'])
+    >>> round(exact_loss(left, right, delta=0.5).epsilon, 6)
+    0.0
+    """
+    outputs, p, q = _aligned(left, right)
+    forward, backward = epsilon_at(p, q, delta), epsilon_at(q, p, delta)
+    side: Side = "left" if forward >= backward else "right"
+    epsilon = max(forward, backward)
+    ours, theirs = (p, q) if side == "left" else (q, p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(ours > 0, np.log(ours) - np.log(theirs), -np.inf)
+    if delta > 0 or math.isinf(epsilon):
+        inside = ratio > epsilon if math.isfinite(epsilon) else np.isinf(ratio) & (ratio > 0)
+        if not inside.any():
+            inside = ratio >= ratio.max()
+    else:
+        inside = ratio >= epsilon - 1e-9
+    event = frozenset(output for output, member in zip(outputs, inside, strict=True) if member)
+    return ExactLoss(epsilon, delta, side, event, (float(p[inside].sum()), float(q[inside].sum())))
+
+
+def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:
+    """Return the smallest ε ≥ 0 with ``sum(max(0, p - e^ε q)) <= delta``, in one direction.
+
+    Parameters
+    ----------
+    p, q : ndarray of float, shape (k,)
+        Probabilities of the same outputs on both sides.
+    delta : float
+        Additive slack.
+
+    Examples
+    --------
+    >>> epsilon_at(np.array([0.5, 0.5]), np.array([0.5, 0.5]))
+    0.0
+    """
+    live = p > 0
+    p, q = p[live], q[live]
+    with np.errstate(divide="ignore"):
+        ratio = np.log(p) - np.log(q)
+    if delta == 0:
+        return max(0.0, float(ratio.max(initial=0.0)))
+    order = np.argsort(-ratio)
+    above_p, above_q = np.cumsum(p[order]), np.cumsum(q[order])
+    # With the k largest ratios above ε, δ(ε) = P_k - e^ε Q_k, convex and decreasing; the answer
+    # is where it first falls to δ, on the piece between two ratios or where ε = 0 suffices.
+    needed = above_p > delta
+    with np.errstate(divide="ignore"):
+        crossing = np.log(above_p[needed] - delta) - np.log(above_q[needed])
+    return max(0.0, float(crossing.max(initial=0.0)))
+
+
+def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
+    """Return δ(ε), the worse of both directions: how much slack the pair needs at each ε.
+
+    Parameters
+    ----------
+    left, right : Law
+        Output laws.
+    epsilons : array_like of float, shape (k,)
+        Values of ε, in nats.
+
+    Returns
+    -------
+    ndarray of float, shape (k,)
+        Decreasing in ε.
+
+    Examples
+    --------
+    >>> hockey_stick(Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75}), [0.0]).round(3).tolist()
+    [0.5]
+    """
+    _, p, q = _aligned(left, right)
+    factor = np.exp(np.asarray(epsilons, dtype=np.float64))[:, None]
+    forward = np.maximum(p - factor * q, 0.0).sum(axis=1)
+    backward = np.maximum(q - factor * p, 0.0).sum(axis=1)
+    worst: Floats = np.maximum(forward, backward)
+    return worst
+
+
+def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
+    """Return the best attack's rate of misses at each rate of false alarms.
+
+    The attacker sees one output and says whether it came from ``left`` (an alarm) or ``right``.
+
+    Returns
+    -------
+    false_alarm, miss : ndarray of float, shape (k + 1,)
+        The vertices of the convex curve, from (0, 1) to (1, 0) (Dong, Roth and Su, 2022).
+
+    Examples
+    --------
+    >>> alarm, miss = trade_off(Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75}))
+    >>> alarm.tolist(), miss.tolist()
+    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
+    """
+    _, p, q = _aligned(left, right)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(p > 0, np.log(p) - np.log(q), -np.inf)
+    order = np.argsort(-ratio, kind="stable")
+    false_alarm = np.concatenate([[0.0], np.cumsum(q[order])])
+    miss = 1.0 - np.concatenate([[0.0], np.cumsum(p[order])])
+    miss[-1], false_alarm[-1] = 0.0, 1.0
+    return false_alarm, miss
+
+
+def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:
+    outputs = list(dict.fromkeys([*left.probabilities, *right.probabilities]))
+    p = np.array([left.probabilities.get(output, 0.0) for output in outputs])
+    q = np.array([right.probabilities.get(output, 0.0) for output in outputs])
+    return outputs, p, q
