@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.neighbors import NeighborPair, rewire
+from pdpaudit.neighbors import NeighborPair
 from pdpaudit.network import Network
 
 from .view import admissible, exposed, look
@@ -41,9 +41,7 @@ def pair_of(
     theirs = admissible(network, vertex, right, max_degree)
     if np.array_equal(np.sort(ours), np.sort(theirs)):
         return None
-    return NeighborPair(
-        rewire(network, vertex, ours), rewire(network, vertex, theirs), vertex, family
-    )
+    return NeighborPair(network, vertex, ours, theirs, family)
 
 
 def isolate(

@@ -25,9 +25,9 @@ def contacts(
     pair: NeighborPair, max_degree: int | None, rng: np.random.Generator
 ) -> Iterator[NeighborPair]:
     """Add or take away one contact of the rewired vertex on one side."""
-    view = look(pair.left)
+    view = look(pair.network)
     u = pair.vertex
-    left, right = pair.left.neighbours(u), pair.right.neighbours(u)
+    left, right = pair.left_neighbours, pair.right_neighbours
     ends = np.unique(np.concatenate([view.remaining, view.found[:8], left, right]))
     moves = [(side, end) for side in (0, 1) for end in ends if end != u]
     for pick in rng.permutation(len(moves))[:MOVES]:
@@ -35,7 +35,7 @@ def contacts(
         now = right if side else left
         new = now[now != end] if end in now else np.append(now, end)
         ours, theirs = (left, new) if side else (new, right)
-        moved = pair_of(pair.left, u, ours, theirs, pair.family, max_degree)
+        moved = pair_of(pair.network, u, ours, theirs, pair.family, max_degree)
         if moved is not None:
             yield moved
 
@@ -48,10 +48,10 @@ def sizes(
     A role of the rewired vertex that all remaining targets, all but some, or some of them play is
     kept in proportion. Networks that were not planted are left alone.
     """
-    if not pair.left.title.startswith("planted"):
+    if not pair.network.title.startswith("planted"):
         return
-    view = look(pair.left)
-    m, n = len(view.remaining), len(pair.left.protected)
+    view = look(pair.network)
+    m, n = len(view.remaining), len(pair.network.protected)
     for targets, protected in (
         (m, round(n * 1.4)),
         (m, round(n / 1.4)),
@@ -62,10 +62,8 @@ def sizes(
             continue
         network = planted_network(targets, protected)
         u = int(network.protected[0])
-        left, right = (
-            _resized(side.neighbours(pair.vertex), view, targets)
-            for side in (pair.left, pair.right)
-        )
+        left = _resized(pair.left_neighbours, view, targets)
+        right = _resized(pair.right_neighbours, view, targets)
         moved = pair_of(network, u, left, right, pair.family, max_degree)
         if moved is not None:
             yield moved

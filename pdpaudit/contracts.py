@@ -18,6 +18,7 @@ __all__ = [
     "FastStatistic",
     "Instance",
     "Law",
+    "LawUnavailable",
     "LawfulMechanism",
     "Mechanism",
     "Oracle",
@@ -243,10 +244,14 @@ class Law:
     missing: float = field(default=0.0)
 
 
+class LawUnavailable(ValueError):
+    """No exact law is known, or none can be computed, for this mechanism on this instance."""
+
+
 @runtime_checkable
 class LawfulMechanism(Protocol):
     """A mechanism whose output law can be computed."""
 
     def law(self, instance: Any) -> Law:
-        """Return the exact output law."""
+        """Return the exact output law, or raise :class:`LawUnavailable`."""
         ...

@@ -18,26 +18,45 @@ Vertices = Sequence[int] | npt.NDArray[np.integer]
 
 @dataclass(frozen=True, eq=False)
 class NeighborPair:
-    """Two neighbouring networks.
+    """Two neighbouring networks: one network, and two ways to wire one protected vertex.
 
     Attributes
     ----------
-    left, right : Network
-        The two networks, with the same vertices, partition and seeds.
+    network : Network
+        The network away from ``vertex``; its own edges of ``vertex`` do not count.
     vertex : int
         The protected vertex whose edges differ.
+    left_neighbours, right_neighbours : ndarray of int
+        Its neighbours on the two sides.
     family : str
         How the pair was made, for the report.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
+    >>> network = Network(adjacency, np.array([True, False, True, False]), seeds=(0,))
+    >>> pair = NeighborPair(network, 1, np.array([0, 2]), np.array([3]))
+    >>> pair.left.edges, pair.right.edges, difference(pair.left, pair.right, 1) is None
+    (3, 2, True)
     """
 
-    left: Network
-    right: Network
+    network: Network
     vertex: int
-    family: str
+    left_neighbours: npt.NDArray[np.integer]
+    right_neighbours: npt.NDArray[np.integer]
+    family: str = ""
 
-    def reversed(self) -> NeighborPair:
-        """Return the pair the other way round."""
-        return NeighborPair(self.right, self.left, self.vertex, self.family)
+    @property
+    def left(self) -> Network:
+        """The one network, made anew each time so that many pairs can be held; O(n + m)."""
+        return rewire(self.network, self.vertex, self.left_neighbours)
+
+    @property
+    def right(self) -> Network:
+        """The other network; O(n + m)."""
+        return rewire(self.network, self.vertex, self.right_neighbours)
 
 
 def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:

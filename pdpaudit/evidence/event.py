@@ -27,7 +27,7 @@ def _length(output: Hashable) -> Hashable:
     return len(output) if isinstance(output, tuple) else None
 
 
-#: What may be looked at, the simplest first. Each sees a list without the part all runs on both sides begin with.
+#: What may be looked at, the simplest first. Each sees a list without what all runs begin with.
 FEATURES: dict[str, Callable[[Hashable], Hashable]] = {
     "first": _first,
     "last": _last,
