@@ -1,0 +1,133 @@
+"""What a search accepts, checked once, at the door."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+from pdpaudit.contracts import StatisticOfProximity
+from pdpaudit.errors import InputError
+
+__all__ = ["check_search", "declared", "degree_bound", "query_limit"]
+
+
+def check_search(
+    *,
+    sop: StatisticOfProximity,
+    epsilon: float = 1.0,
+    components: int = 1,
+    stop: int | None = None,
+    max_degree: int | None = None,
+    delta: float = 0.5,
+) -> None:
+    """Refuse arguments that no search can be run with; O(1).
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic that ranks the vertices.
+    epsilon : float
+        Privacy loss allowed per search round, in nats: positive and finite.
+    components : int
+        Number of components wanted, the seeds' included: at least 1.
+    stop : int, optional
+        Number of queries after which a round gives up: at least 0.
+    max_degree : int, optional
+        Public bound on the degrees: at least 1.
+    delta : float
+        Slack of the claim with δ: strictly between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Naming the argument and what it must be.
+
+    Examples
+    --------
+    >>> from pdpaudit.statistic import statistic
+    >>> @statistic(sensitivity=0, impact_cardinality=0)
+    ... def zero(graph, vertex, targets):
+    ...     return 0.0
+    >>> check_search(sop=zero, epsilon=-1.0)
+    Traceback (most recent call last):
+        ...
+    pdpaudit.errors.InputError: epsilon = -1.0: must be a positive, finite number
+    """
+    if not isinstance(sop, StatisticOfProximity):
+        raise InputError(
+            f"sop = {sop!r}: a statistic of proximity is callable and declares sensitivity and "
+            "impact_cardinality; see pdpaudit.statistic.statistic"
+        )
+    if not 0 < epsilon < math.inf:
+        raise InputError(f"epsilon = {epsilon}: must be a positive, finite number")
+    if not 0 < delta < 1:
+        raise InputError(f"delta = {delta}: must lie strictly between 0 and 1")
+    _whole("components", components, 1)
+    if stop is not None:
+        _whole("stop", stop, 0)
+    if max_degree is not None:
+        _whole("max_degree", max_degree, 1)
+
+
+def _whole(name: str, value: int, least: int) -> None:
+    try:
+        fits = operator.index(value) >= least
+    except TypeError:
+        fits = False
+    if not fits:
+        raise InputError(f"{name} = {value}: must be a whole number, at least {least}")
+
+
+def degree_bound(max_degree: int | None, n: int) -> int:
+    """Return the public degree bound: what was promised, or what holds for any n vertices.
+
+    It is never read off the network at hand, which would itself tell of protected edges.
+
+    Examples
+    --------
+    >>> degree_bound(None, 10), degree_bound(4, 10)
+    (9, 4)
+    """
+    return max(n - 1, 1) if max_degree is None else max_degree
+
+
+def query_limit(stop: int | None, n: int) -> int:
+    """Return the public number of queries after which a search round gives up.
+
+    Without one it is half of the vertices, which is public as their number is: far enough for a
+    statistic that tells anything, and short of asking everyone.
+
+    Examples
+    --------
+    >>> query_limit(None, 11), query_limit(3, 11)
+    (5, 3)
+    """
+    return n // 2 if stop is None else stop
+
+
+def declared(sop: StatisticOfProximity, max_degree: int | None, n: int) -> tuple[float, int]:
+    """Return the Δ and IC that ``sop`` declares for the public degree bound.
+
+    Raises
+    ------
+    InputError
+        If either is negative or not finite.
+
+    Examples
+    --------
+    >>> from pdpaudit.statistic import statistic
+    >>> @statistic(sensitivity=1, impact_cardinality=lambda d: 2 * d + 1)
+    ... def common(graph, vertex, targets):
+    ...     return 0.0
+    >>> declared(common, None, 10), declared(common, 3, 10)
+    ((1.0, 19), (1.0, 7))
+    """
+    bound = degree_bound(max_degree, n)
+    sensitivity, impact = sop.sensitivity(bound), sop.impact_cardinality(bound)
+    for name, value in (("sensitivity", sensitivity), ("impact cardinality", impact)):
+        if not 0 <= value < math.inf:
+            raise InputError(
+                f"the statistic declares {name} {value} at maximum degree {bound}: must be a "
+                "finite number, at least 0"
+            )
+    return float(sensitivity), int(impact)

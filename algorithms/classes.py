@@ -1,0 +1,89 @@
+"""Protected vertices whose noises a search has treated alike, in exchangeable classes.
+
+Protected vertices with equal scores in every round so far, and not met by statistic-first search,
+form a class. Their noises are exchangeable, so how many of a class were examined says all there is
+to know: which of them is uniform. A class splits when its members score differently later on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Classes", "classes_by_score", "refined", "split"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Protected vertices no search has examined for certain, in exchangeable classes.
+
+    Attributes
+    ----------
+    vertices, labels : ndarray of int, shape (p,)
+        The vertices, and the class of each.
+    scores, sizes : shape (C,)
+        Each class's score now, and its number of vertices.
+    parents : ndarray of int, shape (C,)
+        The class of the round before that it is a part of; parts of one class come together.
+    parent_sizes : ndarray of int, shape (P,)
+        Sizes of the classes of the round before, those parts included that SFS has examined.
+    """
+
+    vertices: Ints
+    labels: Ints
+    scores: Floats
+    sizes: Ints
+    parents: Ints
+    parent_sizes: Ints
+
+
+def classes_by_score(vertices: Ints, scores: Floats) -> Classes:
+    """Return the classes of a first round; O(p log p)."""
+    distinct, labels, sizes = np.unique(scores, return_inverse=True, return_counts=True)
+    parents = np.zeros(len(distinct), dtype=np.int64)
+    return Classes(vertices, labels, distinct, sizes, parents, np.array([len(vertices)]))
+
+
+def refined(before: Classes, alive: npt.NDArray[np.bool_], scores: Floats) -> Classes:
+    """Return the classes of the next round; ``alive`` and ``scores`` have shape ``(n,)``."""
+    stays = alive[before.vertices]
+    vertices, old = before.vertices[stays], before.labels[stays]
+    distinct, level = np.unique(scores[vertices], return_inverse=True)
+    width = max(len(distinct), 1)
+    keys, labels, sizes = np.unique(old * width + level, return_inverse=True, return_counts=True)
+    return Classes(vertices, labels, distinct[keys % width], sizes, keys // width, before.sizes)
+
+
+def split(classes: Classes, remaining: Ints, rng: np.random.Generator) -> Ints:
+    """Draw how many of each class are unexamined, given how many were of the class before.
+
+    Parameters
+    ----------
+    classes : Classes
+        The classes now.
+    remaining : ndarray of int, shape (P, g)
+        Unexamined vertices of each class of the round before, for g runs; they are uniformly
+        distributed among the class's vertices.
+
+    Returns
+    -------
+    ndarray of int, shape (C, g)
+        Multivariate hypergeometric. O(C · g).
+    """
+    counts = np.empty((len(classes.sizes), remaining.shape[1]), dtype=np.int64)
+    parent, pool, left = -1, 0, remaining
+    for c, (size, its_parent) in enumerate(
+        zip(classes.sizes.tolist(), classes.parents.tolist(), strict=True)
+    ):
+        if its_parent != parent:
+            parent, pool = its_parent, int(classes.parent_sizes[its_parent])
+            left = remaining[parent].copy()
+        counts[c] = left if pool == size else rng.hypergeometric(size, pool - size, left)
+        left -= counts[c]
+        pool -= size
+    return counts

@@ -1,0 +1,249 @@
+"""SearchCom many times over: outputs at the cost of the score levels, not of the network.
+
+Between two rounds a search remembers more than it puts out, namely which protected vertices it
+has examined; what of it matters is a count for each class of exchangeable vertices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pdpaudit.contracts import Outputs, StatisticOfProximity
+from pdpaudit.network import SearchInstance
+
+from .classes import Classes, classes_by_score, refined, split
+from .counting import count_within, survival
+from .laws.noise import Laplace
+from .levels import BLOCK, Levels, draw_winners, group_by_score
+from .rounds import sample_rounds
+from .searching import examine, ranked, score, unexamined
+from .sfs import sfs
+from .simulation import (
+    component_labels,
+    component_members,
+    kept,
+    neighbourhood,
+    seed_components,
+    targeted_mask,
+)
+
+__all__ = ["Calibration", "sample_search", "sample_searches"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The noises of SearchCom and its limit.
+
+    Attributes
+    ----------
+    score_scale : float
+        Scale of the Laplace noise on the scores, 4Δ/ε.
+    limit : int
+        Number of queries K.
+    limit_scale : float
+        Scale of the Laplace noise on K, 2·IC/ε.
+    """
+
+    score_scale: float
+    limit: int
+    limit_scale: float
+
+    def draw_limits(self, size: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+        """Draw K̂ ``size`` times."""
+        return self.limit + rng.laplace(0.0, self.limit_scale, size)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a round of SearchCom depends on, but for how many vertices were examined before."""
+
+    targets: Levels
+    classes: Classes
+
+
+def sample_search(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    calibration: Calibration,
+    size: int,
+    rng: np.random.Generator,
+) -> Outputs:
+    """Draw outputs of one round of SearchCom that knows the seeds alone.
+
+    Parameters
+    ----------
+    instance : SearchInstance
+        The network.
+    sop : StatisticOfProximity
+        The statistic.
+    calibration : Calibration
+        The noises and the limit.
+    size : int
+        Number of outputs.
+    rng : Generator
+        Source of all randomness.
+
+    Returns
+    -------
+    Outputs
+        ``(t,)`` or ``()`` each. O(size · levels), beside one scoring the first time.
+    """
+    if calibration.score_scale == 0:
+        steps = kept(
+            instance,
+            ("noiseless search", sop),
+            lambda: _noiseless(instance, sop, rounds=1, explore=False),
+        )
+        return _sample_noiseless(steps, calibration, size, rng)
+
+    def build() -> State:
+        scores = score(sop, instance, instance.seeds)
+        targeted = targeted_mask(instance)
+        wanted = targeted.copy()
+        wanted[list(instance.seeds)] = False
+        left, protected = np.flatnonzero(wanted), np.flatnonzero(~targeted)
+        return State(
+            group_by_score(left, scores[left]), classes_by_score(protected, scores[protected])
+        )
+
+    state = kept(instance, ("seeds alone", sop), build)
+    counts = state.classes.sizes[:, None]
+    winners, _ = _play(state, counts, calibration, size, True, rng)
+    codes, distinct = pd.factorize(winners)
+    outputs = [(winner,) if winner >= 0 else () for winner in distinct.tolist()]
+    return Outputs(outputs, codes.astype(np.int64))
+
+
+def sample_searches(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    calibration: Calibration,
+    rounds: int,
+    size: int,
+    rng: np.random.Generator,
+) -> Outputs:
+    """Draw outputs of statistic-first search and ``rounds`` rounds of SearchCom.
+
+    Parameters
+    ----------
+    instance, sop, calibration, size, rng
+        As for :func:`sample_search`.
+    rounds : int
+        Number of search rounds, k - 1.
+
+    Returns
+    -------
+    Outputs
+        The targets found, in order. O(size · rounds · classes), beside one scoring for each order
+        of components met.
+    """
+    if calibration.score_scale == 0:
+        steps = kept(
+            instance,
+            ("noiseless searches", sop, rounds),
+            lambda: _noiseless(instance, sop, rounds, explore=True),
+        )
+        return _sample_noiseless(steps, calibration, size, rng)
+    public = len(seed_components(instance))
+
+    def state_after(found: tuple[int, ...]) -> State:
+        return kept(instance, ("in order", sop, found), lambda: build(found))
+
+    def build(found: tuple[int, ...]) -> State:
+        members = component_members(instance)
+        known = np.concatenate([members[label] for label in found])
+        scores = score(sop, instance, known.tolist())
+        targeted = targeted_mask(instance)
+        left = np.flatnonzero(targeted & ~np.isin(component_labels(instance), found))
+        targets = group_by_score(left, scores[left])
+        if len(found) == public:
+            unseen = np.flatnonzero(~targeted & ~neighbourhood(instance, known))
+            return State(targets, classes_by_score(unseen, scores[unseen]))
+        seen = neighbourhood(instance, members[found[-1]])
+        return State(targets, refined(state_after(found[:-1]).classes, ~seen, scores))
+
+    def play(
+        found: tuple[int, ...], hidden: Ints, last: bool, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        state = state_after(found)
+        first = len(found) == public
+        counts = state.classes.sizes[:, None] if first else split(state.classes, hidden, rng)
+        return _play(state, counts, calibration, hidden.shape[1], last, rng)
+
+    return sample_rounds(instance, size, rounds, play, rng, ordered=True)
+
+
+def _play(
+    state: State,
+    counts: Ints,
+    calibration: Calibration,
+    size: int,
+    last: bool,
+    rng: np.random.Generator,
+) -> tuple[Ints, Ints]:
+    """Play SearchCom ``size`` times with ``counts`` unexamined vertices, (C, size) or (C, 1)."""
+    targets, classes = state.targets, state.classes
+    winners = np.full(size, -1)
+    after = np.empty((0 if last else len(classes.sizes), size), dtype=np.int64)
+    if not len(targets.members):
+        return winners, after
+    noise = Laplace(calibration.score_scale)
+    width = max(1, BLOCK // max(len(classes.sizes), 1))
+    for begin in range(0, size, width):
+        part = slice(begin, min(begin + width, size))
+        mine = counts if counts.shape[1] == 1 else counts[:, part]
+        positions, values = draw_winners(targets, noise, part.stop - begin, rng)
+        limits = calibration.draw_limits(part.stop - begin, rng)
+        above = survival(noise, values - classes.scores[:, None])
+        if last:
+            success = count_within(mine, above, limits, rng)
+        else:
+            ahead = rng.binomial(mine, above)
+            success = ahead.sum(axis=0) <= limits
+            after[:, part] = mine - ahead
+        winners[part] = np.where(success, targets.members[positions], -1)
+    return winners, after
+
+
+def _noiseless(
+    instance: SearchInstance, sop: StatisticOfProximity, rounds: int, *, explore: bool
+) -> list[tuple[int, tuple[int, ...]]]:
+    """Search by the scores themselves: in each round, how many come first, and what is found.
+
+    Where the declared sensitivity is 0 nothing is added to the scores, and all that is random is
+    how soon the search gives up.
+    """
+    view = instance.fresh()
+    found = sfs(view, view.seeds) if explore else view.seeds
+    steps = [(0, found if explore else ())]
+    for _ in range(rounds):
+        vertices = unexamined(view)
+        asked = view.oracle.count
+        order = ranked(vertices, score(sop, view, found)[vertices])
+        new = examine(view.oracle, order, np.inf)
+        if not new:
+            break
+        ahead = view.oracle.count - asked - 1
+        found += sfs(view, new) if explore else new
+        steps.append((ahead, found if explore else new))
+    return steps
+
+
+def _sample_noiseless(
+    steps: list[tuple[int, tuple[int, ...]]],
+    calibration: Calibration,
+    size: int,
+    rng: np.random.Generator,
+) -> Outputs:
+    codes = np.zeros(size, dtype=np.int64)
+    going = np.ones(size, dtype=np.bool_)
+    for ahead, _ in steps[1:]:
+        going &= ahead <= calibration.draw_limits(size, rng)
+        codes += going
+    return Outputs([output for _, output in steps], codes)

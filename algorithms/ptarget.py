@@ -1,0 +1,102 @@
+"""PTarget as the Technical Appendix has it: statistic-first search and SearchCom in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pdpaudit.composition import basic_composition, paper_composition
+from pdpaudit.contracts import Instance, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.network import SearchInstance
+
+from .arguments import check_search, degree_bound, query_limit
+from .hidden import sample_searches
+from .search_com import calibration, search_com
+from .searching import targeting
+
+__all__ = ["PTarget"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PTarget:
+    """Private search for k targeted components (Kearns et al., PTarget(G, S, f, k, N, ε)).
+
+    Statistic-first search from the seeds, then up to k - 1 rounds of SearchCom, each followed by
+    statistic-first search from the vertex found; ends at the first ∅. All share the oracle, so
+    that what one of them has investigated is not investigated again. The output is the ordered
+    tuple of the targets found, seeds first.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic f.
+    epsilon : float
+        The privacy parameter ε of each search round, in nats.
+    components : int
+        Number of components wanted, k.
+    stop : int, optional
+        The stopping threshold N of each search round; half of the vertices if not given.
+    max_degree : int, optional
+        Public bound on the degrees; n - 1 if not given.
+    delta : float
+        Slack of the second claim.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> [round(claim.epsilon, 3) for claim in PTarget(sop=CN(), components=101).claims]
+    [100.0, 105.13]
+    """
+
+    sop: StatisticOfProximity
+    epsilon: float = 1.0
+    components: int = 2
+    stop: int | None = None
+    max_degree: int | None = None
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        check_search(
+            sop=self.sop,
+            epsilon=self.epsilon,
+            components=self.components,
+            stop=self.stop,
+            max_degree=self.max_degree,
+            delta=self.delta,
+        )
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The appendix's theorem: (k-1)ε."""
+        epsilon = basic_composition(self.epsilon, self.components - 1)
+        return PrivacyClaim(epsilon, source="Technical Appendix, theorem on PTarget, pure form")
+
+    @property
+    def claims(self) -> tuple[PrivacyClaim, ...]:
+        """Both of the theorem's forms: (k-1)ε, and 2√(2(k-1)ln(1/δ))·ε with δ."""
+        epsilon = paper_composition(self.epsilon, self.components - 1, self.delta)
+        source = "Technical Appendix, theorem on PTarget, form with δ"
+        return (self.claim, PrivacyClaim(epsilon, self.delta, source))
+
+    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the targets found, in order, seeds first."""
+        n = instance.adjacency.shape[0]
+        stop, max_degree = query_limit(self.stop, n), degree_bound(self.max_degree, n)
+
+        def search(found: tuple[int, ...]) -> tuple[int, ...]:
+            return search_com(instance, found, self.sop, self.epsilon, stop, max_degree, rng)
+
+        return targeting(instance, self.components, search)
+
+    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
+        """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_searches`."""
+        n = instance.adjacency.shape[0]
+        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)

@@ -1,0 +1,151 @@
+"""SearchCom: a private search for one vertex of a new targeted component."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pdpaudit.contracts import Instance, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.network import SearchInstance
+
+from .arguments import check_search, declared, degree_bound, query_limit
+from .hidden import Calibration, sample_search
+from .searching import examine, ranked, score, unexamined
+
+__all__ = ["SearchCom", "calibration", "search_com"]
+
+
+def search_com(
+    instance: Instance,
+    found: tuple[int, ...],
+    sop: StatisticOfProximity,
+    epsilon: float,
+    stop: int,
+    max_degree: int,
+    rng: np.random.Generator,
+) -> tuple[int, ...]:
+    """Search for a new targeted component (Kearns et al., SearchCom(G, T̃, I, f, ε, K)).
+
+    The investigated vertices I are those whose status the oracle has told already; this search's
+    own queries join them.
+
+    Parameters
+    ----------
+    instance : Instance
+        The network G and its oracle.
+    found : tuple of int
+        The targets found so far, T̃.
+    sop : StatisticOfProximity
+        The statistic f.
+    epsilon : float
+        The privacy parameter ε, in nats.
+    stop : int
+        The stopping threshold K.
+    max_degree : int
+        Public degree bound for which ``sop`` declares Δ and IC.
+    rng : Generator
+        Source of all randomness: K̂ first, then the scores' noise in index order.
+
+    Returns
+    -------
+    tuple of int
+        ``(t,)`` or, for ∅, ``()``. One scoring and O(n log n).
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(3))
+    >>> instance = Network(adjacency, np.array([True, False, True]), seeds=(0,)).instance()
+    >>> search_com(instance, (0,), CN(), 1.0, 100, 2, np.random.default_rng(1))
+    (2,)
+    """
+    delta_f, ic_f = declared(sop, max_degree, instance.adjacency.shape[0])
+    noisy_stop = stop + rng.laplace(0.0, 2 * ic_f / epsilon)
+    vertices = unexamined(instance)
+    noise = rng.laplace(0.0, 4 * delta_f / epsilon, len(vertices))
+    noisy_scores = score(sop, instance, found)[vertices] + noise
+    return examine(instance.oracle, ranked(vertices, noisy_scores), noisy_stop)
+
+
+def calibration(
+    sop: StatisticOfProximity, epsilon: float, stop: int | None, max_degree: int | None, n: int
+) -> Calibration:
+    """Return the noises and the limit of :func:`search_com` on n vertices.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> calibration(CN(), 0.5, None, 3, 10)
+    Calibration(score_scale=8.0, limit=5, limit_scale=28.0)
+    """
+    delta_f, ic_f = declared(sop, max_degree, n)
+    return Calibration(4 * delta_f / epsilon, query_limit(stop, n), 2 * ic_f / epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchCom:
+    """One round of SearchCom that starts from the seeds: T̃ and I are the seeds.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic f.
+    epsilon : float
+        The privacy parameter ε, in nats.
+    stop : int, optional
+        The stopping threshold K; half of the vertices if not given.
+    max_degree : int, optional
+        Public bound on the degrees; n - 1 if not given.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> SearchCom(sop=CN(), epsilon=0.5).claim.epsilon
+    0.5
+    """
+
+    sop: StatisticOfProximity
+    epsilon: float = 1.0
+    stop: int | None = None
+    max_degree: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        check_search(sop=self.sop, epsilon=self.epsilon, stop=self.stop, max_degree=self.max_degree)
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The appendix's lemma: ε."""
+        return PrivacyClaim(self.epsilon, source="Technical Appendix, lemma on SearchCom")
+
+    @property
+    def claims(self) -> tuple[PrivacyClaim, ...]:
+        """All that is promised."""
+        return (self.claim,)
+
+    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return ``(t,)`` or ``()``."""
+        n = instance.adjacency.shape[0]
+        return search_com(
+            instance,
+            instance.seeds,
+            self.sop,
+            self.epsilon,
+            query_limit(self.stop, n),
+            degree_bound(self.max_degree, n),
+            rng,
+        )
+
+    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
+        """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_search`."""
+        n = instance.adjacency.shape[0]
+        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        return sample_search(instance, self.sop, noises, size, rng)
