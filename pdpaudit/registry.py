@@ -19,12 +19,15 @@ from pdpaudit.errors import InputError
 
 __all__ = ["Group", "Registered", "UserCodeError", "configure", "registered", "resolve"]
 
-Group = Literal["sops", "mechanisms", "attacks", "populations"]
+Group = Literal["sops", "mechanisms", "attacks", "refinements", "events", "grounds", "populations"]
 
 SINGULAR = {
     "sops": "statistic",
     "mechanisms": "mechanism",
     "attacks": "attack",
+    "refinements": "refinement",
+    "events": "choice of events",
+    "grounds": "ground",
     "populations": "population",
 }
 

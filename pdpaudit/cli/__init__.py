@@ -1,1 +1,5 @@
-"""See the modules."""
+"""The command line: ``python -m pdpaudit``."""
+
+from pdpaudit.cli.app import main
+
+__all__ = ["main"]

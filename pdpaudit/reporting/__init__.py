@@ -1,1 +1,1 @@
-"""See the modules."""
+"""What a person reads: pure functions of results."""

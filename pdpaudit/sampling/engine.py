@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from joblib import Parallel, delayed
 
@@ -24,12 +24,8 @@ SINGLE_CHUNK = 500
 WORTH_WORKERS_S = 4.0
 
 
-class Progress(Protocol):
-    """Told how many runs were finished since it was last told."""
-
-    def __call__(self, runs: int) -> None:
-        """Take note of ``runs`` more finished runs."""
-        ...
+#: Told how many runs were finished since it was last told.
+Progress = Callable[[int], None]
 
 
 def tally(

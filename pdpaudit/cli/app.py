@@ -1,0 +1,76 @@
+"""The application: its commands, and how a failure is told."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import typer
+
+from pdpaudit.cli.audit import audit_command
+from pdpaudit.cli.listing import list_command
+from pdpaudit.errors import InputError
+from pdpaudit.registry import UserCodeError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="pdpaudit",
+    help="Tries to break the privacy claims of graph-search algorithms, and says with stated "
+    "confidence, or with proof, whether it could.",
+    epilog="Exit status: 0 nothing violated, 1 something violated, 2 the request could not be "
+    "carried out.",
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _without_command(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command("audit")(audit_command)
+app.command("list")(list_command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit status.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Instead of the process's own.
+
+    Raises
+    ------
+    SystemExit
+        Always: 0, 1 or 2, and 130 after an interruption.
+    """
+    try:
+        status = app(args=arguments, standalone_mode=False)
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = "pdpaudit" if context is None else context.command_path
+        _complain(f"{error.format_message()} See `{command} --help`.")
+        sys.exit(2)
+    except UserCodeError as error:
+        cause = error.__cause__
+        if cause is not None:
+            sys.stderr.writelines(traceback.format_exception(cause))
+        _complain(f"{error}: {type(cause).__name__}: {cause}; mend the file and run again")
+        sys.exit(2)
+    except InputError as error:
+        _complain(str(error))
+        sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
+        _complain("interrupted before anything was confirmed; nothing was written")
+        sys.exit(130)
+    sys.exit(status or 0)
+
+
+def _complain(message: str) -> None:
+    typer.echo(f"pdpaudit: {message}", err=True)

@@ -1,0 +1,150 @@
+"""``pdpaudit audit MECHANISM``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pdpaudit.cli import options as o
+
+__all__ = ["audit_command"]
+
+MECHANISM = "Mechanism"
+
+
+def audit_command(
+    mechanism: Annotated[
+        str,
+        typer.Argument(
+            help="A registered name (see `pdpaudit list`), path/to/file.py:Name or module:Name."
+        ),
+    ],
+    epsilon: Annotated[
+        float | None, typer.Option(help="Privacy parameter ε of each search; default 1.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="δ of the claim made by advanced composition.")
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(help="Targeted components to find; default 2, that is one search."),
+    ] = None,
+    stop: Annotated[
+        int | None, typer.Option(help="Stopping threshold K; default half of the vertices.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Stopping score τ of the repaired search.")
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(help="Noise of the repaired search: laplace, gumbel or exponential."),
+    ] = None,
+    sop: Annotated[str | None, typer.Option(help="Statistic of proximity; default CN.")] = None,
+    max_degree: Annotated[
+        int | None,
+        typer.Option(help="Public bound on every degree; default: one less than the vertices."),
+    ] = None,
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    id_column: o.IdColumn = None,
+    label_column: o.LabelColumn = "label",
+    targeted_value: o.TargetedValue = "target",
+    source_column: o.SourceColumn = None,
+    target_column: o.TargetColumn = None,
+    weight_column: o.WeightColumn = None,
+    min_weight: o.MinWeight = None,
+    seeds: o.Seeds = None,
+    infect: o.Infect = None,
+    infect_from: o.InfectFrom = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            help="Fresh samples a side for each claim, even where an exact law would do without; "
+            "default 100000 where there is none."
+        ),
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="That no true claim is called violated, over the whole command.")
+    ] = 0.95,
+    method: Annotated[
+        str, typer.Option(help="How ε is bounded from two counts.")
+    ] = "clopper-pearson",
+    jobs: o.Jobs = -1,
+    seed: o.Seed = None,
+    json_file: o.Json = None,
+    quiet: o.Quiet = False,
+) -> int:
+    """Try to break a mechanism's privacy claim.
+
+    Without --edges it looks for neighbouring networks on planted instances and embedded real
+    networks; with a network it rewires that network's protected people.
+
+    For example: pdpaudit audit PTarget:main-text --seed 1
+
+    On your own network: pdpaudit audit PTarget --edges edges.csv --nodes nodes.csv
+    """
+    from pdpaudit.audit import Plan, audit
+    from pdpaudit.cli.making import make_mechanism
+    from pdpaudit.cli.output import check_writable, console, progress, write_json
+    from pdpaudit.discovery import grounds
+    from pdpaudit.errors import InputError
+    from pdpaudit.reporting.terminal import show_audit
+    from pdpaudit.results import exit_status
+    from pdpaudit.sampling import draw_seed
+
+    check_writable(json_file)
+    plan = Plan(draw_seed(seed), samples, confidence, method, jobs, max_degree)
+    made, spec = make_mechanism(
+        mechanism,
+        {
+            "epsilon": epsilon,
+            "delta": delta,
+            "components": components,
+            "stop": stop,
+            "threshold": threshold,
+            "noise": noise,
+            "sop": sop,
+            "max_degree": max_degree,
+        },
+    )
+    screen = console(quiet=quiet or str(json_file) == "-")
+    screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
+    file = None
+    if edges is not None:
+        reading = o.NetworkOptions(
+            edges,
+            nodes,
+            id_column,
+            label_column,
+            targeted_value,
+            source_column,
+            target_column,
+            weight_column,
+            min_weight,
+            seeds,
+            infect,
+            infect_from,
+        )
+        network, said = reading.read(plan.seed)
+        for line in said:
+            screen.print(line, markup=False)
+        networks, file = [network], reading.to_json()
+    else:
+        if nodes is not None or infect is not None:
+            raise InputError("--nodes and --infect label the people of --edges; give that too")
+        networks = [] if hasattr(made, "pairs") else grounds()
+    if max_degree is None and "max_degree" in vars(made):
+        screen.print(
+            "no --max-degree: noise is scaled for the largest degree n vertices allow", markup=False
+        )
+    with progress(quiet=quiet) as watcher:
+        result = audit(
+            made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher
+        )
+    show_audit(screen, result)
+    write_json(json_file, result)
+    if json_file is not None and str(json_file) != "-":
+        screen.print(f"result written to {Path(json_file)}", markup=False)
+    return exit_status(result.status)

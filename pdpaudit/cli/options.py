@@ -1,0 +1,193 @@
+"""The options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pdpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from pdpaudit.network import Network
+
+__all__ = [
+    "Edges",
+    "IdColumn",
+    "Infect",
+    "InfectFrom",
+    "Jobs",
+    "Json",
+    "LabelColumn",
+    "MinWeight",
+    "NetworkOptions",
+    "Nodes",
+    "Quiet",
+    "Seed",
+    "Seeds",
+    "SourceColumn",
+    "TargetColumn",
+    "TargetedValue",
+    "WeightColumn",
+]
+
+NETWORK = "Network"
+RUN = "Run"
+
+Edges = Annotated[
+    Path | None,
+    typer.Option(
+        help="Network file: edge list (CSV, TSV, spaces; gzip too), GML, GraphML, GEXF, Matrix "
+        "Market or Pajek.",
+        rich_help_panel=NETWORK,
+    ),
+]
+Nodes = Annotated[
+    Path | None, typer.Option(help="People and their labels.", rich_help_panel=NETWORK)
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(help="Column of --nodes that names the person.", rich_help_panel=NETWORK),
+]
+LabelColumn = Annotated[
+    str, typer.Option(help="Column or attribute that holds the label.", rich_help_panel=NETWORK)
+]
+TargetedValue = Annotated[
+    str, typer.Option(help="Label of the targeted people.", rich_help_panel=NETWORK)
+]
+SourceColumn = Annotated[
+    str | None, typer.Option(help="Column of --edges with one end.", rich_help_panel=NETWORK)
+]
+TargetColumn = Annotated[
+    str | None, typer.Option(help="Column of --edges with the other end.", rich_help_panel=NETWORK)
+]
+WeightColumn = Annotated[
+    str | None, typer.Option(help="Column of --edges with the weight.", rich_help_panel=NETWORK)
+]
+MinWeight = Annotated[
+    float | None, typer.Option(help="Drop ties of less weight.", rich_help_panel=NETWORK)
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        help="Public targeted people to start from, separated by ';'. Default: the first of the "
+        "largest targeted component.",
+        rich_help_panel=NETWORK,
+    ),
+]
+Infect = Annotated[
+    str | None,
+    typer.Option(
+        metavar="P,Q,ROUNDS",
+        help="Plant the targeted people by infection: probability of passing on, of becoming "
+        "immune, and rounds, for example 0.3,0.3,4.",
+        rich_help_panel=NETWORK,
+    ),
+]
+InfectFrom = Annotated[
+    str | None,
+    typer.Option(
+        help="Who is infected first. Default: whoever has most contacts.", rich_help_panel=NETWORK
+    ),
+]
+Jobs = Annotated[
+    int, typer.Option(help="Worker processes, -1 for all cores; never changes the result.")
+]
+Seed = Annotated[
+    int | None, typer.Option(help="Root of all randomness. Default: drawn and printed.")
+]
+Json = Annotated[
+    Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """How to read the user's network; made again from a witness by ``replay``."""
+
+    edges: Path
+    nodes: Path | None = None
+    id_column: str | None = None
+    label_column: str = "label"
+    targeted_value: str = "target"
+    source_column: str | None = None
+    target_column: str | None = None
+    weight_column: str | None = None
+    min_weight: float | None = None
+    seeds: str | None = None
+    infect: str | None = None
+    infect_from: str | None = None
+
+    def read(self, seed: int) -> tuple[Network, list[str]]:
+        """Return the network and what is to be said about it.
+
+        Raises
+        ------
+        InputError
+            If anything about the files or options is wrong.
+        """
+        from pdpaudit.readers import read_network
+
+        seeds = None
+        if self.seeds is not None:
+            seeds = [name.strip() for name in self.seeds.split(";") if name.strip()]
+        reading = read_network(
+            self.edges,
+            nodes=self.nodes,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            targeted_value=self.targeted_value,
+            source_column=self.source_column,
+            target_column=self.target_column,
+            weight_column=self.weight_column,
+            min_weight=self.min_weight,
+            seeds=seeds,
+            plant=self._planter(seed),
+        )
+        return reading.network, [*reading.summary, *reading.notes]
+
+    def _planter(self, seed: int) -> Any:
+        """Return what labels the targeted people, if they are to be planted."""
+        if self.infect is None:
+            if self.infect_from is not None:
+                raise InputError("--infect-from needs --infect P,Q,ROUNDS")
+            return None
+        parts = self.infect.split(",")
+        try:
+            p, q, rounds = float(parts[0]), float(parts[1]), int(parts[2])
+            if len(parts) != 3:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise InputError(
+                f"--infect {self.infect}: give P,Q,ROUNDS, for example 0.3,0.3,4"
+            ) from None
+
+        def plant(adjacency: Any, names: Any = None) -> Any:
+            import numpy as np
+
+            from pdpaudit.registry import resolve
+            from pdpaudit.sampling import stream
+
+            if self.infect_from is None:
+                source = int(np.diff(adjacency.indptr).argmax())
+            elif names is not None and self.infect_from in names:
+                source = list(names).index(self.infect_from)
+            else:
+                raise InputError(
+                    f"--infect-from {self.infect_from!r}: nobody has that name in the network"
+                )
+            infect = resolve("populations", "infect")
+            return infect(adjacency, source, p, q, rounds, stream(seed, "infect"))
+
+        return plant
+
+    def to_json(self) -> dict[str, Any]:
+        """Return how to read the network again."""
+        return {
+            key: str(value) if isinstance(value, Path) else value
+            for key, value in vars(self).items()
+            if value is not None
+        }

@@ -1,0 +1,118 @@
+"""Where results go: the terminal, a JSON file, a progress bar."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from pdpaudit.errors import InputError
+from pdpaudit.results import Result, save
+
+__all__ = ["check_writable", "console", "progress", "write_json"]
+
+
+def console(*, quiet: bool = False, to_stderr: bool = False) -> Console:
+    """Return the console a person reads; colour only on a terminal that wants it."""
+    return Console(quiet=quiet, stderr=to_stderr, highlight=False, soft_wrap=False)
+
+
+def check_writable(path: Path | None) -> None:
+    """Refuse an output path before an hour of work, not after it.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there.
+    """
+    if path is None or str(path) == "-":
+        return
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give the name of a file to write")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist; make it first")
+    try:
+        probe = path.parent / f".{path.name}.probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); choose another path"
+        ) from None
+
+
+def write_json(path: Path | None, result: Result) -> None:
+    """Write a result where it was asked for."""
+    if path is None:
+        return
+    if str(path) == "-":
+        json.dump(result.to_json(), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+        sys.stdout.write("\n")
+    else:
+        save(path, result.to_json())
+
+
+class _Rate(ProgressColumn):
+    """Finished units a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate as text."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s")
+
+
+class _Bar:
+    """A watcher that draws."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("starting", total=None)
+
+    def stage(self, words: str, total: int) -> None:
+        """Begin a new stage."""
+        self._bar.reset(self._task, description=words, total=total)
+
+    def advance(self, done: int) -> None:
+        """Move on."""
+        self._bar.advance(self._task, done)
+
+
+class _Nothing:
+    """A watcher that says nothing, for pipes."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Say nothing."""
+
+    def advance(self, done: int) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[_Bar | _Nothing]:
+    """Show rate and time left on a terminal, nothing in a pipe."""
+    screen = console(to_stderr=True)
+    if quiet or not screen.is_terminal:
+        yield _Nothing()
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.percentage:>3.0f}%"),
+        _Rate(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True) as bar:
+        yield _Bar(bar)

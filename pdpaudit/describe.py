@@ -1,0 +1,114 @@
+"""Turn pairs and events into JSON and into words a person understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.evidence.event import Event
+from pdpaudit.neighbors import NeighborPair
+from pdpaudit.network import Network
+
+__all__ = ["event_words", "list_names", "network_json", "pair_json", "pair_words"]
+
+Name = Callable[[int], str]
+
+#: Names shown in a sentence before the rest is counted.
+SHOWN = 4
+
+#: A network with more edges is kept out of a witness; it names the file instead.
+INLINE_EDGES = 50_000
+
+
+def list_names(names: Iterable[str], shown: int = SHOWN) -> str:
+    """Return names as a set in a sentence, a long one cut and counted.
+
+    Examples
+    --------
+    >>> list_names(["Cosette", "Marius"]), list_names("abcdefg", shown=2), list_names([])
+    ('{Cosette, Marius}', '{a, b and 5 more}', '{nobody}')
+    """
+    known = list(names)
+    if not known:
+        return "{nobody}"
+    if len(known) <= shown:
+        return "{" + ", ".join(known) + "}"
+    return "{" + ", ".join(known[:shown]) + f" and {len(known) - shown} more}}"
+
+
+def pair_words(pair: NeighborPair) -> str:
+    """Say what is rewired.
+
+    Where the two neighbourhoods share much, only what is lost and gained is told.
+    """
+    name = pair.network.name
+    left, right = _listed(pair.left_neighbours), _listed(pair.right_neighbours)
+    return (
+        f"rewiring {name(pair.vertex)} from {list_names(map(name, left))} "
+        f"to {list_names(map(name, right))}"
+    )
+
+
+def event_words(event: Event, name: Name) -> str:
+    """Say what happens when an output belongs to the event."""
+    after = "" if event.prefix <= 1 else f" after the first {event.prefix}"
+    values = sorted(event.values, key=repr)
+    if event.feature in ("first", "last"):
+        people = [name(int(str(v))) for v in values if v is not None]
+        told = [] if None not in event.values else [f"nobody more is found{after}"]
+        if people:
+            who = people[0] if len(people) == 1 else "one of " + list_names(people)
+            told.insert(0, f"{who} is found {event.feature}{after}")
+        return " or ".join(told)
+    if event.feature == "length":
+        numbers = [str(v) for v in values]
+        few = numbers[0] if len(numbers) == 1 else "one of " + list_names(numbers)
+        return f"the number found{after} is {few}"
+    outputs = [_output_words(value, name) for value in values]
+    few = outputs[0] if len(outputs) == 1 else "one of " + list_names(outputs, shown=2)
+    return f"the output{after} is {few}"
+
+
+def pair_json(pair: NeighborPair, file: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the JSON form of a pair; ``file`` says how to read a network too large to inline."""
+    name = pair.network.name
+    left, right = set(_listed(pair.left_neighbours)), set(_listed(pair.right_neighbours))
+    return {
+        "network": pair.network.title,
+        "family": pair.family,
+        "vertex": pair.vertex,
+        "vertex_name": name(pair.vertex),
+        "left": sorted(left),
+        "right": sorted(right),
+        "lost": [name(v) for v in sorted(left - right)],
+        "gained": [name(v) for v in sorted(right - left)],
+        "words": pair_words(pair),
+        "base": network_json(pair.network, pair.vertex, file),
+    }
+
+
+def network_json(network: Network, without: int, file: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the network in which ``without`` has no edges, whole or by reference."""
+    body: dict[str, Any] = {"n": network.n, "seeds": list(network.seeds)}
+    if network.edges > INLINE_EDGES and file is not None:
+        return {**body, "file": file}
+    coo = network.adjacency.tocoo()
+    kept = (coo.row < coo.col) & (coo.row != without) & (coo.col != without)
+    return {
+        **body,
+        "targeted": np.flatnonzero(network.targeted).tolist(),
+        "edges": np.column_stack([coo.row[kept], coo.col[kept]]).tolist(),
+        "names": None if network.names is None else list(network.names),
+    }
+
+
+def _listed(vertices: Any) -> list[int]:
+    return [int(v) for v in np.sort(np.asarray(vertices))]
+
+
+def _output_words(value: Hashable, name: Name) -> str:
+    if isinstance(value, tuple):
+        return list_names([name(v) if isinstance(v, int) else str(v) for v in value])
+    return str(value)

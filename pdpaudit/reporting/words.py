@@ -1,0 +1,85 @@
+"""Verdicts in words."""
+
+from __future__ import annotations
+
+import math
+
+from pdpaudit.results import ClaimResult
+
+__all__ = ["VERDICT", "claim_words"]
+
+VERDICT = {
+    "violated": "VIOLATED",
+    "error": "ERROR",
+    "inconclusive": "inconclusive",
+    "not_rejected": "not rejected",
+    "certified": "certified",
+    "skipped": "skipped",
+}
+
+
+def times(epsilon: float) -> str:
+    """Return a privacy loss as a factor of likelihood.
+
+    Examples
+    --------
+    >>> times(1.0), times(0.0), times(float("inf")), times(20.0)
+    ('2.7 times', '1.0 times', 'infinitely many times', '4.9e+08 times')
+    """
+    if math.isinf(epsilon):
+        return "infinitely many times"
+    factor = math.exp(epsilon)
+    return f"{factor:.1f} times" if factor < 1e5 else f"{factor:.1e} times"
+
+
+def claim_words(claim: ClaimResult) -> str:
+    """Say in a sentence or two what was found about a claim.
+
+    Parameters
+    ----------
+    claim : ClaimResult
+        The verdict.
+
+    Returns
+    -------
+    str
+        For a violation: who is rewired, what becomes how much likelier, and what is allowed.
+    """
+    if claim.status == "skipped":
+        return claim.method
+    allowed = times(claim.claimed["epsilon"])
+    event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
+    bound = claim.lower_bound or 0.0
+    if claim.exact is not None:
+        if claim.status == "violated":
+            return f"{_effect(claim)}; the claim allows {allowed}. Computed exactly, no sampling."
+        return (
+            f"Computed exactly: on every pair tried the loss is at most {claim.exact:.4f}, within "
+            f"the claim of {claim.claimed['epsilon']:.4g}. The worst: {_effect(claim)}."
+        )
+    sure = f"with confidence {claim.confidence:g}" if claim.confidence else ""
+    seen = claim.detectable_epsilon
+    power = "" if seen is None else f"A loss of {seen:.3f} would have been seen in 19 of 20 runs."
+    if claim.status == "violated":
+        return f"{_effect(claim)} ({sure}, at least {times(bound)}); the claim allows {allowed}."
+    if claim.status == "inconclusive":
+        return f"Nothing was shown, and little could have been: {power}"
+    return f"The sharpest test tried was {pair}, and whether {event}. {power}"
+
+
+def _effect(claim: ClaimResult) -> str:
+    """Say what the rewiring does."""
+    event, pair = claim.event, claim.pair
+    if claim.exact is not None:
+        how = times(claim.exact)
+        ours, theirs = event["probability"], event["probability_other"]
+        chance = f"{ours:.4g} against {theirs:.4g}"
+    else:
+        x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
+        how = times(math.log(x / y)) if x and y else ("never seen otherwise" if x else "0 times")
+        chance = f"{x} against {y} of {n} runs"
+    forward = event.get("side") == "right"
+    direction = "makes" if forward else "the other way round makes"
+    return (
+        f"{pair.get('words', '')} {direction} '{event.get('words', '')}' {how} as likely ({chance})"
+    )
