@@ -1,1 +1,10 @@
-"""See the modules."""
+"""Networks from files: edge lists and graph formats, labels, seeds; and from networkx.
+
+:func:`read_network` is the way in. What it does, module by module: ``source`` turns bytes into
+text, ``table`` text into rows, ``edgelist`` and ``formats`` rows into ties, ``ties`` ties into
+edges, ``labels`` says who is targeted, ``reading`` puts it together.
+"""
+
+from pdpaudit.readers.reading import Plant, Reading, network_from_networkx, read_network
+
+__all__ = ["Plant", "Reading", "network_from_networkx", "read_network"]
