@@ -22,7 +22,7 @@ from pdpaudit.discovery import (
     search_by_samples,
 )
 from pdpaudit.errors import InputError
-from pdpaudit.evidence import detectable, lower_bound
+from pdpaudit.evidence import METHODS, detectable, lower_bound
 from pdpaudit.evidence.event import Event, count_inside
 from pdpaudit.losses import ExactLoss
 from pdpaudit.network import Network
@@ -40,6 +40,10 @@ EXACT_SLACK = 1e-9
 #: How much discovery may cost, as a multiple of the confirming samples a side, where many outputs
 #: are drawn at once and where each is a run of its own.
 DISCOVERY = {"batched": 10, "single": 1}
+
+
+#: Arms looked at again for each claim: δ may favour another event than the search climbed for.
+FINALISTS = 12
 
 
 class _Silent:
@@ -259,9 +263,9 @@ def _by_samples(
     choose_event: Any = registered("events")[0].load()
 
     def bound_at(delta: float) -> Callable[[Floats, Floats], Floats]:
-        return lambda x, y: np.asarray(
-            lower_bound(x, size, y, size, alpha, delta, method="clopper-pearson")
-        )
+        # Discovery only ranks events, so the bound that is quickest over many will do.
+        rough = METHODS["clopper-pearson"]
+        return lambda x, y: rough(x, size, y, size, alpha, delta)
 
     def choose(one: Found, bound: Callable[[Floats, Floats], Floats], planned: int) -> Any:
         choice = choose_event(*one.halves, planned, bound)
@@ -285,7 +289,7 @@ def _by_samples(
     try:
         for number, claim in enumerate(claims, start=1):
             bound = bound_at(claim.delta)
-            chosen = [(choose(one, bound, size), one.arm) for one in found]
+            chosen = [(choose(one, bound, size), one.arm) for one in found[:FINALISTS]]
             (event, _), arm = max(chosen, key=lambda item: item[0][1])
             results.append(_confirm(run, number, claim, arm, event, alpha, spent))
     except KeyboardInterrupt:
@@ -351,6 +355,20 @@ def _confirm(
     )
 
 
+def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:
+    """Return the smallest ε that this many samples would have shown to break the claim.
+
+    An event as likely as the one looked at may be too likely to show a large loss at all, so
+    rarer ones are considered too, and the most telling counts.
+    """
+    largest = math.exp(-min(claim.epsilon, 30.0))
+    bases = {q for q in (base, 0.5 * largest, 0.1 * largest) if 0 < q < 1}
+    return min(
+        float(detectable(plan.size, q, alpha, claim.delta, 0.95, plan.method, claim.epsilon))
+        for q in bases
+    )
+
+
 def _result(
     run: _Context,
     number: int,
@@ -368,7 +386,7 @@ def _result(
 ) -> ClaimResult:
     """Put together what is told of one claim."""
     name = str if arm.pair is None else arm.pair.network.name
-    pair = {"words": arm.label} if arm.pair is None else pair_json(arm.pair, run.file)
+    pair = {"words": arm.label} if arm.pair is None else pair_json(arm.pair, event.side, run.file)
     told = {**event.to_json(), "words": event_words(event, name), **counts}
     witness = {
         "kind": "audit",

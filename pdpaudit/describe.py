@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.evidence.event import Event
+from pdpaudit.evidence.event import Event, Side
 from pdpaudit.neighbors import NeighborPair
 from pdpaudit.network import Network
 
@@ -38,16 +38,14 @@ def list_names(names: Iterable[str], shown: int = SHOWN) -> str:
     return "{" + ", ".join(known[:shown]) + f" and {len(known) - shown} more}}"
 
 
-def pair_words(pair: NeighborPair) -> str:
-    """Say what is rewired.
-
-    Where the two neighbourhoods share much, only what is lost and gained is told.
-    """
+def pair_words(pair: NeighborPair, to: Side) -> str:
+    """Say what is rewired, towards the side named."""
     name = pair.network.name
-    left, right = _listed(pair.left_neighbours), _listed(pair.right_neighbours)
+    sides = [_listed(pair.left_neighbours), _listed(pair.right_neighbours)]
+    before, after = sides if to == "right" else reversed(sides)
     return (
-        f"rewiring {name(pair.vertex)} from {list_names(map(name, left))} "
-        f"to {list_names(map(name, right))}"
+        f"rewiring {name(pair.vertex)} from {list_names(map(name, before))} "
+        f"to {list_names(map(name, after))}"
     )
 
 
@@ -71,8 +69,11 @@ def event_words(event: Event, name: Name) -> str:
     return f"the output{after} is {few}"
 
 
-def pair_json(pair: NeighborPair, file: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the JSON form of a pair; ``file`` says how to read a network too large to inline."""
+def pair_json(pair: NeighborPair, to: Side, file: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the JSON form of a pair.
+
+    Its words lead to the side ``to``; ``file`` says how to read a network too large to inline.
+    """
     name = pair.network.name
     left, right = set(_listed(pair.left_neighbours)), set(_listed(pair.right_neighbours))
     return {
@@ -84,7 +85,7 @@ def pair_json(pair: NeighborPair, file: dict[str, Any] | None) -> dict[str, Any]
         "right": sorted(right),
         "lost": [name(v) for v in sorted(left - right)],
         "gained": [name(v) for v in sorted(right - left)],
-        "words": pair_words(pair),
+        "words": pair_words(pair, to),
         "base": network_json(pair.network, pair.vertex, file),
     }
 

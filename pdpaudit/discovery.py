@@ -177,6 +177,8 @@ def search_by_samples(
 ) -> list[Found]:
     """Find the arms with the best expected evidence by successive halving, then climb.
 
+    Too many arms for the runs that may be spent are cut short, all families alike.
+
     Parameters
     ----------
     choose : callable
@@ -189,20 +191,22 @@ def search_by_samples(
     Returns
     -------
     list of Found
-        The arms that were measured most, best first.
+        Everything measured, what was measured most and looks best first.
     """
     if len(arms) * FEWEST_RUNS * 2 > runs:
         arms = arms[: max(1, runs // (2 * FEWEST_RUNS))]
     rounds = max(1, math.ceil(math.log(len(arms), CUT)))
     spend = runs // (rounds + 1)
     watcher.stage("looking for the pair that leaks most", 2 * runs)
-    found = [Found(arm) for arm in arms]
+    found, dropped = [Found(arm) for arm in arms], list[Found]()
     for turn in range(rounds):
         each = max(FEWEST_RUNS, spend // len(found))
         for one in found:
             _sample(mechanism, one, each, seed, f"halving {turn}", jobs, watcher)
             one.score = choose(one, bound, size)[1]
-        found = _by_score(found)[: max(1, math.ceil(len(found) / CUT))]
+        found = _by_score(found)
+        keep = max(1, math.ceil(len(found) / CUT))
+        found, dropped = found[:keep], found[keep:] + dropped
     moves = MOVES["samples"]
     each = max(FEWEST_RUNS, spend // (moves * 12))
 
@@ -212,7 +216,8 @@ def search_by_samples(
         one.score = choose(one, bound, size)[1]
         return one
 
-    return _by_score(_climb(found[0], found, measure, moves, max_degree, seed, watcher))
+    best = _climb(found[0], found, measure, moves, max_degree, seed, watcher)
+    return _by_score(best) + dropped
 
 
 def _climb(

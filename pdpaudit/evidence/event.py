@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["FEATURES", "Event", "count_inside"]
+__all__ = ["FEATURES", "Event", "Side", "count_inside"]
 
 Side = Literal["left", "right"]
 

@@ -59,12 +59,12 @@ def claim_words(claim: ClaimResult) -> str:
         )
     sure = f"with confidence {claim.confidence:g}" if claim.confidence else ""
     seen = claim.detectable_epsilon
-    power = "" if seen is None else f"A loss of {seen:.3f} would have been seen in 19 of 20 runs."
+    power = _power_words(seen)
     if claim.status == "violated":
         return f"{_effect(claim)} ({sure}, at least {times(bound)}); the claim allows {allowed}."
     if claim.status == "inconclusive":
         return f"Nothing was shown, and little could have been: {power}"
-    return f"The sharpest test tried was {pair}, and whether {event}. {power}"
+    return f"The sharpest test tried: {pair}, and whether {event}. {power}"
 
 
 def _effect(claim: ClaimResult) -> str:
@@ -78,8 +78,12 @@ def _effect(claim: ClaimResult) -> str:
         x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
         how = times(math.log(x / y)) if x and y else ("never seen otherwise" if x else "0 times")
         chance = f"{x} against {y} of {n} runs"
-    forward = event.get("side") == "right"
-    direction = "makes" if forward else "the other way round makes"
-    return (
-        f"{pair.get('words', '')} {direction} '{event.get('words', '')}' {how} as likely ({chance})"
-    )
+    return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} as likely ({chance})"
+
+
+def _power_words(seen: float | None) -> str:
+    if seen is None:
+        return ""
+    if math.isinf(seen):
+        return "No loss, however large, would have been seen: draw more --samples."
+    return f"A loss of {seen:.3f} would have been seen with probability 0.95."
