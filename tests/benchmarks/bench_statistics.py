@@ -49,7 +49,7 @@ def test_all_vertices_of_the_coauthors(sop, limit, coauthors):
     sample = rng.choice(n, 1000, replace=False).tolist()
     members = frozenset(targets.tolist())
     loop = best_of(1, lambda: [sop(graph, v, members) for v in sample]) * n / len(sample)
-    print(
+    print(  # noqa: T201 - a benchmark speaks
         f"\n{sop} on {n} vertices, {coauthors.nnz // 2} edges, |S| = 1000: {fast * 1e3:.2f} ms, "
         f"networkx loop {loop:.2f} s (from 1000 vertices), {loop / fast:.0f} times as long"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, pairwise, permutations
 
 import networkx as nx
 import numpy as np
@@ -75,7 +75,7 @@ def brute_flow(k):
 
     def maximum(graph, vertex, targets):
         paths = [
-            {frozenset(edge) for edge in zip(path, path[1:], strict=False)}
+            {frozenset(edge) for edge in pairwise(path)}
             for end in targets - {vertex}
             for path in nx.all_simple_paths(graph, vertex, end, cutoff=k)
         ]

@@ -1,0 +1,22 @@
+"""Does a statistic do what it declares? Named checks, each in a file of its own."""
+
+from pdpaudit.conformance.door import name_of, require_statistic
+from pdpaudit.conformance.options import Options
+from pdpaudit.conformance.pytest_helper import parametrize_with_checks
+from pdpaudit.conformance.suite import NamedCheck, check_names, check_sop, iter_checks
+from pdpaudit.conformance.witness import Verification, as_listing, as_python, verify_witness
+
+__all__ = [
+    "NamedCheck",
+    "Options",
+    "Verification",
+    "as_listing",
+    "as_python",
+    "check_names",
+    "check_sop",
+    "iter_checks",
+    "name_of",
+    "parametrize_with_checks",
+    "require_statistic",
+    "verify_witness",
+]

@@ -1,0 +1,115 @@
+"""Check that the fast path gives what the scalar form gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.conformance.atlas import graphs_on, neighbourhoods
+from pdpaudit.conformance.case import build
+from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.examination import Examination
+from pdpaudit.conformance.guard import EvaluationFailed, fast_values
+from pdpaudit.conformance.samples import Sample, large_samples, small_samples
+from pdpaudit.conformance.tolerance import differ
+from pdpaudit.contracts import FastStatistic
+from pdpaudit.network import adjacency_from_edges
+from pdpaudit.results import CheckResult
+
+__all__ = ["FAST_PATH"]
+
+SMALL = 5
+UNION = 64  # samples in one disjoint union
+
+
+def _medium_samples(seed: int) -> Iterator[Sample]:
+    """Yield random graphs of the sizes that are exhausted next, with random sets S."""
+    rng = np.random.default_rng([seed, 0xFA])
+    for size in (6, 7):
+        for index in rng.integers(len(graphs_on(size)), size=100).tolist():
+            edges = tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(graphs_on(size)[index])))
+            members = neighbourhoods(size)[int(rng.integers(1 << size))]
+            yield Sample(size, edges, tuple(np.flatnonzero(members).tolist()))
+
+
+def _union(samples: list[Sample]) -> tuple[csr_array, npt.NDArray[np.int64]]:
+    """Return the disjoint union of several samples."""
+    edges: list[tuple[int, int]] = []
+    targets: list[int] = []
+    first = 0
+    for sample in samples:
+        edges.extend((first + a, first + b) for a, b in sample.edges)
+        targets.extend(first + v for v in sample.targets)
+        first += sample.n
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return (
+        adjacency_from_edges(first, ends[:, 0], ends[:, 1]),
+        np.array(targets, dtype=np.int64),
+    )
+
+
+def _run(examination: Examination) -> CheckResult:
+    sop = examination.sop
+    if not isinstance(sop, FastStatistic):
+        return CheckResult("fast-path", "skipped", detail="there is no fast path")
+    together = bool(getattr(sop, "componentwise", False))
+    scope = (
+        f"all graphs with up to {SMALL} vertices, all S, 200 of 6 and 7, and 30 with up to 30"
+        + (", in disjoint unions as well" if together else "")
+    )
+    seed = examination.options.seed
+    samples = each_sample(
+        examination, chain(small_samples(SMALL), _medium_samples(seed), large_samples(seed))
+    )
+    while batch := list(islice(samples, UNION)):
+        slow = []
+        for sample in batch:
+            slow.append(examination.scalar(build(sample.n, sample.edges), set_of(sample)))
+            adjacency, targets = _union([sample])
+            kept = adjacency.copy()
+            try:
+                fast = fast_values(sop, adjacency, targets)
+            except EvaluationFailed as failure:
+                return failed_on_graph(
+                    examination,
+                    "fast-path",
+                    failure.place,
+                    failure.message,
+                    scope,
+                    traceback=failure.trace,
+                )
+            wrong = np.flatnonzero(differ(slow[-1], fast))
+            same = adjacency.shape == kept.shape and not (adjacency != kept).nnz
+            if len(wrong) or not same:
+                v = int(wrong[0]) if len(wrong) else 0
+                detail = (
+                    f"scalar form {slow[-1][v]:g}, fast path {fast[v]:g}"
+                    if same
+                    else "the fast path changed the matrix it was given"
+                )
+                place = place_of_sample(sample, v)
+                return failed_on_graph(examination, "fast-path", place, detail, scope)
+        if together:
+            fast = fast_values(sop, *_union(batch))
+            if differ(np.concatenate(slow), fast).any():
+                place = place_of_sample(batch[0])
+                detail = "declared componentwise, but a disjoint union has other values"
+                return failed_on_graph(examination, "fast-path", place, detail, scope)
+    return CheckResult("fast-path", "certified", exact=True, scope=scope)
+
+
+def set_of(sample: Sample) -> frozenset[int]:
+    """Return the set S of a sample."""
+    return frozenset(sample.targets)
+
+
+FAST_PATH = Check(
+    "fast-path",
+    "the fast path equals the scalar form",
+    _run,
+    ("finite", "deterministic", "graph-unchanged", "order-independent"),
+)

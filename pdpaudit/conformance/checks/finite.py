@@ -1,0 +1,60 @@
+"""Check that there is a finite real value for every vertex of every graph."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from numbers import Real
+
+import numpy as np
+
+from pdpaudit.conformance.case import build
+from pdpaudit.conformance.check import (
+    Check,
+    each_sample,
+    failed_on_graph,
+    place_of_sample,
+    within_call_limit,
+)
+from pdpaudit.conformance.examination import Examination
+from pdpaudit.conformance.guard import author_trace
+from pdpaudit.conformance.samples import Sample, large_samples, small_samples
+from pdpaudit.results import CheckResult
+
+__all__ = ["FINITE"]
+
+SMALL = 5
+
+
+def _wrong(examination: Examination, sample: Sample) -> tuple[int, str, str] | None:
+    """Return the first vertex without a proper value, what is wrong, and the traceback."""
+    targets = frozenset(sample.targets)
+    graph = build(sample.n, sample.edges)
+    for vertex in range(sample.n):
+        try:
+            # A copy each: what the statistic does to a graph is another check's business.
+            value = examination.sop(graph.copy(), vertex, targets)
+        except Exception as error:
+            return vertex, f"{type(error).__name__}: {error}", author_trace(error)
+        if not isinstance(value, Real | np.bool_):
+            return vertex, f"the value is {value!r}, not a real number", ""
+        if not math.isfinite(value):
+            return vertex, f"the value is {value!r}, not finite", ""
+    return None
+
+
+def _run(examination: Examination) -> CheckResult:
+    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
+    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    for sample in each_sample(examination, samples):
+        wrong = within_call_limit(examination, sample, lambda s=sample: _wrong(examination, s))
+        if wrong is not None:
+            vertex, detail, trace = wrong
+            place = place_of_sample(sample, vertex)
+            return failed_on_graph(
+                examination, "finite", place, detail, scope, message=detail, traceback=trace
+            )
+    return CheckResult("finite", "certified", exact=True, scope=scope)
+
+
+FINITE = Check("finite", "a finite real value for every vertex of every graph, S empty too", _run)

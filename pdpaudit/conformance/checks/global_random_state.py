@@ -1,0 +1,54 @@
+"""Check that the global random state of Python and NumPy is left alone."""
+
+from __future__ import annotations
+
+import random
+from itertools import chain
+
+import numpy as np
+
+from pdpaudit.conformance.case import build
+from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.examination import Examination
+from pdpaudit.conformance.samples import large_samples, small_samples
+from pdpaudit.results import CheckResult
+
+__all__ = ["GLOBAL_RANDOM_STATE"]
+
+SMALL = 3
+
+
+def _state() -> tuple[object, ...]:
+    _, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
+    return random.getstate(), keys.tobytes(), position, has_gauss, gauss
+
+
+def _run(examination: Examination) -> CheckResult:
+    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
+    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    kept = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        # A state nobody would set: a statistic that seeds cannot happen to restore it.
+        random.seed(f"pdpaudit {examination.options.seed}")
+        before = _state()
+        for sample in each_sample(examination, samples):
+            graph = build(sample.n, sample.edges)
+            for vertex in range(sample.n):
+                examination.sop(graph, vertex, frozenset(sample.targets))
+                if _state() != before:
+                    return failed_on_graph(
+                        examination,
+                        "global-random-state",
+                        place_of_sample(sample, vertex),
+                        "the global random state is not what it was before the call",
+                        scope,
+                    )
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+    return CheckResult("global-random-state", "certified", exact=True, scope=scope)
+
+
+GLOBAL_RANDOM_STATE = Check(
+    "global-random-state", "global random state untouched", _run, ("finite",)
+)

@@ -1,0 +1,55 @@
+"""Check that the graph handed over is left as it was, attributes and order included."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import networkx as nx
+
+from pdpaudit.conformance.case import build
+from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.examination import Examination
+from pdpaudit.conformance.samples import large_samples, small_samples
+from pdpaudit.results import CheckResult
+
+__all__ = ["GRAPH_UNCHANGED"]
+
+SMALL = 4
+
+
+def _picture(graph: nx.Graph) -> tuple[Any, ...]:
+    """Return all there is to a graph: nodes and neighbours in order, and every attribute."""
+    return (
+        dict(graph.graph),
+        [(node, dict(data)) for node, data in graph.nodes(data=True)],
+        [
+            (node, [(other, dict(data)) for other, data in around.items()])
+            for node, around in graph.adjacency()
+        ],
+    )
+
+
+def _run(examination: Examination) -> CheckResult:
+    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
+    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    for sample in each_sample(examination, samples):
+        graph = build(sample.n, sample.edges)
+        before = _picture(graph)
+        targets = frozenset(sample.targets)
+        for vertex in range(sample.n):
+            examination.sop(graph, vertex, targets)
+            if _picture(graph) != before:
+                return failed_on_graph(
+                    examination,
+                    "graph-unchanged",
+                    place_of_sample(sample, vertex),
+                    "the graph is not what it was before the call",
+                    scope,
+                )
+    return CheckResult("graph-unchanged", "certified", exact=True, scope=scope)
+
+
+GRAPH_UNCHANGED = Check(
+    "graph-unchanged", "the graph it was given stays as it was", _run, ("finite",)
+)

@@ -1,0 +1,51 @@
+"""Check that the numbers of the vertices do not matter: exhaustion up to relabelling needs it."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+
+from pdpaudit.conformance.case import build
+from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.examination import Examination
+from pdpaudit.conformance.samples import large_samples, relabelled, small_samples
+from pdpaudit.conformance.tolerance import differ
+from pdpaudit.results import CheckResult
+
+__all__ = ["LABEL_INDEPENDENT"]
+
+SMALL = 4
+
+
+def _run(examination: Examination) -> CheckResult:
+    scope = (
+        f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices, "
+        "each under three renumberings"
+    )
+    rng = np.random.default_rng([examination.options.seed, 0x1A])
+    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    for sample in each_sample(examination, samples):
+        straight = examination.scalar(build(sample.n, sample.edges), frozenset(sample.targets))
+        reverse = list(reversed(range(sample.n)))
+        for order in (reverse, *(rng.permutation(sample.n).tolist() for _ in range(2))):
+            renamed = examination.scalar(*relabelled(sample, order))
+            wrong = np.flatnonzero(differ(straight, renamed[order]))
+            if len(wrong):
+                return failed_on_graph(
+                    examination,
+                    "label-independent",
+                    place_of_sample(sample, int(wrong[0])),
+                    "the same graph with its vertices renumbered has another value",
+                    scope,
+                    names=order,
+                )
+    return CheckResult("label-independent", "not_rejected", scope=scope)
+
+
+LABEL_INDEPENDENT = Check(
+    "label-independent",
+    "independent of how the vertices are numbered",
+    _run,
+    ("finite", "deterministic", "graph-unchanged", "order-independent"),
+)

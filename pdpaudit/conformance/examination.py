@@ -1,0 +1,214 @@
+"""One statistic under examination: what the checks share, worked out when first asked for."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import Any
+
+from pdpaudit.conformance.atlas import LARGEST
+from pdpaudit.conformance.case import Case
+from pdpaudit.conformance.door import name_of, require_statistic
+from pdpaudit.conformance.exhaustive import Exhaustion, exhaust
+from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, limit
+from pdpaudit.conformance.measure import Evaluate, evaluator, measure, violates
+from pdpaudit.conformance.options import Options
+from pdpaudit.conformance.random_search import at_random
+from pdpaudit.conformance.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided
+from pdpaudit.conformance.shrink import shrink
+from pdpaudit.conformance.tolerance import exceeds
+from pdpaudit.conformance.witness import FORMAT
+from pdpaudit.contracts import FastStatistic
+
+__all__ = ["PROPERTIES", "Examination"]
+
+PROPERTIES = ("targeted-sensitivity", "impact-cardinality")
+
+
+class Examination:
+    """A statistic, its declarations, how far to go, and what has been found so far.
+
+    Parameters
+    ----------
+    sop : object
+        The statistic, or a class that makes one without arguments.
+    options : Options
+        How far to go.
+
+    Raises
+    ------
+    InputError
+        If it is not a statistic.
+    """
+
+    def __init__(self, sop: Any, options: Options) -> None:
+        self.sop, self.declared = require_statistic(sop)
+        self.options = options
+        self.name = name_of(self.sop)
+        self.start = time.time()
+        self.failed: set[str] = set()  # names of the checks that failed so far
+
+    @property
+    def deadline(self) -> float:
+        """When all checks must be done, as ``time.time()``."""
+        return self.start + self.options.time_limit
+
+    @property
+    def call_limit(self) -> float:
+        """Seconds one small graph may take before the statistic counts as hanging."""
+        return min(10.0, self.options.time_limit / 4)
+
+    @property
+    def fast(self) -> bool:
+        """Whether the fast path is there and may stand in for the scalar form."""
+        return isinstance(self.sop, FastStatistic) and "fast-path" not in self.failed
+
+    @cached_property
+    def scalar(self) -> Evaluate:
+        """The scalar form at all vertices of a graph."""
+        return evaluator(self.sop, fast=False)
+
+    @cached_property
+    def exhaustion(self) -> Exhaustion:
+        """Exact tables; a part of the time is kept for the search beyond."""
+        share = 0.75 if self.options.examples else 1.0
+        return exhaust(
+            self.sop,
+            self.declared,
+            max_vertices=self.options.max_vertices,
+            fast=self.fast,
+            jobs=self.options.jobs,
+            deadline=time.time() + share * (self.deadline - time.time()),
+            impact_up_to=LARGEST,
+        )
+
+    @cached_property
+    def beyond(self) -> tuple[Found, Found]:
+        """What random and guided search found of the properties that held on small networks."""
+        options = self.options
+        missing = tuple(
+            of
+            for of in PROPERTIES
+            if of not in self.exhaustion.cases and min(self.declared.of(of)) < float("inf")
+        )
+        drawn, climbed = Found(), Found()
+        if not missing or not options.examples:
+            return drawn, climbed
+        evaluate = evaluator(self.sop, fast=self.fast)
+        remaining = self.deadline - time.time()
+        climbed = guided(
+            evaluate,
+            self.declared,
+            missing,
+            steps=options.examples,
+            seed=options.seed,
+            deadline=time.time() + 0.5 * remaining,
+        )
+        for number, of in enumerate(missing):
+            if of in climbed.cases:
+                continue
+            share = 0.8 * (self.deadline - time.time()) / (len(missing) - number)
+            found = at_random(
+                evaluate,
+                self.declared,
+                of,
+                examples=options.examples // 10,
+                entropy=options.seed,
+                deadline=time.time() + share,
+            )
+            drawn.cases.update(found.cases)
+            drawn.looked_at += found.looked_at
+            drawn.stopped |= found.stopped
+        return drawn, climbed
+
+    def counterexample(self, of: str) -> Case | None:
+        """Return the smallest violation found of a property, shrunk; None if there is none."""
+        if of in self.exhaustion.cases:
+            return self._if_scalar_agrees(self.exhaustion.cases[of], of)
+        for found in self.beyond:
+            if of in found.cases:
+                case = self._if_scalar_agrees(found.cases[of], of)
+                # Shrinking has a little time of its own: a violation in hand is worth it.
+                until = max(self.deadline, time.time() + 5.0)
+                return shrink(case, lambda smaller: self.breaks(smaller, of), until)
+        return None
+
+    def breaks(self, case: Case, of: str) -> bool:
+        """Return whether a case violates a property by the scalar form."""
+        try:
+            with limit(self.call_limit):
+                return violates(measure(self.scalar, case), case, self.declared, of)
+        except (EvaluationFailed, TooSlow):
+            return False
+
+    def breaks_own(self, case: Case, bound: int) -> bool:
+        """Return whether a case moves a vertex by more than is declared for a given bound."""
+        if case.max_degree > bound:
+            return False
+        try:
+            with limit(self.call_limit):
+                moved = measure(self.scalar, case).moved
+        except (EvaluationFailed, TooSlow):
+            return False
+        return exceeds(moved, float(self.sop.sensitivity(bound)))
+
+    def _if_scalar_agrees(self, case: Case, of: str) -> Case:
+        """Refuse a violation that only the fast path shows: it is a failure of that path."""
+        if not self.fast or self.breaks(case, of):
+            return case
+        place = _place(case)
+        raise EvaluationFailed("fast-path", "the fast path differs from the scalar form", place)
+
+    def pair_witness(self, case: Case, of: str, bound: int | None = None) -> dict[str, Any]:
+        """Return a counterexample as plain data, measured by the scalar form.
+
+        The degree bound is the smallest the case obeys, unless another is given.
+        """
+        measured = measure(self.scalar, case)
+        d = case.max_degree if bound is None else bound
+        declare = (
+            self.sop.impact_cardinality if of == "impact-cardinality" else self.sop.sensitivity
+        )
+        return {
+            "format": FORMAT,
+            "property": of,
+            "statistic": self.name,
+            "n": case.n,
+            "edges": [list(edge) for edge in case.edges],
+            "vertex": case.vertex,
+            "left": list(case.left),
+            "right": list(case.right),
+            "targets": list(case.targets),
+            "at": measured.at,
+            "max_degree": d,
+            "declared": float(declare(d)),
+            "observed": measured.observed(of),
+            "values": {"left": measured.left.tolist(), "right": measured.right.tolist()},
+        }
+
+    def graph_witness(self, of: str, place: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """Return a failure on one graph as plain data."""
+        return {"format": FORMAT, "property": of, "statistic": self.name, **place, **more}
+
+    def scope(self) -> str:
+        """Say what exhaustion and search went through."""
+        done = self.exhaustion.rows[-1].n if self.exhaustion.rows else 0
+        parts = [f"all networks with up to {done} vertices, up to relabelling"]
+        if self.exhaustion.stopped:
+            parts.append(f"{self.exhaustion.stopped} (--time-limit {self.options.time_limit:g})")
+        return "; ".join(parts)
+
+    def scope_beyond(self) -> str:
+        """Say how many larger pairs were looked at."""
+        drawn, climbed = self.beyond
+        text = (
+            f"{climbed.looked_at} guided and {drawn.looked_at} random pairs with up to "
+            f"{LARGEST_NETWORK} vertices and degree {LARGEST_DEGREE}"
+        )
+        return text + ("; the time was over first" if drawn.stopped or climbed.stopped else "")
+
+
+def _place(case: Case) -> dict[str, Any]:
+    graph = case.graphs()[1]
+    edges = [list(edge) for edge in sorted(graph.edges)]
+    return {"n": case.n, "edges": edges, "vertex": None, "targets": list(case.targets)}

@@ -1,0 +1,213 @@
+"""Run the checks of a statistic, one by one or all: everything else is a thin user of this."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pdpaudit.conformance.check import Check
+from pdpaudit.conformance.checks import CHECKS
+from pdpaudit.conformance.examination import Examination
+from pdpaudit.conformance.guard import EvaluationFailed, TooSlow
+from pdpaudit.conformance.options import Options
+from pdpaudit.errors import InputError
+from pdpaudit.results import CheckResult
+
+__all__ = ["NamedCheck", "check_names", "check_sop", "iter_checks"]
+
+
+def check_names() -> tuple[str, ...]:
+    """Return the names of all checks, in the order in which they run.
+
+    Examples
+    --------
+    >>> check_names()[:3]
+    ('finite', 'deterministic', 'graph-unchanged')
+    """
+    return tuple(check.name for check in CHECKS)
+
+
+@dataclass(frozen=True)
+class NamedCheck:
+    """One check of one statistic, ready to run.
+
+    The checks of one :func:`iter_checks` share what they work out, and one is skipped if another
+    on which it rests was run before and failed.
+
+    Attributes
+    ----------
+    check : Check
+        Name, question, and what it rests on.
+    examination : Examination
+        The statistic and how far to go.
+    """
+
+    check: Check
+    examination: Examination
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.check.name
+
+    def __call__(self) -> CheckResult:
+        """Run it; never raises for what the statistic does."""
+        examination = self.examination
+        name = self.check.name
+        blocked = [need for need in self.check.needs if need in examination.failed]
+        if blocked:
+            return CheckResult(name, "skipped", detail=f"says nothing while {blocked[0]} fails")
+        result = _run(self.check, examination)
+        if result.status == "violated":
+            examination.failed.add(name)
+        return _expected(result, examination.options.expected_failures)
+
+
+def _run(check: Check, examination: Examination) -> CheckResult:
+    try:
+        return check.run(examination)
+    except TooSlow:
+        seconds = examination.options.time_limit
+        detail = f"nothing was completed within the time limit of {seconds:g} s"
+        return CheckResult(check.name, "inconclusive", detail=detail)
+    except EvaluationFailed as failure:
+        if failure.check in examination.failed:
+            return CheckResult(
+                check.name, "skipped", detail=f"says nothing while {failure.check} fails"
+            )
+        place = failure.place
+        witness = examination.graph_witness(
+            failure.check, place, message=failure.message, traceback=failure.trace
+        )
+        at = "" if place["vertex"] is None else f", vertex {place['vertex']}"
+        where = f"on {place['n']} vertices with {len(place['edges'])} edges{at}"
+        return CheckResult(
+            check.name, "violated", witness=witness, detail=f"{failure.message} ({where})"
+        )
+    except InputError:
+        raise
+    except Exception as error:
+        # The basic checks call the author's code directly; `finite` did not see this failure.
+        detail = f"the statistic failed: {type(error).__name__}: {error}"
+        return CheckResult(check.name, "violated", detail=detail)
+
+
+def _expected(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
+    """Mark an expected failure, and one that did not happen."""
+    reason = reasons.get(result.name)
+    if reason is None:
+        return result
+    if result.status == "violated":
+        return replace(
+            result, status="skipped", detail=f"expected failure ({reason}): {result.detail}"
+        )
+    if result.status in ("certified", "not_rejected"):
+        remark = f"expected to fail ({reason}), but it passes: take the expectation out"
+        return replace(result, detail="; ".join(filter(None, (remark, result.detail))))
+    return result
+
+
+def iter_checks(sop: Any, options: Options | None = None) -> Iterator[NamedCheck]:
+    """Yield the checks of a statistic by name, ready to run.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity or class
+        The statistic, or a class that makes one without arguments.
+    options : Options, optional
+        How far to go, and which checks.
+
+    Yields
+    ------
+    NamedCheck
+        Call it for its :class:`~pdpaudit.results.CheckResult`.
+
+    Raises
+    ------
+    InputError
+        If it is not a statistic, a declaration is missing or makes no sense, or an option names
+        a check there is not.
+
+    Examples
+    --------
+    >>> from pdpaudit.statistic import statistic
+    >>> @statistic(sensitivity=0, impact_cardinality=1)
+    ... def friends_in(graph, vertex, targets):
+    ...     return sum(1 for other in graph[vertex] if other in targets)
+    >>> [check.name for check in iter_checks(friends_in, Options(select=("finite", "tightness")))]
+    ['finite', 'tightness']
+    """
+    options = Options() if options is None else options
+    chosen = check_names() if options.select is None else options.select
+    for name in (*chosen, *options.skip, *options.expected_failures):
+        _require_name(name)
+    examination = Examination(sop, options)
+    for check in CHECKS:
+        if check.name in chosen and check.name not in options.skip:
+            yield NamedCheck(check, examination)
+
+
+def _require_name(name: str) -> None:
+    known = check_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
+        offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        raise InputError(f"there is no check {name!r}; {offer}")
+
+
+def check_sop(
+    sop: Any,
+    options: Options | None = None,
+    *,
+    before: Callable[[str], None] | None = None,
+    after: Callable[[CheckResult], None] | None = None,
+) -> tuple[CheckResult, ...]:
+    """Run all chosen checks of a statistic.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity or class
+        The statistic, or a class that makes one without arguments.
+    options : Options, optional
+        How far to go, and which checks.
+    before, after : callable, optional
+        Told the name of each check that starts, and each result.
+
+    Returns
+    -------
+    tuple of CheckResult
+        In the order in which they ran, checks skipped by name included.
+
+    Raises
+    ------
+    InputError
+        As :func:`iter_checks`.
+
+    Examples
+    --------
+    >>> from pdpaudit.statistic import statistic
+    >>> @statistic(sensitivity=1, impact_cardinality=1)
+    ... def degree(graph, vertex, targets):
+    ...     return graph.degree(vertex)
+    >>> results = check_sop(degree, Options(max_vertices=4, examples=0))
+    >>> {r.name: r.detail for r in results if r.status == "violated"}
+    {'impact-cardinality': 'degree 1, 2 vertices: declared 1, but 2 vertices change; no smaller
+    network breaks it'}
+    """
+    results: list[CheckResult] = []
+    options = Options() if options is None else options
+    ready = {check.name: check for check in iter_checks(sop, options)}
+    wanted: Iterable[str] = check_names() if options.select is None else options.select
+    for name in [name for name in check_names() if name in wanted]:
+        if before is not None:
+            before(name)
+        if name in ready:
+            result = ready[name]()
+        else:
+            result = CheckResult(name, "skipped", detail="skipped by name")
+        results.append(result)
+        if after is not None:
+            after(result)
+    return tuple(results)

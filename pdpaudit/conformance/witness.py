@@ -1,0 +1,293 @@
+"""Counterexamples as JSON and as Python, and their verification by code of its own.
+
+Nothing here uses the search, its data structures or its arithmetic: a witness is read as plain
+data, the networks are built from it edge by edge, and the statistic is called on them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from scipy.sparse import csr_array
+
+from pdpaudit.contracts import StatisticOfProximity
+from pdpaudit.errors import InputError
+
+__all__ = ["FORMAT", "Verification", "as_listing", "as_python", "verify_witness"]
+
+FORMAT = "pdpaudit-statistic-witness/1"
+
+PAIR_PROPERTIES = ("targeted-sensitivity", "impact-cardinality", "own-network")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a witness reproduces.
+
+    Attributes
+    ----------
+    reproduced : bool
+        Whether the statistic fails on it as the witness says.
+    observed : float, optional
+        What was measured now.
+    detail : str
+        One sentence for a person.
+    """
+
+    reproduced: bool
+    observed: float | None
+    detail: str
+
+
+def verify_witness(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
+    """Re-run a counterexample.
+
+    Parameters
+    ----------
+    witness : mapping
+        As in ``CheckResult.witness``, or read back from JSON.
+    sop : StatisticOfProximity
+        The statistic it is about.
+
+    Returns
+    -------
+    Verification
+        For a pair: that both networks obey the rules of neighbours and the degree bound, that
+        the declaration is what the witness says or lower, and that the values exceed it.
+
+    Raises
+    ------
+    InputError
+        If it is not a witness of a statistic.
+
+    Examples
+    --------
+    >>> from pdpaudit.statistic import statistic
+    >>> @statistic(sensitivity=0, impact_cardinality=9)
+    ... def degree(graph, vertex, targets):
+    ...     return graph.degree(vertex)
+    >>> witness = {"format": FORMAT, "property": "targeted-sensitivity", "statistic": "degree",
+    ...     "n": 2, "edges": [], "vertex": 1, "left": [], "right": [0], "targets": [],
+    ...     "max_degree": 1, "declared": 0.0, "observed": 1.0}
+    >>> verify_witness(witness, degree)
+    Verification(reproduced=True, observed=1.0, detail='declared 0, found 1')
+    """
+    if witness.get("format") != FORMAT:
+        raise InputError(f"not a {FORMAT}; give a result file of `check`")
+    try:
+        if witness["property"] in PAIR_PROPERTIES:
+            return _verify_pair(witness, sop)
+        return _verify_graph(witness, sop)
+    except (KeyError, TypeError, IndexError) as error:
+        raise InputError(f"the witness lacks or garbles {error}; write it anew") from None
+
+
+def _verify_pair(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
+    n, u, bound = witness["n"], witness["vertex"], witness["max_degree"]
+    targets = frozenset(witness["targets"])
+    if u in targets:
+        return Verification(False, None, f"vertex {u} is rewired and in S")
+    if any(u in edge for edge in witness["edges"]):
+        return Verification(False, None, f"an edge of vertex {u} is among the common ones")
+    values = []
+    for side in ("left", "right"):
+        graph = _graph(n, witness["edges"])
+        graph.add_edges_from((u, other) for other in witness[side])
+        if len(graph) != n or any(a == b for a, b in graph.edges):
+            return Verification(False, None, "a vertex is out of range or has a loop")
+        if max(dict(graph.degree).values()) > bound:
+            return Verification(False, None, f"the {side} network exceeds degree {bound}")
+        values.append([float(sop(graph, v, targets)) for v in range(n)])
+    changes = [abs(a - b) for a, b in zip(*values, strict=True)]
+    if witness["property"] == "impact-cardinality":
+        pairs = zip(*values, strict=True)
+        observed = float(sum(not math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in pairs))
+        declared = float(sop.impact_cardinality(bound))
+    else:
+        observed = max((c for v, c in enumerate(changes) if v != u), default=0.0)
+        declared = float(sop.sensitivity(bound))
+    return Verification(
+        observed > declared and not math.isclose(observed, declared, rel_tol=1e-9, abs_tol=1e-9),
+        observed,
+        f"declared {declared:g}, found {observed:g}",
+    )
+
+
+def _graph(n: int, edges: Any) -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(edges)
+    return graph
+
+
+def _verify_graph(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
+    """Re-run a failure on a single graph."""
+    tests: dict[str, Callable[[Mapping[str, Any], StatisticOfProximity], str]] = {
+        "finite": _unfinished,
+        "deterministic": _undecided,
+        "graph-unchanged": _changed,
+        "global-random-state": _stirred,
+        "order-independent": _reordered,
+        "label-independent": _renamed,
+        "fast-path": _disagrees,
+    }
+    failure = tests[witness["property"]](witness, sop)
+    return Verification(bool(failure), None, failure or "the statistic behaves on this graph")
+
+
+def _all(graph: nx.Graph, witness: Mapping[str, Any], sop: StatisticOfProximity) -> list[float]:
+    targets = frozenset(witness["targets"])
+    return [float(sop(graph, v, targets)) for v in range(witness["n"])]
+
+
+def _unfinished(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    graph = _graph(witness["n"], witness["edges"])
+    try:
+        values = _all(graph, witness, sop)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    wrong = [v for v, value in enumerate(values) if not math.isfinite(value)]
+    return f"the value of vertex {wrong[0]} is {values[wrong[0]]}" if wrong else ""
+
+
+def _undecided(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    graph = _graph(witness["n"], witness["edges"])
+    answers = {tuple(_all(graph.copy(), witness, sop)) for _ in range(10)}
+    return f"{len(answers)} different answers in 10 calls" if len(answers) > 1 else ""
+
+
+def _changed(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    graph = _graph(witness["n"], witness["edges"])
+    before = nx.node_link_data(graph, edges="edges")
+    _all(graph, witness, sop)
+    after = nx.node_link_data(graph, edges="edges")
+    return "the graph is not what it was" if before != after else ""
+
+
+def _stirred(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    graph = _graph(witness["n"], witness["edges"])
+    state = random.getstate(), str(np.random.get_state())  # noqa: NPY002 - what is tested
+    _all(graph, witness, sop)
+    after = random.getstate(), str(np.random.get_state())  # noqa: NPY002
+    return "the global random state is not what it was" if state != after else ""
+
+
+def _reordered(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    straight = _all(_graph(witness["n"], witness["edges"]), witness, sop)
+    other = nx.Graph()
+    other.add_nodes_from(witness["node_order"])
+    other.add_edges_from(witness["edge_order"])
+    return _compare(straight, _all(other, witness, sop), "built in another order")
+
+
+def _renamed(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    straight = _all(_graph(witness["n"], witness["edges"]), witness, sop)
+    order = witness["names"]
+    other = _graph(witness["n"], sorted(sorted((order[a], order[b])) for a, b in witness["edges"]))
+    targets = [order[v] for v in witness["targets"]]
+    renamed = _all(other, {**witness, "targets": targets}, sop)
+    return _compare(straight, [renamed[order[v]] for v in range(witness["n"])], "renumbered")
+
+
+def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
+    n = witness["n"]
+    straight = _all(_graph(n, witness["edges"]), witness, sop)
+    dense = np.zeros((n, n), dtype=np.int8)
+    for a, b in witness["edges"]:
+        dense[a, b] = dense[b, a] = 1
+    scores = sop.scores  # type: ignore[attr-defined]
+    try:
+        fast = np.asarray(scores(csr_array(dense), np.array(witness["targets"], dtype=np.int64)))
+    except Exception as error:
+        return f"the fast path raises {type(error).__name__}: {error}"
+    if fast.shape != (n,):
+        return f"the fast path returns shape {fast.shape}"
+    return _compare(straight, fast.tolist(), "by the fast path")
+
+
+def _compare(straight: list[float], other: list[float], how: str) -> str:
+    for v, (a, b) in enumerate(zip(straight, other, strict=True)):
+        if not math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9):
+            return f"vertex {v} has {a:g}, {how} {b:g}"
+    return ""
+
+
+def as_listing(witness: Mapping[str, Any]) -> str:
+    """Return a counterexample as a few lines to draw from.
+
+    Examples
+    --------
+    >>> print(as_listing({"property": "targeted-sensitivity", "n": 3, "edges": [[0, 1]],
+    ...     "vertex": 2, "left": [], "right": [0, 1], "targets": [1], "at": 0,
+    ...     "values": {"left": [0, 0, 0], "right": [1, 0, 1]}}))
+    vertices   0..2, S = {1}, rewired: 2
+    edges      0-1
+    left       2: -          values 0 0 0
+    right      2: 0 1        values 1 0 1
+    """
+    members = ", ".join(map(str, witness["targets"]))
+    edges = "  ".join(f"{a}-{b}" for a, b in witness["edges"]) or "none"
+    head = f"vertices   0..{witness['n'] - 1}, S = {{{members}}}"
+    if witness["property"] not in PAIR_PROPERTIES:
+        return f"{head}\nedges      {edges}"
+    lines = [f"{head}, rewired: {witness['vertex']}", f"edges      {edges}"]
+    for side in ("left", "right"):
+        around = " ".join(map(str, witness[side])) or "-"
+        values = " ".join(f"{value:g}" for value in witness["values"][side])
+        lines.append(f"{side:<10} {witness['vertex']}: {around:<10} values {values}")
+    return "\n".join(lines)
+
+
+def as_python(witness: Mapping[str, Any], specification: str) -> str:
+    """Return Python that reproduces a counterexample.
+
+    Parameters
+    ----------
+    witness : mapping
+        As in ``CheckResult.witness``.
+    specification : str
+        How the statistic was named: a registered name, ``module:Name`` or ``file.py:Name``.
+
+    Returns
+    -------
+    str
+        A program of a dozen lines.
+    """
+    lines = [
+        "import inspect",
+        "",
+        "import networkx as nx",
+        "",
+        "from pdpaudit.registry import resolve",
+        "",
+        f'sop = resolve("sops", {specification!r})',
+        "sop = sop() if inspect.isclass(sop) else sop",
+        f"targets = frozenset({list(witness['targets'])!r})",
+    ]
+    if witness["property"] not in PAIR_PROPERTIES:
+        return "\n".join(
+            [
+                *lines,
+                f"graph = nx.empty_graph({witness['n']})",
+                f"graph.add_edges_from({[tuple(edge) for edge in witness['edges']]!r})",
+                f"print([sop(graph, v, targets) for v in range({witness['n']})])",
+            ]
+        )
+    return "\n".join(
+        [
+            *lines,
+            f"for neighbours in {list(witness['left'])!r}, {list(witness['right'])!r}:",
+            f"    graph = nx.empty_graph({witness['n']})",
+            f"    graph.add_edges_from({[tuple(edge) for edge in witness['edges']]!r})",
+            f"    graph.add_edges_from(({witness['vertex']}, v) for v in neighbours)",
+            f"    print([sop(graph, v, targets) for v in range({witness['n']})])",
+            f"print(sop.sensitivity({witness['max_degree']}), "
+            f"sop.impact_cardinality({witness['max_degree']}))",
+        ]
+    )
