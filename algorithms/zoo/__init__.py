@@ -1,0 +1,73 @@
+"""Classic mechanisms, correct and known to be broken, that auditors are measured on.
+
+Each is a frozen dataclass. Its input is a tuple of query answers, and no answer of a neighbour is
+more than 1 away. All have ``claim``, ``run``, ``sample``, ``pairs`` and ``true_loss``; those with
+few outputs have ``law``, and ``sample`` gives coded outputs; the others have ``log_density``, and
+``sample`` gives an array of shape ``(size, k)``.
+"""
+
+from .geometric import TruncatedGeometric
+from .histogram import NoisyHist1, NoisyHist2
+from .laplace import Laplace, LaplaceParallel
+from .noisy_max import ReportNoisyMax1, ReportNoisyMax2, ReportNoisyMax3, ReportNoisyMax4
+from .pairs import VectorPair, any_query_pairs, one_query_pairs
+from .prefix_sum import PrefixSum
+from .rappor import OneTimeRappor, Rappor
+from .sparse_vector import SVT1, SVT2, SVT4, SVT5, SVT6
+from .sparse_vector_values import SVT3, NumericalSVT, SVT34Parallel
+from .truth import TrueLoss
+
+__all__ = [
+    "SVT1",
+    "SVT2",
+    "SVT3",
+    "SVT4",
+    "SVT5",
+    "SVT6",
+    "ZOO",
+    "Laplace",
+    "LaplaceParallel",
+    "NoisyHist1",
+    "NoisyHist2",
+    "NumericalSVT",
+    "OneTimeRappor",
+    "PrefixSum",
+    "Rappor",
+    "ReportNoisyMax1",
+    "ReportNoisyMax2",
+    "ReportNoisyMax3",
+    "ReportNoisyMax4",
+    "SVT34Parallel",
+    "TrueLoss",
+    "TruncatedGeometric",
+    "VectorPair",
+    "any_query_pairs",
+    "one_query_pairs",
+]
+
+#: All mechanisms by name.
+ZOO = {
+    mechanism.__name__: mechanism
+    for mechanism in (
+        Laplace,
+        TruncatedGeometric,
+        NoisyHist1,
+        NoisyHist2,
+        ReportNoisyMax1,
+        ReportNoisyMax2,
+        ReportNoisyMax3,
+        ReportNoisyMax4,
+        SVT1,
+        SVT2,
+        SVT3,
+        SVT4,
+        SVT5,
+        SVT6,
+        Rappor,
+        OneTimeRappor,
+        LaplaceParallel,
+        SVT34Parallel,
+        PrefixSum,
+        NumericalSVT,
+    )
+}

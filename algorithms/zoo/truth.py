@@ -1,0 +1,70 @@
+"""The true privacy loss of a mechanism over its own pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pdpaudit.contracts import Law
+from pdpaudit.losses import exact_loss
+
+from .pairs import Queries, VectorPair
+
+__all__ = ["TrueLoss", "loss_of_laws"]
+
+
+@dataclass(frozen=True)
+class TrueLoss:
+    """The largest privacy loss over a mechanism's pairs, both directions.
+
+    Attributes
+    ----------
+    epsilon : float
+        In nats, may be infinite: the supremum over events of the logarithm of the ratio of
+        probabilities.
+    pair : str
+        Name of a pair that attains it.
+    event : str
+        An event that attains it.
+    """
+
+    epsilon: float
+    pair: str
+    event: str
+
+
+class _Lawful(Protocol):
+    def pairs(self) -> tuple[VectorPair, ...]: ...
+
+    def law(self, instance: Queries) -> Law: ...
+
+
+def loss_of_laws(mechanism: _Lawful) -> TrueLoss:
+    """Return the largest loss over the pairs of a mechanism with exact laws.
+
+    Parameters
+    ----------
+    mechanism : with ``pairs`` and ``law``
+        What to measure.
+
+    Returns
+    -------
+    TrueLoss
+        Two laws for each pair.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> law = lambda x: Law({0: 0.75, 1: 0.25}) if x == (1.0,) else Law({0: 0.25, 1: 0.75})
+    >>> coin = SimpleNamespace(pairs=lambda: (VectorPair("flip", (1.0,), (0.0,)),), law=law)
+    >>> round(loss_of_laws(coin).epsilon, 6)
+    1.098612
+    """
+    losses = [
+        (exact_loss(mechanism.law(pair.left), mechanism.law(pair.right)), pair.name)
+        for pair in mechanism.pairs()
+    ]
+    worst, name = max(losses, key=lambda item: item[0].epsilon)
+    outputs = sorted(worst.event, key=repr)
+    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
+    return TrueLoss(worst.epsilon, name, f"output {outputs[0]}{more}, likelier on the {worst.side}")
