@@ -1,0 +1,173 @@
+"""Many outputs at once against one run at a time, and both against the paper's pseudocode.
+
+Every comparison is a chi-square test at pinned seeds that rejects equal laws with probability
+1e-4; there are 31 of them, so a right implementation fails one with probability 0.3 %.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pdpaudit.algorithms.main_text import PTargetMainText
+from pdpaudit.algorithms.ptarget import PTarget
+from pdpaudit.algorithms.repaired import PTargetRepaired
+from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.statistics import CN, Path
+from pdpaudit.network import Network
+
+from . import naive
+from .helpers import (
+    network_of,
+    noiseless_common_neighbours,
+    random_network,
+    same_law_p_value,
+    sharp_common_neighbours,
+    tally,
+)
+
+FALSE_ALARM = 1e-4
+RUNS, SAMPLES = 2_000, 50_000
+
+
+def hidden_state_network() -> Network:
+    """Ten protected vertices next to the second component; which of them the first search asked
+    about decides how many the third has to ask about.
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(range(30))
+    targets = [0, 1, 2, 3, 4]
+    bridge = 5
+    graph.add_edges_from([(0, bridge), (bridge, 1), (1, 6), (6, 2), (2, 7), (7, 3), (3, 8)])
+    graph.add_edges_from((6, v) for v in range(10, 20))
+    graph.add_edges_from((7, v) for v in range(15, 25))
+    graph.add_edges_from((8, v) for v in range(20, 30))
+    return network_of(graph, targets, (0,))
+
+
+NETWORKS = {
+    "random": random_network(3),
+    "dense": random_network(11, n=14, degree=5.0, share=0.4),
+    "sparse": random_network(8, n=24, degree=1.5, share=0.3),
+    "hidden": hidden_state_network(),
+}
+SHARP = {"sop": sharp_common_neighbours, "epsilon": 4.0}
+MECHANISMS = {
+    "SearchCom": SearchCom(**SHARP, stop=3),
+    "one round": PTarget(**SHARP, stop=3),
+    "two rounds": PTarget(**SHARP, stop=4, components=3),
+    "four rounds": PTarget(**SHARP, stop=4, components=5),
+    "all rounds": PTarget(**SHARP, stop=20, components=40),
+    "CN as declared": PTarget(sop=CN(), components=4, max_degree=4),
+    "no noise": PTarget(sop=noiseless_common_neighbours, components=4, stop=3),
+    "no noise, one search": SearchCom(sop=noiseless_common_neighbours, stop=3),
+    "main text": PTargetMainText(sop=CN(), components=4),
+    "main text, no noise": PTargetMainText(sop=Path(1), components=4),
+    "repaired": PTargetRepaired(sop=CN(), components=4, threshold=0.5),
+    "repaired, gumbel": PTargetRepaired(sop=CN(), components=4, noise="gumbel"),
+    "repaired, exponential": PTargetRepaired(sop=CN(), components=4, noise="exponential"),
+    "repaired, no noise": PTargetRepaired(sop=Path(1), components=4),
+}
+COMPARED = [
+    *(("hidden", name) for name in ("two rounds", "four rounds", "all rounds", "no noise")),
+    *(("random", name) for name in ("one round", "four rounds", "CN as declared")),
+    *(("sparse", name) for name in ("SearchCom", "four rounds", "main text")),
+    *(("dense", name) for name in MECHANISMS),
+]
+
+
+@pytest.mark.parametrize(("network", "name"), COMPARED)
+def test_samples_are_distributed_as_runs(network: str, name: str) -> None:
+    mechanism = MECHANISMS[name]
+    instance = NETWORKS[network].instance()
+    outputs = mechanism.sample(instance, SAMPLES, np.random.default_rng(61))
+    assert len(outputs) == SAMPLES
+    runs = tally(mechanism, NETWORKS[network], RUNS, seed=62)
+    assert same_law_p_value(outputs.counts(), runs) > FALSE_ALARM
+
+
+def naive_outputs(name: str, network: Network, size: int, seed: int) -> Counter:
+    """Run the pseudocode with the arguments of the mechanism called ``name``."""
+    rng = np.random.default_rng(seed)
+    graph, start, is_target = naive.instance_of(network)
+    m = MECHANISMS[name]
+    degree = getattr(m, "max_degree", None) or len(graph) - 1
+    f, delta_f = m.sop, m.sop.sensitivity(degree)
+    ic_f = m.sop.impact_cardinality(degree)
+
+    def appendix(found, investigated):
+        limit = len(graph) // 2 if m.stop is None else m.stop
+        return naive.search_com(
+            graph, found, is_target, investigated, f, delta_f, ic_f, m.epsilon, limit, rng
+        )
+
+    def main_text(found, investigated):
+        return naive.main_text_search(
+            graph, found, is_target, investigated, f, delta_f, m.epsilon, rng
+        )
+
+    def repaired(found, investigated):
+        draw = naive.noise_source(m.noise, rng)
+        return naive.threshold_search(
+            graph, found, is_target, f, delta_f, m.epsilon, m.threshold, draw
+        )
+
+    find = {PTarget: appendix, PTargetMainText: main_text, PTargetRepaired: repaired}[type(m)]
+    return Counter(naive.search(graph, start, is_target, m.components, find) for _ in range(size))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "four rounds",
+        "CN as declared",
+        "main text",
+        "repaired",
+        "repaired, gumbel",
+        "repaired, exponential",
+    ],
+)
+def test_samples_are_distributed_as_the_pseudocode_says(name: str) -> None:
+    network = NETWORKS["dense"]
+    outputs = MECHANISMS[name].sample(network.instance(), SAMPLES, np.random.default_rng(63))
+    assert same_law_p_value(outputs.counts(), naive_outputs(name, network, 1_500, 64)) > FALSE_ALARM
+
+
+def test_same_stream_same_outputs_whatever_was_sampled_before() -> None:
+    mechanism = MECHANISMS["four rounds"]
+    instance = NETWORKS["random"].instance()
+    first = mechanism.sample(instance, 5_000, np.random.default_rng(65))
+    mechanism.sample(instance, 1_000, np.random.default_rng(66))
+    again = mechanism.sample(instance, 5_000, np.random.default_rng(65))
+    elsewhere = mechanism.sample(NETWORKS["random"].instance(), 5_000, np.random.default_rng(65))
+    assert list(first) == list(again) == list(elsewhere)
+
+
+def test_a_search_over_exactly_as_many_rounds_as_there_are_components_finds_all() -> None:
+    network = random_network(8, n=24, degree=1.5, share=0.3)
+    mechanism = PTargetMainText(sop=CN(), components=24)
+    outputs = mechanism.sample(network.instance(), 200, np.random.default_rng(67))
+    assert all(sorted(found) == np.flatnonzero(network.targeted).tolist() for found in outputs)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_hardly_any_samples(size: int) -> None:
+    for mechanism in MECHANISMS.values():
+        outputs = mechanism.sample(NETWORKS["random"].instance(), size, np.random.default_rng(1))
+        assert len(outputs) == size
+
+
+def test_a_chunk_larger_than_a_block_is_seamless(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pdpaudit.algorithms.hidden as hidden
+    import pdpaudit.algorithms.levels as levels
+
+    monkeypatch.setattr(levels, "BLOCK", 50)
+    monkeypatch.setattr(hidden, "BLOCK", 64)
+    mechanism, network = MECHANISMS["two rounds"], NETWORKS["hidden"]
+    small = mechanism.sample(network.instance(), 20_000, np.random.default_rng(68))
+    monkeypatch.undo()
+    large = mechanism.sample(network.instance(), 20_000, np.random.default_rng(69))
+    assert same_law_p_value(small.counts(), large.counts()) > FALSE_ALARM
