@@ -62,7 +62,8 @@ class TruncatedGeometric:
     @property
     def _range(self) -> int:
         """D, the number of equally likely draws."""
-        return (2 ** (self._k + 1) + 1) * (2**self._k + 1) ** (_LARGEST - 1)
+        step = 1 << self._k
+        return (2 * step + 1) * int((step + 1) ** (_LARGEST - 1))
 
     def _cumulative(self, count: int) -> list[int]:
         """F(0), …, F(5): how many of the draws give at most z."""

@@ -63,7 +63,7 @@ class _NoisyMax:
         others = np.stack(
             [np.delete(log_cdf, j, axis=1).sum(axis=1) for j in range(len(answers))], axis=1
         )
-        return self.noise.log_density(deviation, self.scale) + others
+        return np.asarray(self.noise.log_density(deviation, self.scale) + others)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class _MaxValue(_NoisyMax):
 
     def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
         """Return largest noisy answers, shape ``(size, 1)``; O(size · answers)."""
-        return self._noisy(instance, size, rng).max(axis=1, keepdims=True)
+        return np.asarray(self._noisy(instance, size, rng).max(axis=1, keepdims=True))
 
     def log_density(self, instance: Queries, outputs: Floats) -> Floats:
         """Return the log density of each output, shape ``(size,)``."""

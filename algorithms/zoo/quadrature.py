@@ -6,6 +6,7 @@ factor of at most e^6 are integrated to rounding by 16 nodes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,12 +26,14 @@ _CHANGE = 6.0
 _REACH = 45.0
 
 
-def panels(kinks: Sequence[float], rate: float, decay: float, *, left: bool = True) -> Floats:
+def panels(
+    kinks: Sequence[float] | Floats, rate: float, decay: float, *, left: bool = True
+) -> Floats:
     """Return the edges of panels that cover the line as far as it matters.
 
     Parameters
     ----------
-    kinks : sequence of float
+    kinks : sequence or ndarray of float
         Where the integrand is not smooth.
     rate : float
         Bound on the integrand's logarithmic derivative.
@@ -55,7 +58,7 @@ def panels(kinks: Sequence[float], rate: float, decay: float, *, left: bool = Tr
     ends = [*([corners[0] - reach] if left else []), *corners, corners[-1] + reach]
     pieces = [
         np.linspace(low, high, max(1, int(np.ceil((high - low) * rate / _CHANGE))) + 1)[:-1]
-        for low, high in zip(ends[:-1], ends[1:], strict=True)
+        for low, high in itertools.pairwise(ends)
     ]
     return np.concatenate([*pieces, ends[-1:]])
 

@@ -231,7 +231,8 @@ class _FlagMechanism(SparseVector):
 
     def run(self, instance: Queries, rng: np.random.Generator) -> Flags:
         """Return one output, query by query as published."""
-        design, flags, said = self.design, [], 0
+        design, said = self.design, 0
+        flags: list[bool | None] = []
         rho = rng.laplace(scale=design.threshold_scale)
         for answer in check_queries(instance):
             if design.limit is not None and said >= design.limit:
