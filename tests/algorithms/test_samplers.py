@@ -34,18 +34,20 @@ RUNS, SAMPLES = 2_000, 50_000
 
 
 def hidden_state_network() -> Network:
-    """Ten protected vertices next to the second component; which of them the first search asked
-    about decides how many the third has to ask about.
+    """Fourteen protected vertices that score alike at first, then not.
+
+    Four targets, each a component. To the second search seven of the fourteen score above the
+    target it is after, to the third four of those seven and four of the others. Whether a search
+    gives up depends on how many of exactly these the ones before have examined.
     """
-    graph = nx.Graph()
-    graph.add_nodes_from(range(30))
-    targets = [0, 1, 2, 3, 4]
-    bridge = 5
-    graph.add_edges_from([(0, bridge), (bridge, 1), (1, 6), (6, 2), (2, 7), (7, 3), (3, 8)])
-    graph.add_edges_from((6, v) for v in range(10, 20))
-    graph.add_edges_from((7, v) for v in range(15, 25))
-    graph.add_edges_from((8, v) for v in range(20, 30))
-    return network_of(graph, targets, (0,))
+    graph = nx.empty_graph(29)
+    fourteen, near = list(range(15, 29)), {0: [4], 1: [5, 6, 7], 2: [8, 9, 10]}
+    for target, middles in near.items():
+        graph.add_edges_from((target, middle) for middle in middles)
+        graph.add_edge(target + 1, middles[0])
+    graph.add_edges_from((middle, v) for middle in near[1] for v in fourteen[:7])
+    graph.add_edges_from((middle, v) for middle in near[2] for v in fourteen[3:11])
+    return network_of(graph, [0, 1, 2, 3], (0,))
 
 
 NETWORKS = {
@@ -58,9 +60,9 @@ SHARP = {"sop": sharp_common_neighbours, "epsilon": 4.0}
 MECHANISMS = {
     "SearchCom": SearchCom(**SHARP, stop=3),
     "one round": PTarget(**SHARP, stop=3),
-    "two rounds": PTarget(**SHARP, stop=4, components=3),
-    "four rounds": PTarget(**SHARP, stop=4, components=5),
-    "all rounds": PTarget(**SHARP, stop=20, components=40),
+    "two rounds": PTarget(**SHARP, stop=5, components=3),
+    "four rounds": PTarget(**SHARP, stop=6, components=5),
+    "all rounds": PTarget(**SHARP, stop=12, components=40),
     "CN as declared": PTarget(sop=CN(), components=4, max_degree=4),
     "no noise": PTarget(sop=noiseless_common_neighbours, components=4, stop=3),
     "no noise, one search": SearchCom(sop=noiseless_common_neighbours, stop=3),
