@@ -202,7 +202,8 @@ class Network:
     Raises
     ------
     InputError
-        If the partition is trivial, or a seed is missing, protected or out of range.
+        If the partition is trivial or not boolean, a seed is missing, protected or out of range,
+        or the names are not as many as the vertices.
 
     Examples
     --------
@@ -223,6 +224,13 @@ class Network:
         n = self.adjacency.shape[0]
         if self.targeted.shape != (n,):
             raise InputError(f"the partition has shape {self.targeted.shape}, not ({n},)")
+        # ~ of whole numbers is no complement: 0/1 labels would make everybody protected.
+        if self.targeted.dtype != np.bool_:
+            raise InputError(
+                f"the partition holds {self.targeted.dtype}, not bool; convert it with astype(bool)"
+            )
+        if self.names is not None and len(self.names) != n:
+            raise InputError(f"{len(self.names)} names for {n} vertices; give each vertex one")
         if not self.targeted.any():
             raise InputError(
                 "no targeted vertex: a search needs at least one; check the label column and "
