@@ -79,7 +79,8 @@ def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
     Raises
     ------
     ValueError
-        If the vertex is targeted, or a neighbour is out of range, repeated or the vertex itself.
+        If the vertex is targeted or out of range, or a neighbour is out of range, repeated or
+        the vertex itself.
 
     Examples
     --------
@@ -90,13 +91,16 @@ def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
     >>> rewire(network, 1, [3]).neighbours(1).tolist()
     [3]
     """
-    chosen = np.sort(np.asarray(neighbours, dtype=np.int32))
+    chosen = np.sort(np.asarray(neighbours, dtype=np.int64))
+    if not 0 <= vertex < network.n:
+        raise ValueError(f"{vertex} is not a vertex; vertices are 0..{network.n - 1}")
     if network.targeted[vertex]:
         raise ValueError(f"vertex {vertex} is targeted: only a protected vertex is rewired")
     if len(chosen) and (chosen[0] < 0 or chosen[-1] >= network.n):
         raise ValueError(f"neighbours of {vertex} must be vertices 0..{network.n - 1}")
     if (chosen == vertex).any() or (np.diff(chosen) == 0).any():
         raise ValueError(f"neighbours of {vertex} must be distinct and other than itself")
+    chosen = chosen.astype(np.int32)
     old = network.adjacency
     rows = np.repeat(np.arange(network.n, dtype=np.int32), np.diff(old.indptr))
     kept = (rows != vertex) & (old.indices != vertex)
@@ -129,6 +133,9 @@ def difference(left: Network, right: Network, vertex: int) -> str | None:
         return "the two networks do not share their seeds"
     if left.targeted[vertex]:
         return f"vertex {vertex} is targeted"
+    # A search that works on the matrix would see a weight, or an entry stored twice.
+    for a, b in sorted(_repeated(left.adjacency) | _repeated(right.adjacency)):
+        return f"edge {a}-{b} is not stored once, as 1"
     ours, theirs = _arcs(left.adjacency), _arcs(right.adjacency)
     for a, b in sorted(ours | theirs):
         if a == b or ((b, a) in ours, (b, a) in theirs) != ((a, b) in ours, (a, b) in theirs):
@@ -142,3 +149,11 @@ def difference(left: Network, right: Network, vertex: int) -> str | None:
 def _arcs(adjacency: csr_array) -> set[tuple[int, int]]:
     rows, columns = adjacency.nonzero()
     return set(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def _repeated(adjacency: csr_array) -> set[tuple[int, int]]:
+    whole = adjacency.tocsr(copy=True)
+    whole.sum_duplicates()
+    coo = whole.tocoo()
+    odd = coo.data != 1
+    return set(zip(coo.row[odd].tolist(), coo.col[odd].tolist(), strict=True))
