@@ -15,7 +15,8 @@ from pdpaudit.evidence.event import FEATURES, Event
 __all__ = ["Choice", "choose_event"]
 
 Counts = Mapping[Hashable, int]
-Bound = Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+Floats = npt.NDArray[np.float64]
+Bound = Callable[[Floats, Floats], Floats]
 
 #: Thresholds tried for one ordering of the values.
 THRESHOLDS = 64
@@ -23,7 +24,7 @@ THRESHOLDS = 64
 
 @dataclass(frozen=True)
 class Choice:
-    """An event, and the lower bound on ε it is expected to give on fresh samples."""
+    """An event, and the lower bound on ε it may be expected to give on fresh samples."""
 
     event: Event
     expected: float
@@ -80,7 +81,7 @@ def choose_event(
 def _sweep(
     feature: str,
     distinct: list[Hashable],
-    table: npt.NDArray[np.float64],
+    table: Floats,
     side: Literal["left", "right"],
     prefix: int,
     size: int,
@@ -97,12 +98,22 @@ def _sweep(
         )
     order = np.argsort(-np.log((rank_ours + 0.5) / (rank_theirs + 0.5)), kind="stable")
     cuts = np.unique(np.linspace(1, len(order), THRESHOLDS).round().astype(int))
-    inside_ours = np.cumsum(test_ours[order])[cuts - 1] * (size / max(test_ours.sum(), 1.0))
-    inside_theirs = np.cumsum(test_theirs[order])[cuts - 1] * (size / max(test_theirs.sum(), 1.0))
-    expected = bound(np.rint(inside_ours), np.rint(inside_theirs))
+    # One standard error is given away on each side: among many candidates the one that merely
+    # looks best on a small sample would win otherwise.
+    p, error_p = _rate(np.cumsum(test_ours[order])[cuts - 1], test_ours.sum())
+    q, error_q = _rate(np.cumsum(test_theirs[order])[cuts - 1], test_theirs.sum())
+    expected = bound(
+        np.rint(size * np.maximum(p - error_p, 0.0)), np.rint(size * np.minimum(q + error_q, 1.0))
+    )
     pick = int(np.argmax(expected))
     values = frozenset(distinct[i] for i in order[: cuts[pick]])
     return Choice(Event(feature, values, side, prefix), float(expected[pick]))
+
+
+def _rate(inside: Floats, total: float) -> tuple[Floats, Floats]:
+    """Return the shares and their standard errors, never zero."""
+    share = (inside + 0.5) / (total + 1.0)
+    return share, np.sqrt(share * (1.0 - share) / (total + 1.0))
 
 
 def _tally(outputs: list[Hashable], values: list[Hashable], half: Counts) -> Counter[Hashable]:

@@ -44,16 +44,18 @@ def exposed(network: Network, view: View, count: int, rng: np.random.Generator) 
     """Return protected vertices worth rewiring: the best placed, and some at random.
 
     Best placed is who touches both a found and many remaining targets, then who has most contacts.
+    Those without contacts are alike, so the first stands for them all.
     """
+    degree = np.diff(network.adjacency.indptr)
     protected = network.protected
+    protected = np.union1d(protected[degree[protected] == 0][:1], protected[degree[protected] > 0])
     if len(protected) <= count:
         return [int(u) for u in protected]
     mask = np.zeros((network.n, 2), dtype=np.int64)
     mask[view.found, 0] = 1
     mask[view.remaining, 1] = 1
     touches = (network.adjacency.astype(np.int64) @ mask)[protected]
-    degree = np.diff(network.adjacency.indptr)[protected]
-    order = np.lexsort((protected, -degree, -touches[:, 1], touches[:, 0] == 0))
+    order = np.lexsort((protected, -degree[protected], -touches[:, 1], touches[:, 0] == 0))
     best = protected[order[: count - count // 3]]
     others = np.setdiff1d(protected, best)
     drawn = rng.choice(others, size=count // 3, replace=False)

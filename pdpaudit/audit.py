@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pdpaudit.contracts import LawfulMechanism, LawUnavailable, Mechanism, PrivacyClaim
 from pdpaudit.describe import event_words, pair_json
 from pdpaudit.discovery import (
+    FINALISTS,
     Arm,
     Found,
     Watcher,
@@ -40,10 +41,6 @@ EXACT_SLACK = 1e-9
 #: How much discovery may cost, as a multiple of the confirming samples a side, where many outputs
 #: are drawn at once and where each is a run of its own.
 DISCOVERY = {"batched": 10, "single": 1}
-
-
-#: Arms looked at again for each claim: δ may favour another event than the search climbed for.
-FINALISTS = 12
 
 
 class _Silent:

@@ -24,7 +24,16 @@ from pdpaudit.network import Network
 from pdpaudit.registry import registered
 from pdpaudit.sampling import stream, tally
 
-__all__ = ["Arm", "Found", "Watcher", "arms_of", "grounds", "search_by_law", "search_by_samples"]
+__all__ = [
+    "FINALISTS",
+    "Arm",
+    "Found",
+    "Watcher",
+    "arms_of",
+    "grounds",
+    "search_by_law",
+    "search_by_samples",
+]
 
 Floats = npt.NDArray[np.float64]
 Bound = Callable[[Floats, Floats], Floats]
@@ -32,6 +41,9 @@ Bound = Callable[[Floats, Floats], Floats]
 #: Fewest runs a side that tell arms apart at all, and how sharply each round cuts.
 FEWEST_RUNS = 200
 CUT = 4
+
+#: Arms measured once more before one is chosen.
+FINALISTS = 8
 
 #: Rounds of local moves, and rounds without gain after which they end.
 MOVES = {"law": 40, "samples": 4}
@@ -196,7 +208,7 @@ def search_by_samples(
     if len(arms) * FEWEST_RUNS * 2 > runs:
         arms = arms[: max(1, runs // (2 * FEWEST_RUNS))]
     rounds = max(1, math.ceil(math.log(len(arms), CUT)))
-    spend = runs // (rounds + 1)
+    spend = runs // (rounds + 2)
     watcher.stage("looking for the pair that leaks most", 2 * runs)
     found, dropped = [Found(arm) for arm in arms], list[Found]()
     for turn in range(rounds):
@@ -216,8 +228,13 @@ def search_by_samples(
         one.score = choose(one, bound, size)[1]
         return one
 
-    best = _climb(found[0], found, measure, moves, max_degree, seed, watcher)
-    return _by_score(best) + dropped
+    found = _by_score(_climb(found[0], found, measure, moves, max_degree, seed, watcher))
+    finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
+    for one in finalists:
+        each = max(FEWEST_RUNS, spend // len(finalists))
+        _sample(mechanism, one, each, seed, "finalists", jobs, watcher)
+        one.score = choose(one, bound, size)[1]
+    return _by_score(finalists) + dropped
 
 
 def _climb(

@@ -147,7 +147,7 @@ class NetworkOptions:
             seeds=seeds,
             plant=self._planter(seed),
         )
-        return reading.network, [*reading.summary, *reading.notes]
+        return reading.network, [*reading.summary.splitlines(), *reading.notes]
 
     def _planter(self, seed: int) -> Any:
         """Return what labels the targeted people, if they are to be planted."""
