@@ -31,7 +31,14 @@ from .simulation import (
     targeted_mask,
 )
 
-__all__ = ["Calibration", "sample_search", "sample_searches"]
+__all__ = [
+    "Calibration",
+    "State",
+    "sample_search",
+    "sample_searches",
+    "state_after",
+    "state_at_seeds",
+]
 
 Ints = npt.NDArray[np.int64]
 
@@ -65,6 +72,57 @@ class State:
 
     targets: Levels
     classes: Classes
+
+
+def state_at_seeds(instance: SearchInstance, sop: StatisticOfProximity) -> State:
+    """Return the state of a search that has examined the seeds alone; one scoring, then kept."""
+
+    def build() -> State:
+        scores = score(sop, instance, instance.seeds)
+        targeted = targeted_mask(instance)
+        wanted = targeted.copy()
+        wanted[list(instance.seeds)] = False
+        left, protected = np.flatnonzero(wanted), np.flatnonzero(~targeted)
+        return State(
+            group_by_score(left, scores[left]), classes_by_score(protected, scores[protected])
+        )
+
+    return kept(instance, ("seeds alone", sop), build)
+
+
+def state_after(
+    instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
+) -> State:
+    """Return the state of a search that has explored the components ``found``, in this order.
+
+    Parameters
+    ----------
+    instance, sop
+        The network and the statistic.
+    found : tuple of int
+        Labels of components, those of the seeds first.
+
+    Returns
+    -------
+    State
+        One scoring for each round before, then kept.
+    """
+
+    def build() -> State:
+        members = component_members(instance)
+        known = np.concatenate([members[label] for label in found])
+        scores = score(sop, instance, known.tolist())
+        targeted = targeted_mask(instance)
+        left = np.flatnonzero(targeted & ~np.isin(component_labels(instance), found))
+        targets = group_by_score(left, scores[left])
+        if len(found) == len(seed_components(instance)):
+            unseen = np.flatnonzero(~targeted & ~neighbourhood(instance, known))
+            return State(targets, classes_by_score(unseen, scores[unseen]))
+        seen = neighbourhood(instance, members[found[-1]])
+        before = state_after(instance, sop, found[:-1])
+        return State(targets, refined(before.classes, ~seen, scores))
+
+    return kept(instance, ("in order", sop, found), build)
 
 
 def sample_search(
@@ -102,17 +160,7 @@ def sample_search(
         )
         return _sample_noiseless(steps, calibration, size, rng)
 
-    def build() -> State:
-        scores = score(sop, instance, instance.seeds)
-        targeted = targeted_mask(instance)
-        wanted = targeted.copy()
-        wanted[list(instance.seeds)] = False
-        left, protected = np.flatnonzero(wanted), np.flatnonzero(~targeted)
-        return State(
-            group_by_score(left, scores[left]), classes_by_score(protected, scores[protected])
-        )
-
-    state = kept(instance, ("seeds alone", sop), build)
+    state = state_at_seeds(instance, sop)
     counts = state.classes.sizes[:, None]
     winners, _ = _play(state, counts, calibration, size, True, rng)
     codes, distinct = pd.factorize(winners)
@@ -152,26 +200,10 @@ def sample_searches(
         return _sample_noiseless(steps, calibration, size, rng)
     public = len(seed_components(instance))
 
-    def state_after(found: tuple[int, ...]) -> State:
-        return kept(instance, ("in order", sop, found), lambda: build(found))
-
-    def build(found: tuple[int, ...]) -> State:
-        members = component_members(instance)
-        known = np.concatenate([members[label] for label in found])
-        scores = score(sop, instance, known.tolist())
-        targeted = targeted_mask(instance)
-        left = np.flatnonzero(targeted & ~np.isin(component_labels(instance), found))
-        targets = group_by_score(left, scores[left])
-        if len(found) == public:
-            unseen = np.flatnonzero(~targeted & ~neighbourhood(instance, known))
-            return State(targets, classes_by_score(unseen, scores[unseen]))
-        seen = neighbourhood(instance, members[found[-1]])
-        return State(targets, refined(state_after(found[:-1]).classes, ~seen, scores))
-
     def play(
         found: tuple[int, ...], hidden: Ints, last: bool, rng: np.random.Generator
     ) -> tuple[Ints, Ints]:
-        state = state_after(found)
+        state = state_after(instance, sop, found)
         first = len(found) == public
         counts = state.classes.sizes[:, None] if first else split(state.classes, hidden, rng)
         return _play(state, counts, calibration, hidden.shape[1], last, rng)

@@ -38,6 +38,10 @@ class Levels:
     sizes: Ints
     starts: Ints
 
+    def each(self) -> Floats:
+        """Return the score of every member, shape ``(m,)``."""
+        return np.repeat(self.scores, self.sizes)
+
 
 def group_by_score(vertices: npt.NDArray[np.integer[Any]], scores: Floats) -> Levels:
     """Group ascending ``vertices`` by their ``scores``; O(m log m).

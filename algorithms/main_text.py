@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.composition import basic_composition
-from pdpaudit.contracts import Instance, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound
+from .exact import law_of_winners
 from .laws.noise import Laplace
 from .memoryless import sample_winners
 from .searching import examine, ranked, score, targeting, unexamined
@@ -118,6 +119,15 @@ class PTargetMainText:
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_winners`."""
-        delta_f, _ = declared(self.sop, self.max_degree, instance.adjacency.shape[0])
-        noise = Laplace(delta_f / self.epsilon)
+        noise = self.distribution(instance.adjacency.shape[0])
         return sample_winners(instance, self.sop, noise, self.components - 1, size, rng)
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact output law; see :func:`.law_of_winners`."""
+        noise = self.distribution(instance.adjacency.shape[0])
+        return law_of_winners(instance, self.sop, noise, self.components - 1)
+
+    def distribution(self, n: int) -> Laplace:
+        """Return what is added to every score on a network of n vertices."""
+        delta_f, _ = declared(self.sop, self.max_degree, n)
+        return Laplace(delta_f / self.epsilon)

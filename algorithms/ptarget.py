@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.composition import basic_composition, paper_composition
-from pdpaudit.contracts import Instance, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, degree_bound, query_limit
+from .exact import law_of_searches
 from .hidden import sample_searches
 from .search_com import calibration, search_com
 from .searching import targeting
@@ -100,3 +101,9 @@ class PTarget:
         n = instance.adjacency.shape[0]
         noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
         return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact output law; see :func:`.law_of_searches`."""
+        n = instance.adjacency.shape[0]
+        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        return law_of_searches(instance, self.sop, noises, self.components - 1)

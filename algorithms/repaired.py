@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.composition import basic_composition, general_composition
-from pdpaudit.contracts import Instance, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 from pdpaudit.errors import InputError
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound
+from .exact import law_of_winners
 from .laws.noise import Exponential, Gumbel, Laplace, Noise
 from .memoryless import sample_winners
 from .searching import examine, ranked, score, targeting
@@ -202,6 +203,11 @@ class PTargetRepaired:
         noise = self.distribution(instance.adjacency.shape[0])
         rounds = self.components - 1
         return sample_winners(instance, self.sop, noise, rounds, size, rng, self.threshold)
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact output law; see :func:`.law_of_winners`."""
+        noise = self.distribution(instance.adjacency.shape[0])
+        return law_of_winners(instance, self.sop, noise, self.components - 1, self.threshold)
 
     def distribution(self, n: int) -> Noise:
         """Return what is added to every score, and to τ, on a network of n vertices."""

@@ -11,7 +11,7 @@ import pandas as pd
 from pdpaudit.contracts import Outputs
 from pdpaudit.network import SearchInstance
 
-from .simulation import component_labels, component_order, seed_components
+from .simulation import component_labels, output_of, seed_components
 
 __all__ = ["Play", "sample_rounds"]
 
@@ -108,7 +108,7 @@ def sample_rounds(
         }
         if not groups:
             break
-    return Outputs([_output(instance, path) for path in paths], codes)
+    return Outputs([output_of(instance, path) for path in paths], codes)
 
 
 def _by_label(winners: Ints, labels: npt.NDArray[np.integer[Any]]) -> list[tuple[int, Ints]]:
@@ -123,11 +123,3 @@ def _by_label(winners: Ints, labels: npt.NDArray[np.integer[Any]]) -> list[tuple
 
 def _extended(paths: list[tuple[int, ...]], code: int, end: int) -> tuple[int, ...]:
     return paths[code] if end == 0 else (*paths[code], end - 1)
-
-
-def _output(instance: SearchInstance, path: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the targets found, in order, by a run whose search rounds found ``path``."""
-    output = component_order(instance, instance.seeds)
-    for winner in path:
-        output += component_order(instance, (winner,))
-    return output

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdpaudit.contracts import Instance, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound, query_limit
+from .exact import law_of_search
 from .hidden import Calibration, sample_search
 from .searching import examine, ranked, score, unexamined
 
@@ -149,3 +150,9 @@ class SearchCom:
         n = instance.adjacency.shape[0]
         noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
         return sample_search(instance, self.sop, noises, size, rng)
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact output law; see :func:`.law_of_search`."""
+        n = instance.adjacency.shape[0]
+        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        return law_of_search(instance, self.sop, noises)

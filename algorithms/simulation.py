@@ -22,6 +22,7 @@ __all__ = [
     "component_order",
     "kept",
     "neighbourhood",
+    "output_of",
     "seed_components",
     "targeted_mask",
 ]
@@ -91,6 +92,14 @@ def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[i
     Which vertices were examined before makes no difference: see :func:`.sfs.sfs`.
     """
     return kept(instance, ("order", start), lambda: sfs(instance.fresh(), start))
+
+
+def output_of(instance: SearchInstance, path: tuple[int, ...]) -> tuple[int, ...]:
+    """Return all targets found, in order, by a search whose rounds found the vertices ``path``."""
+    output = component_order(instance, instance.seeds)
+    for winner in path:
+        output += component_order(instance, (winner,))
+    return output
 
 
 def neighbourhood(

@@ -1,0 +1,181 @@
+"""Exact output laws of the searches on a network, from the exact laws of single rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+
+from pdpaudit.contracts import Law, StatisticOfProximity
+from pdpaudit.network import SearchInstance
+
+from .hidden import Calibration, State, state_after, state_at_seeds
+from .laws import (
+    Laplace,
+    LawUnavailable,
+    Noise,
+    RoundLaw,
+    RoundScores,
+    first_target_law,
+    search_com_law,
+    threshold_stop_law,
+)
+from .memoryless import remaining_targets
+from .simulation import component_labels, output_of, seed_components
+
+__all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
+
+#: Lists of found targets beyond which a law is not written out.
+MOST_OUTPUTS = 200_000
+
+#: Paths less likely than this are left out, and their probability declared missing.
+NEGLIGIBLE = 1e-16
+
+
+def law_of_search(
+    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration
+) -> Law:
+    """Return the law of one round of SearchCom that knows the seeds alone.
+
+    Returns
+    -------
+    Law
+        Of ``(t,)`` and ``()``, to about 1e-11 relatively.
+
+    Raises
+    ------
+    LawUnavailable
+        If quadrature does not converge.
+    """
+    targets, law = _search_com(state_at_seeds(instance, sop), calibration)
+    found = ((target,) for target in targets)
+    return _law([*zip(found, law.found.tolist(), strict=True), ((), law.none)])
+
+
+def law_of_searches(
+    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+) -> Law:
+    """Return the law of statistic-first search and at most one round of SearchCom.
+
+    Parameters
+    ----------
+    instance : SearchInstance
+        The network.
+    sop : StatisticOfProximity
+        The statistic.
+    calibration : Calibration
+        The noises and the limit.
+    rounds : int
+        Number of search rounds.
+
+    Returns
+    -------
+    Law
+        Of the targets found, in order.
+
+    Raises
+    ------
+    LawUnavailable
+        If there is more than one search round: what the first has examined is hidden.
+    """
+    start = output_of(instance, ())
+    if rounds == 0:
+        return Law({start: 1.0})
+    if rounds > 1:
+        raise LawUnavailable(
+            f"{rounds} search rounds: the exact law of SearchCom is worked out for one round; ask "
+            "for 2 components, or sample"
+        )
+    state = state_after(instance, sop, seed_components(instance))
+    targets, law = _search_com(state, calibration)
+    found = (output_of(instance, (target,)) for target in targets)
+    return _law([*zip(found, law.found.tolist(), strict=True), (start, law.none)])
+
+
+def _search_com(state: State, calibration: Calibration) -> tuple[list[int], RoundLaw]:
+    targets, classes = state.targets, state.classes
+    scores = RoundScores.from_vertices(
+        targets.each(), classes.scores[classes.labels], targets.members, classes.vertices
+    )
+    law = search_com_law(
+        scores,
+        noise=Laplace(calibration.score_scale),
+        threshold=calibration.limit,
+        threshold_noise=Laplace(calibration.limit_scale),
+    )
+    return targets.members.tolist(), law
+
+
+def law_of_winners(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    noise: Noise,
+    rounds: int,
+    threshold: float | None = None,
+) -> Law:
+    """Return the law of a search that takes the noisy winner among the remaining targets.
+
+    Parameters
+    ----------
+    instance : SearchInstance
+        The network.
+    sop : StatisticOfProximity
+        The statistic.
+    noise : Noise
+        What is added to every score.
+    rounds : int
+        Number of search rounds.
+    threshold : float, optional
+        A score that gets noise as well, and ends the search where it comes first.
+
+    Returns
+    -------
+    Law
+        Of the targets found, in order. One single-round law for each set of components, and as
+        many outputs as there are lists of winners.
+
+    Raises
+    ------
+    LawUnavailable
+        If there are too many outputs to write out, or quadrature does not converge.
+    """
+    labels = component_labels(instance)
+    known: dict[tuple[int, ...], tuple[list[int], RoundLaw]] = {}
+
+    def one_round(found: tuple[int, ...]) -> tuple[list[int], RoundLaw]:
+        if found not in known:
+            targets = remaining_targets(instance, sop, found)
+            scores, vertices = targets.each(), targets.members
+            law = (
+                first_target_law(scores, noise, vertices)
+                if threshold is None
+                else threshold_stop_law(scores, threshold, noise, vertices)
+            )
+            known[found] = vertices.tolist(), law
+        return known[found]
+
+    ended: list[tuple[tuple[int, ...], float]] = []
+    going: list[tuple[tuple[int, ...], tuple[int, ...], float]]
+    going = [((), seed_components(instance), 1.0)]
+    for _ in range(rounds):
+        longer: list[tuple[tuple[int, ...], tuple[int, ...], float]] = []
+        for path, found, mass in going:
+            targets, law = one_round(found)
+            if law.none > 0:
+                ended.append((path, mass * law.none))
+            for target, probability in zip(targets, law.found.tolist(), strict=True):
+                if mass * probability > NEGLIGIBLE:
+                    more = tuple(sorted((*found, int(labels[target]))))
+                    longer.append(((*path, target), more, mass * probability))
+            if len(longer) + len(ended) > MOST_OUTPUTS:
+                raise LawUnavailable(
+                    f"more than {MOST_OUTPUTS} outputs: ask for fewer components, or sample"
+                )
+        going = longer
+    ended += [(path, mass) for path, _, mass in going]
+    return _law((output_of(instance, path), mass) for path, mass in ended)
+
+
+def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:
+    """Return the law, and what it misses of 1 as its error; equal outputs do not occur."""
+    probabilities: dict[Hashable, float] = dict(masses)
+    return Law(probabilities, missing=abs(1 - math.fsum(probabilities.values())))

@@ -1,0 +1,82 @@
+"""The searches' exact laws against their samplers, and against sums that must come out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pdpaudit.algorithms.laws import LawUnavailable
+from pdpaudit.algorithms.main_text import PTargetMainText
+from pdpaudit.algorithms.ptarget import PTarget
+from pdpaudit.algorithms.query_everyone import QueryEveryone
+from pdpaudit.algorithms.repaired import PTargetRepaired
+from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.sfs import SFS
+from pdpaudit.algorithms.statistics import CN, Path
+from pdpaudit.algorithms.target import Target
+from pdpaudit.contracts import LawfulMechanism
+
+from .helpers import (
+    fit_p_value,
+    noiseless_common_neighbours,
+    random_network,
+    sharp_common_neighbours,
+    tally,
+)
+
+# Each of 33 comparisons rejects a right sampler with probability 1e-4.
+FALSE_ALARM = 1e-4
+MECHANISMS = {
+    "SearchCom": SearchCom(sop=CN(), stop=3, max_degree=3),
+    "SearchCom, sharp": SearchCom(sop=sharp_common_neighbours, stop=2, epsilon=4.0),
+    "SearchCom, no noise": SearchCom(sop=noiseless_common_neighbours, stop=3),
+    "appendix": PTarget(sop=sharp_common_neighbours, stop=3, epsilon=4.0),
+    "appendix, no noise": PTarget(sop=noiseless_common_neighbours, stop=3),
+    "main text": PTargetMainText(sop=CN(), components=4),
+    "main text, no noise": PTargetMainText(sop=Path(1), components=4),
+    "repaired": PTargetRepaired(sop=CN(), components=4, threshold=0.5),
+    "repaired, gumbel": PTargetRepaired(sop=CN(), components=3, noise="gumbel"),
+    "repaired, exponential": PTargetRepaired(sop=CN(), components=4, noise="exponential"),
+    "repaired, no noise": PTargetRepaired(sop=Path(1), components=4),
+}
+NETWORKS = [
+    random_network(3),
+    random_network(11, n=14, degree=5.0, share=0.4),
+    random_network(8, n=24, degree=1.5, share=0.3),
+]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=MECHANISMS)
+@pytest.mark.parametrize("network", NETWORKS, ids=["random", "dense", "sparse"])
+def test_samples_follow_the_exact_law(mechanism, network) -> None:
+    instance = network.instance()
+    law = mechanism.law(instance)
+    assert isinstance(mechanism, LawfulMechanism)
+    assert law.missing < 1e-10
+    assert math.fsum(law.probabilities.values()) == pytest.approx(1, abs=1e-10)
+    outputs = mechanism.sample(instance, 200_000, np.random.default_rng(71))
+    assert fit_p_value(outputs.counts(), law.probabilities) > FALSE_ALARM
+
+
+def test_the_appendix_over_two_search_rounds_has_no_exact_law_here() -> None:
+    with pytest.raises(LawUnavailable, match="2 components"):
+        PTarget(sop=CN(), components=3).law(NETWORKS[0].instance())
+
+
+def test_one_component_is_statistic_first_search() -> None:
+    instance = NETWORKS[0].instance()
+    expected = SFS().law(instance)
+    for mechanism in (PTarget, PTargetMainText, PTargetRepaired, Target):
+        assert mechanism(sop=CN(), components=1).law(instance) == expected
+
+
+@pytest.mark.parametrize("mechanism", [SFS(), QueryEveryone(), Target(sop=CN(), components=3)])
+def test_deterministic_searches_have_one_output(mechanism) -> None:
+    for network in NETWORKS:
+        (output,) = tally(mechanism, network, 3, seed=72)
+        instance = network.instance()
+        assert mechanism.law(instance).probabilities == {output: 1.0}
+        rng = np.random.default_rng(73)
+        assert mechanism.sample(instance, 5, rng).counts() == {output: 5}
