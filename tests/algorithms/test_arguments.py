@@ -1,0 +1,125 @@
+"""What the searches refuse, and what they promise."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pdpaudit.algorithms.main_text import PTargetMainText
+from pdpaudit.algorithms.ptarget import PTarget
+from pdpaudit.algorithms.query_everyone import QueryEveryone
+from pdpaudit.algorithms.repaired import PTargetRepaired
+from pdpaudit.algorithms.search_com import SearchCom, calibration
+from pdpaudit.algorithms.sfs import SFS
+from pdpaudit.algorithms.statistics import CN
+from pdpaudit.algorithms.target import Target
+from pdpaudit.errors import InputError
+from pdpaudit.statistic import statistic
+
+from .helpers import network_of
+
+ALL = [
+    SFS(),
+    QueryEveryone(),
+    *(m(sop=CN()) for m in (SearchCom, PTarget, PTargetMainText, PTargetRepaired, Target)),
+]
+NOISY = [SearchCom, PTarget, PTargetMainText, PTargetRepaired]
+
+
+@pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("mechanism", NOISY)
+def test_epsilon_must_be_positive_and_finite(mechanism, epsilon: float) -> None:
+    with pytest.raises(InputError, match=r"^epsilon = "):
+        mechanism(sop=CN(), epsilon=epsilon)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "arguments"),
+    [
+        (PTarget, {"components": 0}),
+        (PTarget, {"components": 1.5}),
+        (PTargetMainText, {"components": -3}),
+        (PTargetRepaired, {"components": 0}),
+        (Target, {"components": 0}),
+        (PTarget, {"stop": -1}),
+        (SearchCom, {"stop": -1}),
+        (Target, {"stop": 2.5}),
+        (PTarget, {"max_degree": 0}),
+        (PTargetMainText, {"max_degree": 0}),
+        (PTarget, {"delta": 0.0}),
+        (PTarget, {"delta": 1.0}),
+        (PTargetRepaired, {"delta": math.nan}),
+        (PTargetRepaired, {"threshold": math.nan}),
+        (PTargetRepaired, {"noise": "normal"}),
+    ],
+)
+def test_arguments_out_of_range_are_named(mechanism, arguments) -> None:
+    (name,) = arguments
+    with pytest.raises(InputError, match=f"^{name} = "):
+        mechanism(sop=CN(), **arguments)
+
+
+def test_a_statistic_must_declare_itself() -> None:
+    with pytest.raises(InputError, match=r"^sop = "):
+        PTarget(sop=lambda graph, vertex, targets: 0.0)
+
+
+@pytest.mark.parametrize("declares", [math.nan, -1.0, math.inf])
+@pytest.mark.parametrize("which", ["sensitivity", "impact_cardinality"])
+def test_declarations_must_be_finite(which: str, declares: float) -> None:
+    numbers = {"sensitivity": 1.0, "impact_cardinality": 1} | {which: declares}
+    sop = statistic(**numbers)(lambda graph, vertex, targets: 0.0)
+    with pytest.raises(InputError, match=which.replace("_", " ")):
+        calibration(sop, 1.0, None, None, 10)
+
+
+def test_scores_must_be_finite() -> None:
+    sop = statistic(sensitivity=1, impact_cardinality=1)(lambda graph, vertex, targets: math.nan)
+    instance = network_of(nx.path_graph(4), [0, 3], (0,)).instance()
+    with pytest.raises(InputError, match="nan at vertex 0"):
+        PTarget(sop=sop).run(instance, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=lambda m: type(m).__name__)
+def test_mechanisms_travel_compare_and_hash(mechanism) -> None:
+    again = pickle.loads(pickle.dumps(mechanism))
+    assert again == mechanism
+    assert hash(again) == hash(mechanism)
+    assert mechanism.claim == mechanism.claims[0]
+    assert all(claim.source for claim in mechanism.claims)
+
+
+def test_claims() -> None:
+    def numbers(mechanism):
+        return [(claim.epsilon, claim.delta) for claim in mechanism.claims]
+
+    arguments = {"sop": CN(), "epsilon": 0.5}
+    assert numbers(SFS()) == numbers(QueryEveryone()) == numbers(Target(sop=CN())) == [(0, 0)]
+    assert numbers(SearchCom(**arguments)) == [(0.5, 0)]
+    assert numbers(PTargetMainText(**arguments, components=4)) == [(1.5, 0)]
+    paper = 2 * math.sqrt(2 * 3 * math.log(100)) * 0.5
+    general = 0.5 * math.sqrt(2 * 3 * math.log(100)) + 3 * 0.5 * (math.exp(0.5) - 1)
+    assert numbers(PTarget(**arguments, components=4, delta=0.01)) == [
+        (1.5, 0),
+        (pytest.approx(paper), 0.01),
+    ]
+    assert numbers(PTargetRepaired(**arguments, components=4, delta=0.01)) == [
+        (1.5, 0),
+        (pytest.approx(general), 0.01),
+    ]
+    assert all(m(sop=CN(), components=1).claim.epsilon == 0 for m in NOISY[1:])
+
+
+def test_the_degree_bound_is_public() -> None:
+    # Two networks with different largest degrees are given the same noise.
+    for stop, max_degree, n, expected in [
+        (None, None, 10, (8.0, 5, 76.0)),
+        (3, 4, 10, (8.0, 3, 36.0)),
+        (3, 4, 10_000, (8.0, 3, 36.0)),
+    ]:
+        noises = calibration(CN(), 0.5, stop, max_degree, n)
+        assert (noises.score_scale, noises.limit, noises.limit_scale) == expected
