@@ -1,0 +1,171 @@
+"""Adaptive Gauss-Kronrod integration of positive functions in logarithms, with sure pruning.
+
+Each integrand is a product of factors that are monotone between breakpoints, so bounds over a
+panel come from its ends. A panel is dropped only when its upper bound is negligible for every
+integral, and accepted only when quadrature sees most of that bound: a narrow peak far from
+every node cannot be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+
+from .errors import LawUnavailable
+
+FloatArray = NDArray[np.float64]
+
+_NODES, _WEIGHTS = leggauss(12)
+_COARSE_NODES, _COARSE_WEIGHTS = leggauss(7)
+_ALL_NODES = np.concatenate([_NODES, _COARSE_NODES])
+_LOG_FINE = np.log(_WEIGHTS / 2.0)
+_LOG_COARSE = np.log(_COARSE_WEIGHTS / 2.0)
+# A dropped panel holds at most this share of each integral.
+_LOG_NEGLIGIBLE = np.log(1e-16)
+# The two rules (orders 14 and 24) agree to this share of the integral: the finer one is then
+# accurate to about its (24/14)-th power, below 1e-14.
+_LOG_AGREE = np.log(3e-9)
+# Quadrature must see at least this share of the panel's upper bound.
+_LOG_SEEN = np.log(1e-4)
+_MAX_DEPTH = 200
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Logarithms of an integrand's factors at N points, for E integrals.
+
+    ``direction`` of each matrix: `up` never falls, `down` never rises between breakpoints, and
+    `either` is monotone in a direction that may differ from panel to panel.
+    """
+
+    up: FloatArray
+    down: FloatArray
+    either: FloatArray
+
+    @property
+    def log_value(self) -> FloatArray:
+        """Logarithm of the integrands, shape (N, E)."""
+        return np.asarray(self.up + self.down + self.either)
+
+
+def logsumexp(values: FloatArray, axis: int = 0) -> FloatArray:
+    """Logarithm of a sum of exponentials that takes -inf without a warning."""
+    top = values.max(axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(values - top).sum(axis=axis)) + np.squeeze(top, axis))
+
+
+def log_integrals(
+    factors: Callable[[FloatArray], Factors], breakpoints: FloatArray, pooled: int = 0
+) -> FloatArray:
+    """Logarithms of E integrals of positive functions over [breakpoints[0], breakpoints[-1]].
+
+    Parameters
+    ----------
+    factors : callable
+        Maps points of shape (N,) to `Factors` of shape (N, E); smooth between breakpoints.
+    breakpoints : array, increasing, shape (P + 1,)
+    pooled : int
+        The last so many integrals matter only through their sum, and are resolved only as far
+        as the sum needs.
+
+    Returns
+    -------
+    array, shape (E,)
+        Each with a relative error of about 1e-13 besides that of the integrand itself.
+
+    Raises
+    ------
+    LawUnavailable
+        If 200 bisections of one panel do not reach the tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def density(x):
+    ...     zero = np.zeros((x.size, 1))
+    ...     return Factors(zero, -x[:, None], zero)
+    >>> float(np.exp(log_integrals(density, np.array([0.0, 1.0, 50.0]))[0]).round(12))
+    1.0
+    """
+    ends = factors(breakpoints)
+    left, right = breakpoints[:-1], breakpoints[1:]
+    lo = Factors(ends.up[:-1], ends.down[:-1], ends.either[:-1])
+    hi = Factors(ends.up[1:], ends.down[1:], ends.either[1:])
+    done: list[FloatArray] = []
+    for _ in range(_MAX_DEPTH):
+        log_width = np.log(right - left)[:, None]
+        upper = hi.up + lo.down + np.maximum(lo.either, hi.either) + log_width
+        lower = lo.up + hi.down + np.minimum(lo.either, hi.either) + log_width
+        floor = logsumexp(np.concatenate([*done, lower]))
+        floor = _pool(floor, pooled)
+        keep = np.any(upper > floor + _LOG_NEGLIGIBLE, axis=1)
+        if not keep.any():
+            return logsumexp(np.concatenate([*done, lower]))
+        left, right, upper = left[keep], right[keep], upper[keep]
+        lo, hi, log_width = _take(lo, keep), _take(hi, keep), log_width[keep]
+        middle, half = 0.5 * (left + right), 0.5 * (right - left)
+        # The midpoint (node 3 of the 7) serves the children as an end.
+        nodes = (middle[:, None] + half[:, None] * _ALL_NODES).ravel()
+        inside = factors(nodes)
+        shape = (left.size, _ALL_NODES.size, -1)
+        values = inside.log_value.reshape(shape)
+        fine = logsumexp(values[:, :12] + _LOG_FINE[:, None], axis=1) + log_width
+        coarse = logsumexp(values[:, 12:] + _LOG_COARSE[:, None], axis=1) + log_width
+        total = _pool(logsumexp(np.concatenate([*done, fine])), pooled)
+        total = np.maximum(total, floor)
+        good = _agree(fine, coarse, upper, total)
+        if good.any():
+            done.append(fine[good])
+        bad = ~good
+        if not bad.any():
+            return logsumexp(np.concatenate(done))
+        centre = Factors(
+            inside.up.reshape(shape)[bad, 15],
+            inside.down.reshape(shape)[bad, 15],
+            inside.either.reshape(shape)[bad, 15],
+        )
+        low, high = _take(lo, bad), _take(hi, bad)
+        lo, hi = _join(low, centre), _join(centre, high)
+        left = np.concatenate([left[bad], middle[bad]])
+        right = np.concatenate([middle[bad], right[bad]])
+    raise LawUnavailable(
+        f"quadrature did not converge near x = {left[0]!r}; "
+        "score levels closer than rounding allows: round the scores"
+    )
+
+
+def _pool(total: FloatArray, pooled: int) -> FloatArray:
+    """Measure the last `pooled` integrals against their sum."""
+    if pooled:
+        total = total.copy()
+        total[-pooled:] = logsumexp(total[-pooled:])
+    return total
+
+
+def _agree(
+    fine: FloatArray, coarse: FloatArray, upper: FloatArray, total: FloatArray
+) -> NDArray[np.bool_]:
+    """Panels on which every integral is either negligible or resolved."""
+    negligible = upper <= total + _LOG_NEGLIGIBLE
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = np.log(np.abs(np.expm1(coarse - fine))) + fine
+    resolved = (gap <= total + _LOG_AGREE) & (fine >= upper + _LOG_SEEN)
+    return np.asarray(np.all(negligible | resolved, axis=1))
+
+
+def _take(factors: Factors, mask: NDArray[np.bool_]) -> Factors:
+    return Factors(factors.up[mask], factors.down[mask], factors.either[mask])
+
+
+def _join(a: Factors, b: Factors) -> Factors:
+    return Factors(
+        np.concatenate([a.up, b.up]),
+        np.concatenate([a.down, b.down]),
+        np.concatenate([a.either, b.either]),
+    )

@@ -1,0 +1,126 @@
+"""The stopping rule's probability against exact rational sums and scipy's binomial tails."""
+
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+from scipy import stats
+
+from pdpaudit.algorithms.laws import stopping
+from pdpaudit.algorithms.laws.stopping import log_pass_fail
+
+
+def exact(probabilities, counts, threshold, scale):
+    """Both probabilities by full convolution in 60 digits."""
+    with mp.workdps(60):
+        law = [mpf(1)]
+        for p, count in zip(probabilities, counts, strict=True):
+            p = mpf(float(p))
+            for _ in range(count):
+                law = [
+                    (law[i] if i < len(law) else 0) * (1 - p) + (law[i - 1] * p if i else 0)
+                    for i in range(len(law) + 1)
+                ]
+
+        def survival(b, sign):
+            if scale == 0:
+                return mpf(sign * b <= sign * threshold and (sign == 1 or b != threshold))
+            t = sign * (b - mpf(threshold)) / mpf(scale)
+            return mp.exp(-t) / 2 if t > 0 else 1 - mp.exp(t) / 2
+
+        passed = sum(w * survival(b, 1) for b, w in enumerate(law))
+        failed = sum(w * survival(b, -1) for b, w in enumerate(law))
+        log = [float(mp.log(v)) if v > 0 else -np.inf for v in (passed, failed)]
+    return log
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    levels=st.lists(
+        st.tuples(st.floats(1e-12, 1 - 1e-9), st.integers(1, 9)), min_size=1, max_size=3
+    ),
+    threshold=st.one_of(st.integers(-3, 30), st.floats(-3, 30)),
+    scale=st.one_of(st.just(0.0), st.floats(1e-3, 1e4)),
+)
+def test_against_convolution_in_60_digits(levels, threshold, scale):
+    p = np.array([[level[0] for level in levels]])
+    counts = [level[1] for level in levels]
+    passed, failed = log_pass_fail(
+        np.log(p), np.log1p(-p), np.array(counts, dtype=float), threshold, scale
+    )
+    assert [passed[0], failed[0]] == pytest.approx(
+        exact(p[0], counts, threshold, scale), rel=1e-11, abs=1e-11
+    )
+
+
+@pytest.mark.parametrize("count", [2_000, 100_000_000])
+@pytest.mark.parametrize("spread", [-30.0, -2.0, 0.1, 8.0])
+@pytest.mark.parametrize("p", [1e-6, 0.01, 0.5, 0.999])
+def test_binomial_tails_of_millions(count, spread, p):
+    """Against the incomplete beta function in ball arithmetic."""
+    threshold = np.floor(count * p + spread * np.sqrt(count * p * (1 - p)))
+    if not 0 <= threshold < count:
+        pytest.skip("the threshold lies outside the range of counts")
+    with flint.ctx.workprec(400):
+        ball = flint.arb(p)
+        below, above = flint.arb(count - threshold), flint.arb(threshold + 1)
+        expected = [
+            float((1 - ball).beta_lower(below, above, regularized=True).log()),
+            float(ball.beta_lower(above, below, regularized=True).log()),
+        ]
+    passed, failed = log_pass_fail(
+        np.log([[p]]), np.log1p([[-p]]), np.array([float(count)]), threshold, 0.0
+    )
+    assert [passed[0], failed[0]] == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+def test_noisy_threshold_with_a_million_vertices():
+    # one binomial in two levels of the same probability: sum over its mass function directly
+    count, p, threshold, scale = 1_000_000, 0.3, 299_000.5, 40.0
+    b = np.arange(count + 1)
+    t = (b - threshold) / scale
+    survival = np.where(t > 0, 0.5 * np.exp(-np.abs(t)), 1 - 0.5 * np.exp(-np.abs(t)))
+    expected = float(np.sum(stats.binom.pmf(b, count, p) * survival))
+    passed, _ = log_pass_fail(
+        np.log(np.full((1, 2), p)),
+        np.log1p(-np.full((1, 2), p)),
+        np.array([4e5, 6e5]),
+        threshold,
+        scale,
+    )
+    assert float(np.exp(passed[0])) == pytest.approx(expected, rel=1e-10)
+
+
+def test_series_and_direct_transform_agree(monkeypatch):
+    rng = np.random.default_rng(7)
+    p = rng.uniform(0.001, 0.999, size=(40, 6))
+    counts = rng.integers(10, 400, size=6).astype(float)
+    arguments = (np.log(p), np.log1p(-p), counts, 600.0, 15.0)
+    series = log_pass_fail(*arguments)
+    monkeypatch.setattr(stopping, "_SERIES_VARIANCE", np.inf)
+    direct = log_pass_fail(*arguments)
+    assert np.concatenate(series) == pytest.approx(np.concatenate(direct), rel=2e-13, abs=2e-13)
+
+
+def test_cumulant_coefficients():
+    # third and fourth cumulants of a Bernoulli(p), as in any table
+    p = Fraction(1, 5)
+    v, skew = p * (1 - p), 1 - 2 * p
+    even, odd = stopping._cumulant_coefficients(4)
+    powers = np.array([float(v), float(v) ** 2])
+    assert odd[0] @ powers * float(skew) == pytest.approx(float(v * skew) / 6)
+    assert even[1] @ powers == pytest.approx(float(v * (1 - 6 * v)) / 24)
+
+
+def test_no_protected_vertices():
+    empty = np.zeros((2, 0))
+    passed, failed = log_pass_fail(empty, empty, np.zeros(0), -1.0, 0.0)
+    assert np.all(np.isneginf(passed))
+    assert np.all(failed == 0.0)
+    passed, failed = log_pass_fail(empty, empty, np.zeros(0), 0.0, 3.0)
+    assert np.exp(passed) == pytest.approx([0.5, 0.5])
+    assert np.exp(failed) == pytest.approx([0.5, 0.5])
