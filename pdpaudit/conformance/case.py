@@ -53,12 +53,17 @@ class Case:
     right: tuple[int, ...]
     targets: tuple[int, ...]
 
-    def graphs(self) -> tuple[nx.Graph, nx.Graph]:
-        """Return the two networks, newly built."""
+    def sides(self) -> tuple[list[Edge], list[Edge]]:
+        """Return the edges of the two networks."""
         left, right = (
-            build(self.n, [*self.edges, *(_edge(self.vertex, v) for v in neighbours)])
+            [*self.edges, *(_edge(self.vertex, v) for v in neighbours)]
             for neighbours in (self.left, self.right)
         )
+        return left, right
+
+    def graphs(self) -> tuple[nx.Graph, nx.Graph]:
+        """Return the two networks, newly built."""
+        left, right = (build(self.n, edges) for edges in self.sides())
         return left, right
 
     @property

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
 
 from pdpaudit.conformance.atlas import LARGEST
-from pdpaudit.conformance.case import Case
+from pdpaudit.conformance.case import Case, Edge
 from pdpaudit.conformance.door import name_of, require_statistic
 from pdpaudit.conformance.exhaustive import Exhaustion, exhaust
-from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, limit
-from pdpaudit.conformance.measure import Evaluate, evaluator, measure, violates
+from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, author_trace, limit, place_of
+from pdpaudit.conformance.measure import evaluator, measure, violates
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.random_search import at_random
 from pdpaudit.conformance.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided
@@ -21,6 +26,8 @@ from pdpaudit.conformance.witness import FORMAT
 from pdpaudit.contracts import FastStatistic
 
 __all__ = ["PROPERTIES", "Examination"]
+
+T = TypeVar("T")
 
 PROPERTIES = ("targeted-sensitivity", "impact-cardinality")
 
@@ -63,10 +70,59 @@ class Examination:
         """Whether the fast path is there and may stand in for the scalar form."""
         return isinstance(self.sop, FastStatistic) and "fast-path" not in self.failed
 
-    @cached_property
-    def scalar(self) -> Evaluate:
-        """The scalar form at all vertices of a graph."""
-        return evaluator(self.sop, fast=False)
+    def within_call_limit(self, call: Callable[[], T], place: dict[str, Any]) -> T:
+        """Return ``call()``, or blame the statistic for not returning on a small graph.
+
+        Raises
+        ------
+        EvaluationFailed
+            If it takes longer than a small graph may.
+        """
+        start = time.monotonic()
+        try:
+            with limit(self.call_limit):
+                return call()
+        except TooSlow:
+            if time.monotonic() - start < 0.9 * self.call_limit:
+                raise  # it was another, outer limit
+            message = f"no answer within {self.call_limit:g} s"
+            raise EvaluationFailed("finite", message, place) from None
+
+    def ask(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Call the statistic once.
+
+        Raises
+        ------
+        EvaluationFailed
+            If it raises, does not return a number, or does not return.
+        """
+        place = place_of(graph, vertex, targets)
+        try:
+            return self.within_call_limit(lambda: float(self.sop(graph, vertex, targets)), place)
+        except EvaluationFailed:
+            raise
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}"
+            raise EvaluationFailed("finite", message, place, author_trace(error)) from None
+
+    def scalar(
+        self, n: int, edges: Sequence[Edge], targets: Sequence[int]
+    ) -> npt.NDArray[np.float64]:
+        """Evaluate the scalar form at all vertices of a graph.
+
+        Raises
+        ------
+        EvaluationFailed
+            As :meth:`ask`.
+        """
+        place = {
+            "n": n,
+            "edges": sorted(map(list, edges)),
+            "vertex": None,
+            "targets": list(targets),
+        }
+        evaluate = evaluator(self.sop, fast=False)
+        return self.within_call_limit(lambda: evaluate(n, edges, targets), place)
 
     @cached_property
     def exhaustion(self) -> Exhaustion:
@@ -104,21 +160,16 @@ class Examination:
             seed=options.seed,
             deadline=time.time() + 0.5 * remaining,
         )
-        for number, of in enumerate(missing):
-            if of in climbed.cases:
-                continue
-            share = 0.8 * (self.deadline - time.time()) / (len(missing) - number)
-            found = at_random(
+        missing = tuple(of for of in missing if of not in climbed.cases)
+        if missing:
+            drawn = at_random(
                 evaluate,
                 self.declared,
-                of,
+                missing,
                 examples=options.examples // 10,
                 entropy=options.seed,
-                deadline=time.time() + share,
+                deadline=time.time() + 0.8 * (self.deadline - time.time()),
             )
-            drawn.cases.update(found.cases)
-            drawn.looked_at += found.looked_at
-            drawn.stopped |= found.stopped
         return drawn, climbed
 
     def counterexample(self, of: str) -> Case | None:
@@ -136,8 +187,7 @@ class Examination:
     def breaks(self, case: Case, of: str) -> bool:
         """Return whether a case violates a property by the scalar form."""
         try:
-            with limit(self.call_limit):
-                return violates(measure(self.scalar, case), case, self.declared, of)
+            return violates(measure(self.scalar, case), case, self.declared, of)
         except (EvaluationFailed, TooSlow):
             return False
 
@@ -146,8 +196,7 @@ class Examination:
         if case.max_degree > bound:
             return False
         try:
-            with limit(self.call_limit):
-                moved = measure(self.scalar, case).moved
+            moved = measure(self.scalar, case).moved
         except (EvaluationFailed, TooSlow):
             return False
         return exceeds(moved, float(self.sop.sensitivity(bound)))

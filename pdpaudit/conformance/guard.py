@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,16 +16,16 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
-from pdpaudit.network import adjacency_from_edges
 
 __all__ = [
     "EvaluationFailed",
     "TooSlow",
-    "adjacency_of",
     "author_trace",
     "fast_values",
     "limit",
+    "place_of",
     "scalar_values",
+    "small_adjacency",
 ]
 
 
@@ -158,10 +158,16 @@ def fast_values(
     return values
 
 
-def adjacency_of(graph: nx.Graph) -> csr_array:
-    """Return the matrix of a graph on ``0..n-1``, rows in index order."""
-    ends = np.array(list(graph.edges), dtype=np.int64).reshape(-1, 2)
-    return adjacency_from_edges(graph.number_of_nodes(), ends[:, 0], ends[:, 1])
+def small_adjacency(n: int, edges: Sequence[tuple[int, int]]) -> csr_array:
+    """Return the canonical matrix of a small graph, through a dense one; O(n²)."""
+    dense = np.zeros((n, n), dtype=bool)
+    if edges:
+        a, b = np.array(edges).T
+        dense[a, b] = dense[b, a] = True
+    indices = np.flatnonzero(dense) % max(n, 1)
+    start = np.concatenate([[0], np.cumsum(dense.sum(axis=1))])
+    data = np.ones(len(indices), dtype=np.int8)
+    return csr_array((data, indices.astype(np.int32), start.astype(np.int32)), shape=(n, n))
 
 
 def author_trace(error: Exception) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.conformance.case import Case
-from pdpaudit.conformance.guard import adjacency_of, fast_values, scalar_values
+from pdpaudit.conformance.case import Case, Edge, build
+from pdpaudit.conformance.guard import fast_values, scalar_values, small_adjacency
 from pdpaudit.conformance.tolerance import differ, exceeds
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
 
 __all__ = ["Declared", "Measured", "Property", "evaluator", "measure", "violates"]
 
-Evaluate = Callable[[nx.Graph, frozenset[int]], npt.NDArray[np.float64]]
+#: (n, edges, S) to the values of all vertices
+Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], npt.NDArray[np.float64]]
 Property = str  # "targeted-sensitivity" or "impact-cardinality"
 
 
@@ -64,22 +64,22 @@ class Measured:
 
 
 def evaluator(sop: StatisticOfProximity, *, fast: bool) -> Evaluate:
-    """Return how to evaluate a statistic at every vertex of a networkx graph."""
+    """Return how to evaluate a statistic at every vertex of a graph given as plain data."""
     if fast and isinstance(sop, FastStatistic):
         quick = sop
 
-        def by_fast_path(graph: nx.Graph, targets: frozenset[int]) -> npt.NDArray[np.float64]:
-            members = np.array(sorted(targets), dtype=np.int64)
-            return fast_values(quick, adjacency_of(graph), members)
+        def by_fast_path(
+            n: int, edges: Sequence[Edge], targets: Sequence[int]
+        ) -> npt.NDArray[np.float64]:
+            return fast_values(quick, small_adjacency(n, edges), np.array(targets, dtype=np.int64))
 
         return by_fast_path
-    return lambda graph, targets: scalar_values(sop, graph, targets)
+    return lambda n, edges, targets: scalar_values(sop, build(n, edges), frozenset(targets))
 
 
 def measure(evaluate: Evaluate, case: Case) -> Measured:
     """Evaluate both networks of a case; 2n evaluations."""
-    targets = frozenset(case.targets)
-    left, right = (evaluate(graph, targets) for graph in case.graphs())
+    left, right = (evaluate(case.n, edges, case.targets) for edges in case.sides())
     change = np.abs(left - right)
     changed = int(np.count_nonzero(differ(left, right)))
     change[case.vertex] = -1.0

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-import networkx as nx
 import numpy as np
 
 from pdpaudit.conformance.atlas import graphs_on, neighbourhoods
 from pdpaudit.conformance.case import Edge
 
-__all__ = ["FAMILIES", "Sample", "large_samples", "small_samples"]
+__all__ = ["FAMILIES", "Sample", "large_samples", "relabelled", "small_samples"]
 
 
 class Sample(NamedTuple):
@@ -105,9 +104,8 @@ def large_samples(seed: int) -> Iterator[Sample]:
             yield Sample(n, edges, tuple(members.tolist()))
 
 
-def relabelled(sample: Sample, order: list[int]) -> tuple[nx.Graph, frozenset[int]]:
-    """Return the graph in which vertex v is called ``order[v]``, built in index order."""
-    graph = nx.empty_graph(sample.n)
+def relabelled(sample: Sample, order: list[int]) -> Sample:
+    """Return the sample in which vertex v is called ``order[v]``."""
     moved = ((order[a], order[b]) for a, b in sample.edges)
-    graph.add_edges_from(sorted((min(a, b), max(a, b)) for a, b in moved))
-    return graph, frozenset(order[v] for v in sample.targets)
+    edges = tuple(sorted((min(a, b), max(a, b)) for a, b in moved))
+    return Sample(sample.n, edges, tuple(sorted(order[v] for v in sample.targets)))

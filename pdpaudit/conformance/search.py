@@ -16,7 +16,7 @@ from pdpaudit.conformance.measure import Declared, Evaluate, Measured, measure
 from pdpaudit.conformance.samples import FAMILIES
 from pdpaudit.conformance.tolerance import exceeds
 
-__all__ = ["LARGEST_DEGREE", "LARGEST_NETWORK", "Found", "guided"]
+__all__ = ["LARGEST_DEGREE", "LARGEST_NETWORK", "Found", "cut", "guided"]
 
 LARGEST_NETWORK = 30
 LARGEST_DEGREE = 12
@@ -164,7 +164,7 @@ def _shapes(rng: np.random.Generator, count: int) -> Iterator[_Draft]:
         matrix = np.zeros((size, size), dtype=bool)
         for a, b in family(size, rng):
             matrix[a, b] = matrix[b, a] = True
-        _cut(matrix, LARGEST_DEGREE, rng)
+        cut(matrix, LARGEST_DEGREE, rng)
         order = rng.permutation(size)
         matrix = matrix[np.ix_(order, order)]
         members = _side(matrix, rng, np.zeros(size, dtype=bool), size)
@@ -174,7 +174,7 @@ def _shapes(rng: np.random.Generator, count: int) -> Iterator[_Draft]:
         yield _Draft(matrix, left, right, members)
 
 
-def _cut(matrix: Bits, bound: int, rng: np.random.Generator) -> None:
+def cut(matrix: Bits, bound: int, rng: np.random.Generator) -> None:
     """Take edges away until no degree is above the bound."""
     while (degree := matrix.sum(axis=1)).max(initial=0) > bound:
         a = int(degree.argmax())

@@ -86,12 +86,6 @@ def _run(check: Check, examination: Examination) -> CheckResult:
         return CheckResult(
             check.name, "violated", witness=witness, detail=f"{failure.message} ({where})"
         )
-    except InputError:
-        raise
-    except Exception as error:
-        # The basic checks call the author's code directly; `finite` did not see this failure.
-        detail = f"the statistic failed: {type(error).__name__}: {error}"
-        return CheckResult(check.name, "violated", detail=detail)
 
 
 def _expected(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
@@ -192,9 +186,8 @@ def check_sop(
     ... def degree(graph, vertex, targets):
     ...     return graph.degree(vertex)
     >>> results = check_sop(degree, Options(max_vertices=4, examples=0))
-    >>> {r.name: r.detail for r in results if r.status == "violated"}
-    {'impact-cardinality': 'degree 1, 2 vertices: declared 1, but 2 vertices change; no smaller
-    network breaks it'}
+    >>> {r.name: r.detail.split(";")[0] for r in results if r.status == "violated"}
+    {'impact-cardinality': 'degree 1, 2 vertices: declared 1, but 2 vertices change'}
     """
     results: list[CheckResult] = []
     options = Options() if options is None else options

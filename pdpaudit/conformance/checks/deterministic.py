@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from pdpaudit.conformance.case import build
-from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.check import Check, Samples, failed_on_graph, place_of_sample
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.samples import Sample, large_samples, small_samples
 from pdpaudit.results import CheckResult
@@ -18,27 +18,26 @@ SMALL = 4
 def _answers(examination: Examination, sample: Sample) -> list[float]:
     targets = frozenset(sample.targets)
     graph = build(sample.n, sample.edges)
-    return [float(examination.sop(graph.copy(), v, targets)) for v in range(sample.n)]
+    return [examination.ask(graph.copy(), v, targets) for v in range(sample.n)]
 
 
 def _run(examination: Examination) -> CheckResult:
-    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
-    samples = list(
-        each_sample(
-            examination, chain(small_samples(SMALL), large_samples(examination.options.seed))
-        )
+    samples = Samples(
+        examination,
+        chain(small_samples(SMALL), large_samples(examination.options.seed)),
+        f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices",
     )
-    first = [_answers(examination, sample) for sample in samples]
+    first = [(sample, _answers(examination, sample)) for sample in samples]
     # Backwards the second time: what was asked in between must not matter either.
-    for sample, before in zip(reversed(samples), reversed(first), strict=True):
+    for sample, before in reversed(first):
         after = _answers(examination, sample)
         changed = [v for v in range(sample.n) if before[v] != after[v]]
         if changed:
             v = changed[0]
             detail = f"asked twice, it answers {before[v]:g} and {after[v]:g}"
             place = place_of_sample(sample, v)
-            return failed_on_graph(examination, "deterministic", place, detail, scope)
-    return CheckResult("deterministic", "not_rejected", scope=scope)
+            return failed_on_graph(examination, "deterministic", place, detail, samples.scope)
+    return samples.passed("deterministic", exhaustive=False)
 
 
 DETERMINISTIC = Check("deterministic", "the same answer twice", _run, ("finite",))

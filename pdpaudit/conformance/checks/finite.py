@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import chain
 from numbers import Real
 
@@ -11,10 +12,9 @@ import numpy as np
 from pdpaudit.conformance.case import build
 from pdpaudit.conformance.check import (
     Check,
-    each_sample,
+    Samples,
     failed_on_graph,
     place_of_sample,
-    within_call_limit,
 )
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.guard import author_trace
@@ -44,17 +44,22 @@ def _wrong(examination: Examination, sample: Sample) -> tuple[int, str, str] | N
 
 
 def _run(examination: Examination) -> CheckResult:
-    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
-    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
-    for sample in each_sample(examination, samples):
-        wrong = within_call_limit(examination, sample, lambda s=sample: _wrong(examination, s))
+    samples = Samples(
+        examination,
+        chain(small_samples(SMALL), large_samples(examination.options.seed)),
+        f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices",
+    )
+    for sample in samples:
+        wrong = examination.within_call_limit(
+            partial(_wrong, examination, sample), place_of_sample(sample)
+        )
         if wrong is not None:
             vertex, detail, trace = wrong
             place = place_of_sample(sample, vertex)
             return failed_on_graph(
-                examination, "finite", place, detail, scope, message=detail, traceback=trace
+                examination, "finite", place, detail, samples.scope, message=detail, traceback=trace
             )
-    return CheckResult("finite", "certified", exact=True, scope=scope)
+    return samples.passed("finite", exhaustive=True)
 
 
 FINITE = Check("finite", "a finite real value for every vertex of every graph, S empty too", _run)

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from pdpaudit.conformance.case import build
-from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.check import Check, Samples, failed_on_graph, place_of_sample
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.samples import large_samples, small_samples
 from pdpaudit.results import CheckResult
@@ -19,34 +19,37 @@ SMALL = 3
 
 
 def _state() -> tuple[object, ...]:
-    _, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
-    return random.getstate(), keys.tobytes(), position, has_gauss, gauss
+    _, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
+    return random.getstate(), np.asarray(keys).tobytes(), *rest
 
 
 def _run(examination: Examination) -> CheckResult:
-    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
-    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    samples = Samples(
+        examination,
+        chain(small_samples(SMALL), large_samples(examination.options.seed)),
+        f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices",
+    )
     kept = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         # A state nobody would set: a statistic that seeds cannot happen to restore it.
         random.seed(f"pdpaudit {examination.options.seed}")
         before = _state()
-        for sample in each_sample(examination, samples):
+        for sample in samples:
             graph = build(sample.n, sample.edges)
             for vertex in range(sample.n):
-                examination.sop(graph, vertex, frozenset(sample.targets))
+                examination.ask(graph, vertex, frozenset(sample.targets))
                 if _state() != before:
                     return failed_on_graph(
                         examination,
                         "global-random-state",
                         place_of_sample(sample, vertex),
                         "the global random state is not what it was before the call",
-                        scope,
+                        samples.scope,
                     )
     finally:
         random.setstate(kept[0])
         np.random.set_state(kept[1])  # noqa: NPY002
-    return CheckResult("global-random-state", "certified", exact=True, scope=scope)
+    return samples.passed("global-random-state", exhaustive=True)
 
 
 GLOBAL_RANDOM_STATE = Check(

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 
 from pdpaudit.conformance.case import build
-from pdpaudit.conformance.check import Check, each_sample, failed_on_graph, place_of_sample
+from pdpaudit.conformance.check import Check, Samples, failed_on_graph, place_of_sample
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.samples import large_samples, small_samples
 from pdpaudit.results import CheckResult
@@ -31,23 +31,26 @@ def _picture(graph: nx.Graph) -> tuple[Any, ...]:
 
 
 def _run(examination: Examination) -> CheckResult:
-    scope = f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices"
-    samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
-    for sample in each_sample(examination, samples):
+    samples = Samples(
+        examination,
+        chain(small_samples(SMALL), large_samples(examination.options.seed)),
+        f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices",
+    )
+    for sample in samples:
         graph = build(sample.n, sample.edges)
         before = _picture(graph)
         targets = frozenset(sample.targets)
         for vertex in range(sample.n):
-            examination.sop(graph, vertex, targets)
+            examination.ask(graph, vertex, targets)
             if _picture(graph) != before:
                 return failed_on_graph(
                     examination,
                     "graph-unchanged",
                     place_of_sample(sample, vertex),
                     "the graph is not what it was before the call",
-                    scope,
+                    samples.scope,
                 )
-    return CheckResult("graph-unchanged", "certified", exact=True, scope=scope)
+    return samples.passed("graph-unchanged", exhaustive=True)
 
 
 GRAPH_UNCHANGED = Check(
