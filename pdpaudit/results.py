@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -220,6 +220,8 @@ def save(path: Path, body: Mapping[str, Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all, through a temporary file beside it.
 
+    A link is followed; a pipe or device is written to as it is, for it cannot be replaced.
+
     Raises
     ------
     InputError
@@ -227,19 +229,31 @@ def write_text(path: Path, text: str) -> None:
     """
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        data = text.encode()
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            path.write_bytes(data)
+            return
+        real = path.resolve()
+        handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
+        os.replace(temporary, real)
+        temporary = None
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); choose another path"
         ) from None
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path}: cannot be written, a name in it is not valid Unicode ({error.reason}); "
+            "mend the name"
+        ) from None
+    finally:
+        if temporary is not None:
+            os.unlink(temporary)
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -254,7 +268,7 @@ def load(path: Path) -> dict[str, Any]:
         body = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; check the path") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # bad encoding, bad syntax, endless numbers or nesting
         raise InputError(f"{path}: not JSON; give a file written with --json") from None
     if not isinstance(body, dict) or body.get("format") != FORMAT:
         raise InputError(f"{path}: not a {FORMAT} file; give a file written with --json")
@@ -271,6 +285,9 @@ def _plain(value: Any) -> Any:
         return value if math.isfinite(value) else str(value)
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
+    if isinstance(value, Set):
+        # Strings hash anew in each process, so a set's own order would differ between two runs.
+        return [_plain(item) for item in sorted(value, key=repr)]
     if isinstance(value, Iterable):
         return [_plain(item) for item in value]
     return str(value)
