@@ -110,7 +110,9 @@ def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:
     above_p, above_q = np.cumsum(p[order]), np.cumsum(q[order])
     # With the k largest ratios above ε, δ(ε) = P_k - e^ε Q_k, convex and decreasing; the answer
     # is where it first falls to δ, on the piece between two ratios or where ε = 0 suffices.
-    needed = above_p > delta
+    # A sum of k probabilities is known to k roundings: an excess below that is none, or slack that
+    # exactly covers what only one side has would count as infinite loss.
+    needed = above_p - delta > len(p) * np.finfo(np.float64).eps * above_p
     with np.errstate(divide="ignore"):
         crossing = np.log(above_p[needed] - delta) - np.log(above_q[needed])
     return max(0.0, float(crossing.max(initial=0.0)))
@@ -137,9 +139,11 @@ def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
     [0.5]
     """
     _, p, q = _aligned(left, right)
-    factor = np.exp(np.asarray(epsilons, dtype=np.float64))[:, None]
-    forward = np.maximum(p - factor * q, 0.0).sum(axis=1)
-    backward = np.maximum(q - factor * p, 0.0).sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Where e^ε overflows, whatever the other side has at all outweighs; but ∞ times 0 is 0.
+        factor = np.exp(np.asarray(epsilons, dtype=np.float64))[:, None]
+        forward = np.maximum(p - np.where(q > 0, factor * q, 0.0), 0.0).sum(axis=1)
+        backward = np.maximum(q - np.where(p > 0, factor * p, 0.0), 0.0).sum(axis=1)
     worst: Floats = np.maximum(forward, backward)
     return worst
 
