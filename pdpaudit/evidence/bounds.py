@@ -20,6 +20,8 @@ from scipy import special
 
 from pdpaudit.errors import InputError
 
+from .exact import exact, score_limit
+
 FloatArray: TypeAlias = NDArray[np.float64]
 Method: TypeAlias = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike, float, float], FloatArray]
 
@@ -88,7 +90,91 @@ def clopper_pearson(
     return _log_ratio(p_low, q_high, delta)
 
 
-METHODS: dict[str, Method] = {"clopper-pearson": clopper_pearson}
+def score(
+    x: ArrayLike, n: ArrayLike, y: ArrayLike, m: ArrayLike, alpha: float, delta: float = 0.0
+) -> FloatArray:
+    """Bound ε by inverting the score test; approximate.
+
+    Parameters
+    ----------
+    x, n, y, m : array_like of int
+        ``x`` hits in ``n`` draws against ``y`` in ``m``; broadcast against each other.
+    alpha : float
+        Nominal error level, in (0, 1).
+    delta : float
+        The claim's δ, in [0, 1).
+
+    Returns
+    -------
+    ndarray of float
+        The ε at which the score statistic of ``p = exp(ε) q + delta`` reaches the normal quantile
+        of `alpha`, floored at 0; 0 throughout for ``alpha >= 0.5``.
+
+    Notes
+    -----
+    No guarantee: at a nominal 5 % and 1,000 draws a side the error reaches 5.9 %. Meant for
+    choosing among many events, not for verdicts. Koopman (1984) for δ = 0; Miettinen and Nurminen
+    (1985). Cost: O(1) per event.
+
+    Examples
+    --------
+    >>> float(score(136, 1000, 50, 1000, 0.05).round(3))
+    0.74
+    """
+    hits, draws, other_hits, other_draws = _floats(x, n, y, m)
+    z = float(special.ndtri(1 - alpha))
+    if z <= 0:
+        return np.zeros(hits.shape)
+    return np.maximum(score_limit(hits, draws, other_hits, other_draws, z, delta), 0.0)
+
+
+def katz(
+    x: ArrayLike, n: ArrayLike, y: ArrayLike, m: ArrayLike, alpha: float, delta: float = 0.0
+) -> FloatArray:
+    """Bound ε by the delta method on the log ratio; approximate.
+
+    Parameters
+    ----------
+    x, n, y, m : array_like of int
+        ``x`` hits in ``n`` draws against ``y`` in ``m``; broadcast against each other.
+    alpha : float
+        Nominal error level, in (0, 1).
+    delta : float
+        The claim's δ, in [0, 1).
+
+    Returns
+    -------
+    ndarray of float
+        ``ln((p - delta) / q) - z s`` at the sample shares, floored at 0, with ``s² = p(1-p) / (n
+        (p - delta)²) + (1-q) / y``. A count ``y = 0`` is taken as one half.
+
+    Notes
+    -----
+    No guarantee, and useless for small counts: with few ``y`` it may rise as ``y`` rises. Katz,
+    Baptista, Azen and Pike (1978) for δ = 0. Cost: O(1) per event.
+
+    Examples
+    --------
+    >>> float(katz(136, 1000, 50, 1000, 0.05).round(3))
+    0.739
+    """
+    hits, draws, other_hits, other_draws = _floats(x, n, y, m)
+    p, q = hits / draws, np.maximum(other_hits, 0.5) / other_draws
+    excess = p - delta
+    shown = excess > 0
+    excess = np.where(shown, excess, 1.0)
+    variance = p * (1 - p) / (draws * excess**2) + (1 - q) / np.maximum(other_hits, 0.5)
+    z = max(float(special.ndtri(1 - alpha)), 0.0)
+    bound = np.log(excess / q) - z * np.sqrt(variance)
+    return np.where(shown, np.maximum(bound, 0.0), 0.0)
+
+
+METHODS: dict[str, Method] = {
+    "exact": exact,
+    "clopper-pearson": clopper_pearson,
+    "score": score,
+    "katz": katz,
+}
 """Every method by name; all have the signature ``(x, n, y, m, alpha, delta) -> array``."""
 
 
@@ -115,7 +201,7 @@ def lower_bound(
     m: ArrayLike,
     alpha: float,
     delta: float = 0.0,
-    method: str = "clopper-pearson",
+    method: str = "exact",
 ) -> FloatArray:
     """Check the counts and bound ε from below by the named method.
 
@@ -144,8 +230,8 @@ def lower_bound(
 
     Examples
     --------
-    >>> lower_bound([136, 0], 1000, [50, 3], 1000, 0.05, method="clopper-pearson").round(3)
-    array([0.568, 0.   ])
+    >>> lower_bound([136, 0], 1000, [50, 3], 1000, 0.05).round(3)
+    array([0.739, 0.   ])
     """
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; choose one of {', '.join(sorted(METHODS))}")

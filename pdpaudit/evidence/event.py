@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["FEATURES", "Event", "Side", "count_inside"]
+__all__ = ["FEATURES", "Event", "Side", "common_prefix", "count_inside", "simplest"]
 
 Side = Literal["left", "right"]
 
@@ -82,6 +82,54 @@ class Event:
         """Return the event of a JSON form."""
         values = frozenset(_hashable(value) for value in body["values"])
         return cls(body["feature"], values, body["side"], int(body["prefix"]))
+
+
+def simplest(outputs: Iterable[Hashable], inside: frozenset[Hashable], side: Side) -> Event:
+    """Return the simplest description of a set of outputs among all that can occur.
+
+    Parameters
+    ----------
+    outputs : iterable of hashable
+        All outputs that can occur on either side.
+    inside : frozenset
+        Those that belong to the event.
+    side : {"left", "right"}
+        Where it is more likely.
+
+    Examples
+    --------
+    >>> simplest([(0, 1), (0, 2), (0, 2, 3)], frozenset({(0, 2), (0, 2, 3)}), "left")
+    Event(feature='first', values=frozenset({2}), side='left', prefix=1)
+    """
+    known = list(outputs)
+    prefix = common_prefix(known)
+    for feature, value_of in FEATURES.items():
+        split: tuple[set[Hashable], set[Hashable]] = (set(), set())
+        for output in known:
+            seen = output[prefix:] if isinstance(output, tuple) else output
+            split[output in inside].add(value_of(seen))
+        if split[0].isdisjoint(split[1]):
+            return Event(feature, frozenset(split[1]), side, prefix)
+    raise AssertionError("the whole output tells outputs apart")
+
+
+def common_prefix(outputs: Sequence[Hashable]) -> int:
+    """Return how many leading entries all output lists share.
+
+    Examples
+    --------
+    >>> common_prefix([(0, 1, 2), (0, 1), (0, 1, 3)]), common_prefix([1, 2])
+    (2, 0)
+    """
+    lists = [output for output in outputs if isinstance(output, tuple)]
+    if not lists or len(lists) < len(outputs):
+        return 0
+    shared = 0
+    for entries in zip(*lists, strict=False):
+        if any(entry != entries[0] for entry in entries):
+            break
+        shared += 1
+    return shared
 
 
 def count_inside(event: Event, counts: Mapping[Hashable, int]) -> int:
