@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.evidence.event import FEATURES, Event
+from pdpaudit.evidence.event import FEATURES, Event, common_prefix
 
 __all__ = ["Choice", "choose_event"]
 
@@ -61,7 +61,7 @@ def choose_event(
     (frozenset({1}), 'left', 1)
     """
     outputs = list(dict.fromkeys(output for half in (*left, *right) for output in half))
-    prefix = _common_prefix(outputs)
+    prefix = common_prefix(outputs)
     trimmed = [o[prefix:] if isinstance(o, tuple) else o for o in outputs]
     best: Choice | None = None
     for feature, value_of in FEATURES.items():
@@ -122,16 +122,3 @@ def _tally(outputs: list[Hashable], values: list[Hashable], half: Counts) -> Cou
     for output, value in zip(outputs, values, strict=True):
         tally[value] += half.get(output, 0)
     return tally
-
-
-def _common_prefix(outputs: list[Hashable]) -> int:
-    """Return how many leading entries all output lists share."""
-    if not all(isinstance(output, tuple) for output in outputs):
-        return 0
-    lists = [output for output in outputs if isinstance(output, tuple)]
-    shared = 0
-    for entries in zip(*lists, strict=False):
-        if any(entry != entries[0] for entry in entries):
-            break
-        shared += 1
-    return shared

@@ -26,11 +26,12 @@ SIZES = tuple((m, n) for n in (24, 400, 2000) for m in (2, 5, 10, 20))
 INFECTION = ("Valjean", 0.5, 0.4, 3, 1862)
 
 
-def planted_network(targets: int, protected: int) -> Network:
+def planted_network(targets: int, protected: int, max_degree: int | None = None) -> Network:
     """Return a seed, ``targets`` scattered targets and ``protected`` others, without any edge.
 
     The pairs planted in it rewire one protected vertex, so all that distinguishes its sides is
-    what that vertex does.
+    what that vertex does. The public degree bound is part of the attack too: by default it lets
+    that vertex know the seed and all targets, and nobody more.
 
     Examples
     --------
@@ -51,6 +52,7 @@ def planted_network(targets: int, protected: int) -> Network:
         seeds=(0,),
         names=names,
         title=f"planted: {targets} targets to find among {protected} protected",
+        max_degree=targets + 1 if max_degree is None else max_degree,
     )
 
 

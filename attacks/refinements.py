@@ -21,9 +21,7 @@ MOVES = 8
 LARGEST = 4000
 
 
-def contacts(
-    pair: NeighborPair, max_degree: int | None, rng: np.random.Generator
-) -> Iterator[NeighborPair]:
+def contacts(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborPair]:
     """Add or take away one contact of the rewired vertex on one side."""
     view = look(pair.network)
     u = pair.vertex
@@ -35,14 +33,12 @@ def contacts(
         now = right if side else left
         new = now[now != end] if end in now else np.append(now, end)
         ours, theirs = (left, new) if side else (new, right)
-        moved = pair_of(pair.network, u, ours, theirs, pair.family, max_degree)
+        moved = pair_of(pair.network, u, ours, theirs, pair.family)
         if moved is not None:
             yield moved
 
 
-def sizes(
-    pair: NeighborPair, max_degree: int | None, rng: np.random.Generator
-) -> Iterator[NeighborPair]:
+def sizes(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborPair]:
     """Give a planted pair more or fewer targets or protected vertices, keeping its shape.
 
     A role of the rewired vertex that all remaining targets, all but some, or some of them play is
@@ -60,11 +56,12 @@ def sizes(
     ):
         if targets < 1 or protected < 2 or 1 + targets + protected > LARGEST:
             continue
-        network = planted_network(targets, protected)
+        promise = pair.network.max_degree
+        network = planted_network(targets, protected, None if promise == m + 1 else promise)
         u = int(network.protected[0])
         left = _resized(pair.left_neighbours, view, targets)
         right = _resized(pair.right_neighbours, view, targets)
-        moved = pair_of(network, u, left, right, pair.family, max_degree)
+        moved = pair_of(network, u, left, right, pair.family)
         if moved is not None:
             yield moved
 

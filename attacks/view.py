@@ -62,9 +62,7 @@ def exposed(network: Network, view: View, count: int, rng: np.random.Generator) 
     return [int(u) for u in (*best, *drawn)]
 
 
-def admissible(
-    network: Network, vertex: int, wanted: npt.ArrayLike, max_degree: int | None
-) -> Vertices:
+def admissible(network: Network, vertex: int, wanted: npt.ArrayLike) -> Vertices:
     """Return the wanted neighbours of ``vertex`` that the public degree bound allows, in order.
 
     A neighbour is dropped if it has the maximum degree already without ``vertex``, and the list is
@@ -74,6 +72,7 @@ def admissible(
     first = np.sort(np.unique(listed, return_index=True)[1])
     chosen: Vertices = listed[first]
     chosen = chosen[chosen != vertex]
+    max_degree = network.max_degree
     if max_degree is None:
         return chosen
     degree = np.diff(network.adjacency.indptr)

@@ -24,7 +24,7 @@ from pdpaudit.discovery import (
 )
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import METHODS, detectable, lower_bound
-from pdpaudit.evidence.event import Event, count_inside
+from pdpaudit.evidence.event import Event, count_inside, simplest
 from pdpaudit.losses import ExactLoss
 from pdpaudit.network import Network
 from pdpaudit.registry import registered
@@ -68,8 +68,6 @@ class Plan:
         How ε is bounded from two counts; see :mod:`pdpaudit.evidence`.
     jobs : int
         Worker processes; never changes the result.
-    max_degree : int, optional
-        The public degree bound that both networks of every pair obey.
 
     Raises
     ------
@@ -82,7 +80,6 @@ class Plan:
     confidence: float = 0.95
     method: str = "clopper-pearson"
     jobs: int = 1
-    max_degree: int | None = None
 
     DEFAULT_SAMPLES = 100_000
 
@@ -96,8 +93,6 @@ class Plan:
             )
         if self.jobs == 0 or self.jobs < -1:
             raise InputError(f"--jobs {self.jobs}: give a number of processes, or -1 for all cores")
-        if self.max_degree is not None and self.max_degree < 1:
-            raise InputError(f"--max-degree {self.max_degree}: must be at least 1")
 
     @property
     def size(self) -> int:
@@ -164,9 +159,7 @@ def audit(
     """
     began = time.monotonic()
     run = _Context(mechanism, subject, spec or {}, plan, watcher or _Silent(), file)
-    for network in networks:
-        _check_degree(network, plan.max_degree)
-    arms = arms_of(mechanism, networks, plan.max_degree, plan.seed)
+    arms = arms_of(mechanism, networks, plan.seed)
     if not arms:
         raise InputError(
             "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
@@ -220,7 +213,6 @@ def _by_law(
             run.mechanism,
             arms,
             deltas,
-            max_degree=plan.max_degree,
             seed=plan.seed,
             watcher=run.watcher,
         )
@@ -230,7 +222,7 @@ def _by_law(
     for number, claim in enumerate(claims, start=1):
         worst = max(found, key=lambda one: one.losses[claim.delta].epsilon)
         loss = worst.losses[claim.delta]
-        event = Event("output", loss.event, loss.side)
+        event = simplest(loss.outputs, loss.event, loss.side)
         broken = loss.epsilon > claim.epsilon + EXACT_SLACK
         results.append(
             _result(
@@ -276,7 +268,6 @@ def _by_samples(
         bound_at(claims[0].delta),
         size,
         size * DISCOVERY[kind],
-        max_degree=plan.max_degree,
         seed=plan.seed,
         jobs=plan.jobs,
         watcher=run.watcher,
@@ -441,16 +432,3 @@ def _budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
     alpha = 1 - plan.confidence
     share = "" if claims == 1 else f", {alpha / claims:.3g} for each of {claims} claims"
     return f"chance of calling a true claim violated: at most {alpha:.3g}{share}"
-
-
-def _check_degree(network: Network, max_degree: int | None) -> None:
-    """Refuse a network that breaks the public promise it is audited under."""
-    if max_degree is None:
-        return
-    degree = np.diff(network.adjacency.indptr)
-    if degree.max() > max_degree:
-        who = network.name(int(degree.argmax()))
-        raise InputError(
-            f"--max-degree {max_degree}: {who!r} has degree {degree.max()}; the bound is a public "
-            "promise that every network keeps, so raise it or leave it out"
-        )

@@ -147,6 +147,11 @@ class Instance(Protocol):
         """The public targeted vertices the search starts from."""
         ...
 
+    @property
+    def max_degree(self) -> int | None:
+        """The public bound on every degree; None where only ``n - 1`` is promised."""
+        ...
+
 
 class Mechanism(Protocol):
     """A randomised algorithm under audit.

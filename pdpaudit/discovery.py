@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.contracts import LawfulMechanism, Mechanism
+from pdpaudit.errors import InputError
 from pdpaudit.evidence.event import Event
 from pdpaudit.losses import ExactLoss, exact_loss
 from pdpaudit.neighbors import NeighborPair
@@ -31,6 +33,7 @@ __all__ = [
     "Watcher",
     "arms_of",
     "grounds",
+    "promised",
     "search_by_law",
     "search_by_samples",
 ]
@@ -113,9 +116,26 @@ def grounds() -> list[Network]:
     return [network for item in registered("grounds") for network in item.load()()]
 
 
-def arms_of(
-    mechanism: Mechanism, networks: Sequence[Network], max_degree: int | None, seed: int
-) -> list[Arm]:
+def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
+    """Return the networks under another public degree bound, those that keep it.
+
+    Raises
+    ------
+    InputError
+        If none does.
+    """
+    if max_degree is None:
+        return list(networks)
+    kept = []
+    for network in networks:
+        with suppress(InputError):
+            kept.append(replace(network, max_degree=max_degree))
+    if not kept:
+        raise InputError(f"--max-degree {max_degree}: no built-in network keeps it; raise it")
+    return kept
+
+
+def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> list[Arm]:
     """Return the pairs to try: the mechanism's own, or each family's on each network.
 
     The families take turns, so that cutting the list short cuts all of them alike.
@@ -130,7 +150,7 @@ def arms_of(
     for network in networks:
         for attack in registered("attacks"):
             rng = stream(seed, "pairs", network.title, attack.name)
-            sources.append(map(_arm, attack.load()(network, max_degree, rng)))
+            sources.append(map(_arm, attack.load()(network, rng)))
     rows = zip_longest(*sources)
     return [arm for row in rows for arm in row if arm is not None]
 
@@ -140,7 +160,6 @@ def search_by_law(
     arms: Sequence[Arm],
     deltas: Sequence[float],
     *,
-    max_degree: int | None,
     seed: int,
     watcher: Watcher,
 ) -> list[Found]:
@@ -171,7 +190,7 @@ def search_by_law(
     watcher.stage("computing exact losses", len(arms))
     found = [measure(arm) for arm in arms]
     best = max(found, key=lambda one: one.score)
-    return _by_score(_climb(best, found, measure, MOVES["law"], max_degree, seed, watcher))
+    return _by_score(_climb(best, found, measure, MOVES["law"], seed, watcher))
 
 
 def search_by_samples(
@@ -182,7 +201,6 @@ def search_by_samples(
     size: int,
     runs: int,
     *,
-    max_degree: int | None,
     seed: int,
     jobs: int,
     watcher: Watcher,
@@ -228,7 +246,7 @@ def search_by_samples(
         one.score = choose(one, bound, size)[1]
         return one
 
-    found = _by_score(_climb(found[0], found, measure, moves, max_degree, seed, watcher))
+    found = _by_score(_climb(found[0], found, measure, moves, seed, watcher))
     finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
     for one in finalists:
         each = max(FEWEST_RUNS, spend // len(finalists))
@@ -242,7 +260,6 @@ def _climb(
     found: list[Found],
     measure: Callable[[Arm], Found],
     moves: int,
-    max_degree: int | None,
     seed: int,
     watcher: Watcher,
 ) -> list[Found]:
@@ -252,7 +269,7 @@ def _climb(
         if best.arm.pair is None or math.isinf(best.score) or not patience:
             break
         rng = stream(seed, "moves", step)
-        tried = [measure(arm) for arm in _moves(best.arm.pair, max_degree, rng)]
+        tried = [measure(arm) for arm in _moves(best.arm.pair, rng)]
         if not tried:
             break
         found = found + tried
@@ -264,9 +281,9 @@ def _climb(
     return found
 
 
-def _moves(pair: NeighborPair, max_degree: int | None, rng: np.random.Generator) -> Iterator[Arm]:
+def _moves(pair: NeighborPair, rng: np.random.Generator) -> Iterator[Arm]:
     for refinement in registered("refinements"):
-        yield from map(_arm, refinement.load()(pair, max_degree, rng))
+        yield from map(_arm, refinement.load()(pair, rng))
 
 
 def _arm(pair: NeighborPair) -> Arm:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -35,6 +35,8 @@ class ExactLoss:
         it).
     probabilities : tuple of float
         Of that event on the left and on the right.
+    outputs : tuple
+        All outputs that can occur on either side.
     """
 
     epsilon: float
@@ -42,6 +44,7 @@ class ExactLoss:
     side: Side
     event: frozenset[Hashable]
     probabilities: tuple[float, float]
+    outputs: tuple[Hashable, ...] = field(repr=False, default=())
 
 
 def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
@@ -82,7 +85,8 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     else:
         inside = ratio >= epsilon - 1e-9
     event = frozenset(output for output, member in zip(outputs, inside, strict=True) if member)
-    return ExactLoss(epsilon, delta, side, event, (float(p[inside].sum()), float(q[inside].sum())))
+    chances = (float(p[inside].sum()), float(q[inside].sum()))
+    return ExactLoss(epsilon, delta, side, event, chances, tuple(outputs))
 
 
 def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:

@@ -140,11 +140,14 @@ class SearchInstance:
         targeted: npt.NDArray[np.bool_],
         seeds: tuple[int, ...],
         memory: dict[Hashable, Any] | None = None,
+        *,
+        max_degree: int | None = None,
     ) -> None:
         self._targeted = targeted
         self._memory: dict[Hashable, Any] = {} if memory is None else memory
         self.adjacency = adjacency
         self.seeds = seeds
+        self.max_degree = max_degree
         self.oracle = IdentityOracle(targeted, seeds)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -179,7 +182,9 @@ class SearchInstance:
 
     def fresh(self) -> SearchInstance:
         """Return the same instance with an oracle that has not been asked anything."""
-        return SearchInstance(self.adjacency, self._targeted, self.seeds, self._memory)
+        return SearchInstance(
+            self.adjacency, self._targeted, self.seeds, self._memory, max_degree=self.max_degree
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +223,7 @@ class Network:
     seeds: tuple[int, ...]
     names: Sequence[str] | None = None
     title: str = field(default="network")
+    max_degree: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a network no search can be audited on."""
@@ -251,6 +257,13 @@ class Network:
                     f"seed {self.name(seed)!r} is protected: seeds are public and must be "
                     "targeted; choose another with --seeds"
                 )
+        degree = np.diff(self.adjacency.indptr)
+        if self.max_degree is not None and degree.max() > self.max_degree:
+            raise InputError(
+                f"--max-degree {self.max_degree}: {self.name(int(degree.argmax()))!r} has degree "
+                f"{degree.max()}; the bound is a public promise that every network keeps, so raise "
+                "it or leave it out"
+            )
 
     @property
     def n(self) -> int:
@@ -279,7 +292,7 @@ class Network:
 
     def instance(self) -> SearchInstance:
         """Return what a search sees of this network."""
-        return SearchInstance(self.adjacency, self.targeted, self.seeds)
+        return SearchInstance(self.adjacency, self.targeted, self.seeds, max_degree=self.max_degree)
 
     def with_adjacency(self, adjacency: csr_array) -> Network:
         """Return the same people with other edges."""

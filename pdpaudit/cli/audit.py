@@ -44,7 +44,10 @@ def audit_command(
     sop: Annotated[str | None, typer.Option(help="Statistic of proximity; default CN.")] = None,
     max_degree: Annotated[
         int | None,
-        typer.Option(help="Public bound on every degree; default: one less than the vertices."),
+        typer.Option(
+            help="Public bound on every degree, a promise that all networks keep; default: one "
+            "less than the vertices."
+        ),
     ] = None,
     edges: o.Edges = None,
     nodes: o.Nodes = None,
@@ -85,17 +88,19 @@ def audit_command(
 
     On your own network: pdpaudit audit PTarget --edges edges.csv --nodes nodes.csv
     """
+    from dataclasses import replace
+
     from pdpaudit.audit import Plan, audit
     from pdpaudit.cli.making import make_mechanism
     from pdpaudit.cli.output import check_writable, console, progress, write_json
-    from pdpaudit.discovery import grounds
+    from pdpaudit.discovery import grounds, promised
     from pdpaudit.errors import InputError
     from pdpaudit.reporting.terminal import show_audit
     from pdpaudit.results import exit_status
     from pdpaudit.sampling import draw_seed
 
     check_writable(json_file)
-    plan = Plan(draw_seed(seed), samples, confidence, method, jobs, max_degree)
+    plan = Plan(draw_seed(seed), samples, confidence, method, jobs)
     made, spec = make_mechanism(
         mechanism,
         {
@@ -106,7 +111,6 @@ def audit_command(
             "threshold": threshold,
             "noise": noise,
             "sop": sop,
-            "max_degree": max_degree,
         },
     )
     screen = console(quiet=quiet or str(json_file) == "-")
@@ -130,15 +134,17 @@ def audit_command(
         network, said = reading.read(plan.seed)
         for line in said:
             screen.print(line, markup=False)
-        networks, file = [network], reading.to_json()
+        networks, file = [replace(network, max_degree=max_degree)], reading.to_json()
+        if max_degree is None:
+            screen.print(
+                "no --max-degree: noise that grows with the degree is scaled for "
+                f"{network.n - 1:,}, the most that {network.n:,} vertices allow",
+                markup=False,
+            )
     else:
         if nodes is not None or infect is not None:
             raise InputError("--nodes and --infect label the people of --edges; give that too")
-        networks = [] if hasattr(made, "pairs") else grounds()
-    if max_degree is None and "max_degree" in vars(made):
-        screen.print(
-            "no --max-degree: noise is scaled for the largest degree n vertices allow", markup=False
-        )
+        networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
     with progress(quiet=quiet) as watcher:
         result = audit(
             made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher

@@ -12,11 +12,11 @@ import pytest
 
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.repaired import PTargetRepaired
-from pdpaudit.algorithms.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
+from pdpaudit.attacks.grounds import les_miserables
 from pdpaudit.audit import Plan, audit, verdict
 from pdpaudit.contracts import Law, LawUnavailable, Outputs, PrivacyClaim
-from pdpaudit.discovery import grounds
+from pdpaudit.discovery import grounds, promised
 from pdpaudit.errors import InputError
 from pdpaudit.results import Result
 
@@ -97,9 +97,7 @@ def test_delta_counts() -> None:
 
 def test_the_same_seed_gives_the_same_result_whatever_the_jobs() -> None:
     plan = {"seed": 3, "samples": 3000}
-    one, two = (
-        _audit(Coin(1.2, 1.0), jobs=jobs, **plan).to_json() for jobs in (1, 2)
-    )
+    one, two = (_audit(Coin(1.2, 1.0), jobs=jobs, **plan).to_json() for jobs in (1, 2))
     for body in (one, two):
         del body["elapsed_s"]
     assert one == two
@@ -161,7 +159,6 @@ def test_interruption_before_anything_is_confirmed_is_passed_on() -> None:
         ({"confidence": 1.0}, "--confidence 1.0"),
         ({"confidence": float("nan")}, "--confidence nan"),
         ({"jobs": 0}, "--jobs 0"),
-        ({"max_degree": 0}, "--max-degree 0"),
     ],
 )
 def test_a_plan_refuses_what_cannot_be_carried_out(arguments: dict[str, Any], words: str) -> None:
@@ -169,9 +166,12 @@ def test_a_plan_refuses_what_cannot_be_carried_out(arguments: dict[str, Any], wo
         Plan(seed=1, **arguments)
 
 
-def test_a_network_that_breaks_its_public_degree_bound_is_refused() -> None:
-    with pytest.raises(InputError, match="public promise"):
-        audit(SFS(), grounds(), Plan(seed=1, samples=10, max_degree=2), subject="SFS")
+def test_only_networks_that_keep_a_public_degree_bound_are_tried() -> None:
+    kept = promised(grounds(), 5)
+    assert 0 < len(kept) < len(grounds())
+    assert {network.max_degree for network in kept} == {5}
+    with pytest.raises(InputError, match="--max-degree"):
+        promised(list(les_miserables()), 5)
 
 
 @pytest.mark.parametrize(
