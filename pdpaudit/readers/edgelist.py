@@ -81,7 +81,7 @@ def read_edge_list(
             f"{source.path}: holds a header and no edges; a network needs at least one edge"
         )
     ends, names, rows = table.factorize([columns.source, columns.target], first_row)
-    _check_names(table, columns, names, rows, first_row)
+    _check_names(table, names, rows)
     weights = None
     if columns.weight is not None:
         weights = _weights(table, columns.weight, first_row)
@@ -95,19 +95,13 @@ def read_edge_list(
     )
 
 
-def _check_names(
-    table: Table,
-    columns: _Columns,
-    names: list[str],
-    rows: npt.NDArray[np.int64],
-    first_row: int,
-) -> None:
-    for code, name in enumerate(names):
-        if not name:
-            raise InputError(
-                f"{table.where(int(rows[code]))}: an end of the edge is empty; give both ends or "
-                "remove the line"
-            )
+def _check_names(table: Table, names: list[str], rows: npt.NDArray[np.int64]) -> None:
+    if "" in names:
+        raise InputError(
+            f"{table.where(int(rows[names.index('')]))}: an end of the edge is empty; give both "
+            "ends or remove the line"
+        )
+    for code, name in enumerate(names if table.quoted else ()):
         if "\n" in name or "\r" in name:
             raise InputError(
                 f"{table.where(int(rows[code]))}: the quoted name {show(name, 40)} runs over "

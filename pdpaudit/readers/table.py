@@ -22,14 +22,13 @@ from pdpaudit.readers.source import Source, show
 
 __all__ = ["Table", "read_table"]
 
-_COMMENT = re.compile(rb"^[ \t]*[#%][^\r\n]*", re.MULTILINE)
-_COMMENT_AFTER_CR = re.compile(rb"(?<=\r)[ \t]*[#%][^\r\n]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END_BYTES = re.compile(rb"[\r\n]")
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
 _SEPARATORS = "\t;, "  # a name may hold what comes later in this list without quotes
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space"}
 _SAMPLE = 200
-_BLOCK = 1 << 24
+_BLOCK = 1 << 18
 _QUOTE = ord('"')
 
 Spans = npt.NDArray[np.int64]
@@ -120,13 +119,25 @@ class Table:
         values = self._texts(at[first])
         return codes.reshape(-1, len(columns)), values, first // len(columns) + first_row
 
+    @property
+    def quoted(self) -> bool:
+        """Whether there is a quote in the file."""
+        return b'"' in self._data
+
     def _texts(self, fields: Spans) -> list[str]:
-        spans = zip(self._starts[fields].tolist(), self._ends[fields].tolist(), strict=True)
-        texts = [self._data[start:end].decode() for start, end in spans]
-        if any('"' in text for text in texts):
-            # A quote inside a field can only be a doubled one: others were sorted out before.
-            texts = [text.replace('""', '"') for text in texts]
-        return texts
+        if not len(fields):
+            return []
+        # The fields are copied side by side, a zero between two (the file has none), so that they
+        # can be decoded and cut apart at one go.
+        starts = self._starts[fields]
+        lengths = self._ends[fields] - starts + 1
+        shifts = starts - (np.cumsum(lengths) - lengths)
+        places = np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)
+        joined = np.frombuffer(self._data, dtype=np.uint8)[places]
+        joined[np.cumsum(lengths) - 1] = 0
+        text: str = joined[:-1].tobytes().decode()
+        # A quote inside a field can only be a doubled one: others were sorted out before.
+        return text.replace('""', '"').split("\0")
 
 
 def read_table(source: Source, *, header: bool) -> Table:
@@ -155,13 +166,9 @@ def read_table(source: Source, *, header: bool) -> Table:
         than the others.
     """
     data = source.data
-    if _may_have_comments(data):
-        # Blanked rather than cut out, so that places in the file stay what they are.
-        data = _COMMENT.sub(lambda found: b" " * len(found[0]), data)
-        if b"\r" in data:
-            data = _COMMENT_AFTER_CR.sub(lambda found: b" " * len(found[0]), data)
-        if not data.strip():
-            raise InputError(f"{source.path}: holds nothing but comments; a network needs edges")
+    data = _without_comments(data)
+    if data is not source.data and not data.strip():
+        raise InputError(f"{source.path}: holds nothing but comments; a network needs edges")
     separator = _find_separator(source, data, header)
     found = _spans(data, separator)
     lines = None
@@ -172,11 +179,30 @@ def read_table(source: Source, *, header: bool) -> Table:
     return _assemble(source, separator, found, lines, header)
 
 
-def _may_have_comments(data: bytes) -> bool:
-    """Look for comments quickly: a ``#`` in every other name must not cost a slow search."""
-    if data[:1] in b"#% \t":
-        return True
-    return any(start in data for start in (b"\n#", b"\n%", b"\r#", b"\r%", b"\n ", b"\n\t"))
+def _without_comments(data: bytes) -> bytes:
+    """Blank the comments rather than cut them out, so that places in the file stay what they are.
+
+    Most ``#`` are parts of names: which of them begin a line is found without a search by line.
+    """
+    if b"#" not in data and b"%" not in data:
+        return data
+    buffer = np.frombuffer(data, dtype=np.uint8)
+    marks = _positions(buffer, "#%")
+    before = marks - 1
+    blanks = np.arange(len(marks))
+    while len(blanks):
+        blanks = blanks[before[blanks] >= 0]
+        blanks = blanks[np.isin(buffer[before[blanks]], (ord(" "), ord("\t")))]
+        before[blanks] -= 1
+    begins = (before < 0) | np.isin(buffer[before], (ord("\n"), ord("\r")))
+    if not begins.any():
+        return data
+    changed = bytearray(data)
+    for start in marks[begins].tolist():
+        end = _LINE_END_BYTES.search(data, start)
+        stop = len(data) if end is None else end.start()
+        changed[start:stop] = b" " * (stop - start)
+    return bytes(changed)
 
 
 def _find_separator(source: Source, data: bytes, header: bool) -> str:
@@ -245,7 +271,8 @@ def _spans(data: bytes, separator: str) -> _Spans | None:
     starts = np.empty_like(at)
     starts[0] = 0
     starts[1:] = at[:-1] + 1
-    line_ends = np.flatnonzero((buffer[at] == ord("\n")) | (buffer[at] == ord("\r"))) + 1
+    cut = buffer[at]
+    line_ends = np.flatnonzero((cut == ord("\n")) | (cut == ord("\r"))) + 1
     ends = at
     if separator == " ":
         kept = ends > starts
@@ -261,11 +288,14 @@ def _spans(data: bytes, separator: str) -> _Spans | None:
 
 
 def _positions(buffer: npt.NDArray[np.uint8], characters: str) -> Spans:
-    wanted = np.zeros(256, dtype=np.bool_)
-    wanted[list(characters.encode())] = True
+    """Return where the characters are; block by block, so that the work stays in the cache."""
     found = []
     for start in range(0, len(buffer), _BLOCK):
-        found.append(np.flatnonzero(wanted[buffer[start : start + _BLOCK]]) + start)
+        block = buffer[start : start + _BLOCK]
+        there = np.zeros(len(block), dtype=np.bool_)
+        for character in characters.encode():
+            there |= block == character
+        found.append(np.flatnonzero(there) + start)
     return np.concatenate(found)
 
 
@@ -336,7 +366,8 @@ def _assemble(
     lengths = spans.ends - spans.starts
     first, counts = spans.first, spans.counts
     # A line is empty if it has no field, or one that is empty; a blank row has several of them.
-    empty = (counts > 0) & (np.append(lengths, 0)[first] == 0)
+    empty = counts > 0
+    empty[empty] = lengths[first[empty]] == 0
     kept = (counts > 1) | ((counts == 1) & ~empty)
     doubtful = np.flatnonzero(kept & empty)
     if len(doubtful):
