@@ -91,7 +91,7 @@ def resolve(group: Group, name: str) -> Any:
     if name in known:
         return known[name].load()
     stem, _, number = name.rpartition("_")
-    if stem in known and number.isdecimal():
+    if stem in known and number.isdecimal() and _takes_one(known[stem].load()):
         return known[stem].load()(int(number))
     where, _, attribute = name.rpartition(":")
     if where.endswith(".py"):
@@ -158,7 +158,13 @@ def _user_modules(group: Group) -> list[ModuleType]:
             tool = tomllib.loads(project.read_text(encoding="utf-8")).get("tool", {})
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"pyproject.toml: {error}; mend it") from None
-        for name in tool.get("pdpaudit", {}).get("modules", []):
+        section = tool.get("pdpaudit", {})
+        names = section.get("modules", []) if isinstance(section, dict) else None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError(
+                "pyproject.toml: [tool.pdpaudit] takes a list, modules = [...], of module names"
+            )
+        for name in names:
             module = _from_name(name)
             if module is None:
                 raise InputError(
@@ -171,11 +177,27 @@ def _user_modules(group: Group) -> list[ModuleType]:
     return modules
 
 
+def _takes_one(factory: Any) -> bool:
+    """Return whether a class can be made from one argument without its name."""
+    if not inspect.isclass(factory):
+        return False
+    try:
+        inspect.signature(factory).bind(1)
+    except TypeError:
+        return False
+    return True
+
+
 def _from_name(name: str) -> ModuleType | None:
     """Import a module by name, the current folder included; None if there is none."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+    # Finding a module runs the packages around it: import them first, so that their own failures
+    # are told apart from a module that is not there.
+    package = name.rpartition(".")[0]
+    if package and _from_name(package) is None:
+        return None
     try:
         if importlib.util.find_spec(name) is None:
             return None
@@ -183,34 +205,54 @@ def _from_name(name: str) -> ModuleType | None:
         return None
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserCodeError(f"{name}: failed on import") from error
+
+
+#: Modules loaded from files that no import statement would find.
+_loaded: dict[Path, ModuleType] = {}
 
 
 def _from_file(path: Path) -> ModuleType:
     """Import a file by its path."""
     if not path.is_file():
         raise InputError(f"{path}: no such file; check the path before the colon")
-    name = path.stem
-    here = str(path.parent.resolve())
+    real = path.resolve()
+    here = str(real.parent)
     if here not in sys.path:
         # The file's own imports of its neighbours work, and so do worker processes.
         sys.path.append(here)
-    loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(path.resolve()):
+    importable = _means(real.stem, real)
+    loaded = sys.modules.get(real.stem) if importable else _loaded.get(real)
+    if loaded is not None:
         return loaded
-    unique = name if loaded is None else f"_pdpaudit_user_{name}"
-    spec = importlib.util.spec_from_file_location(unique, path.resolve())
+    name = real.stem if importable else f"_pdpaudit_user_{len(_loaded)}_{real.stem}"
+    spec = importlib.util.spec_from_file_location(name, real)
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[unique] = module
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[unique]
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
         raise UserCodeError(f"{path}: failed on import") from error
+    if not importable:
+        # Another module has the file's name. A worker process could not import this one, or would
+        # import the other; what is not in sys.modules is sent to it by value.
+        _loaded[real] = sys.modules.pop(name)
     return module
+
+
+def _means(name: str, path: Path) -> bool:
+    """Return whether ``import name`` means this file, here and in a worker process."""
+    if "." in name:
+        return False
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path
 
 
 def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> Any:
@@ -219,5 +261,5 @@ def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> 
         return getattr(module, attribute)
     public = [key for key in vars(module) if not key.startswith("_")]
     near = difflib.get_close_matches(attribute, public, n=3, cutoff=0.4)
-    offer = f"; did you mean {' or '.join(near)}" if near else ""
-    raise InputError(f"{where}: no {SINGULAR[group]} named {attribute!r}{offer}?")
+    offer = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(public[:8])}"
+    raise InputError(f"{where}: no {SINGULAR[group]} named {attribute!r}; {offer}")
