@@ -339,7 +339,8 @@ def _confirm(
         method=plan.method,
         samples={"discovery": spent, "confirmation": 2 * size},
         detectable_epsilon=seen,
-        counts={"side": event.side, "inside": x, "inside_other": y, "runs_a_side": size},
+        counts={"inside": x, "inside_other": y, "runs_a_side": size},
+        alpha=alpha,
     )
 
 
@@ -371,10 +372,15 @@ def _result(
     samples: dict[str, int],
     detectable_epsilon: float,
     counts: dict[str, Any],
+    alpha: float | None = None,
 ) -> ClaimResult:
     """Put together what is told of one claim."""
     name = str if arm.pair is None else arm.pair.network.name
-    pair = {"words": arm.label} if arm.pair is None else pair_json(arm.pair, event.side, run.file)
+    pair = (
+        {"words": arm.label, "number": arm.number}
+        if arm.pair is None
+        else pair_json(arm.pair, event.side, run.file)
+    )
     told = {**event.to_json(), "words": event_words(event, name), **counts}
     witness = {
         "kind": "audit",
@@ -385,7 +391,7 @@ def _result(
         "method": method,
         "seed": run.plan.seed,
         "samples": run.plan.size,
-        "confidence": run.plan.confidence,
+        "alpha": alpha,
     }
     return ClaimResult(
         id=f"{run.subject} #{number}",

@@ -92,7 +92,11 @@ def pair_json(pair: NeighborPair, to: Side, file: dict[str, Any] | None) -> dict
 
 def network_json(network: Network, without: int, file: dict[str, Any] | None) -> dict[str, Any]:
     """Return the network in which ``without`` has no edges, whole or by reference."""
-    body: dict[str, Any] = {"n": network.n, "seeds": list(network.seeds)}
+    body: dict[str, Any] = {
+        "n": network.n,
+        "seeds": list(network.seeds),
+        "max_degree": network.max_degree,
+    }
     if network.edges > INLINE_EDGES and file is not None:
         return {**body, "file": file}
     coo = network.adjacency.tocoo()

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Protocol
 
@@ -77,11 +78,14 @@ class Arm:
         Returns the two instances; called when needed, so that many arms can be held.
     pair : NeighborPair, optional
         The neighbouring networks, for a graph search.
+    number : int
+        Which of the mechanism's own pairs, counted from 1; 0 for a graph search.
     """
 
     label: str
     inputs: Callable[[], tuple[Any, Any]]
     pair: NeighborPair | None = None
+    number: int = 0
 
 
 @dataclass
@@ -143,8 +147,8 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
     own = getattr(mechanism, "pairs", None)
     if own is not None:
         return [
-            Arm(f"pair {number}", lambda sides=(left, right): sides)  # type: ignore[misc]
-            for number, (left, right) in enumerate(own(), start=1)
+            Arm(_label(number, pair), partial(_sides, pair), number=number)
+            for number, pair in enumerate(own(), start=1)
         ]
     sources = []
     for network in networks:
@@ -279,6 +283,16 @@ def _climb(
         else:
             patience -= 1
     return found
+
+
+def _label(number: int, pair: Any) -> str:
+    return str(getattr(pair, "name", f"pair {number}"))
+
+
+def _sides(pair: Any) -> tuple[Any, Any]:
+    """Return the two inputs of a mechanism's own pair, which may carry a name before them."""
+    left, right = tuple(pair)[-2:]
+    return left, right
 
 
 def _moves(pair: NeighborPair, rng: np.random.Generator) -> Iterator[Arm]:

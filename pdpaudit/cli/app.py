@@ -9,6 +9,7 @@ import typer
 
 from pdpaudit.cli.audit import audit_command
 from pdpaudit.cli.listing import list_command
+from pdpaudit.cli.replay import replay_command
 from pdpaudit.errors import InputError
 from pdpaudit.registry import UserCodeError
 
@@ -34,6 +35,7 @@ def _without_command(context: typer.Context) -> None:
 
 
 app.command("audit")(audit_command)
+app.command("replay")(replay_command)
 app.command("list")(list_command)
 
 

@@ -91,10 +91,10 @@ def audit_command(
     from dataclasses import replace
 
     from pdpaudit.audit import Plan, audit
-    from pdpaudit.cli.making import make_mechanism
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.discovery import grounds, promised
     from pdpaudit.errors import InputError
+    from pdpaudit.making import make_mechanism
     from pdpaudit.reporting.terminal import show_audit
     from pdpaudit.results import exit_status
     from pdpaudit.sampling import draw_seed

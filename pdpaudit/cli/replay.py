@@ -1,0 +1,63 @@
+"""``pdpaudit replay FILE``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pdpaudit.cli import options as o
+
+if TYPE_CHECKING:
+    from pdpaudit.network import Network
+
+__all__ = ["replay_command"]
+
+
+def replay_command(
+    file: Annotated[Path, typer.Argument(help="A result written with --json.")],
+    jobs: o.Jobs = -1,
+    quiet: o.Quiet = False,
+) -> int:
+    """Re-run the witnesses of a result and say whether each shows again what it showed.
+
+    Exit status 0 when all are reproduced, 1 when one is not.
+
+    For example: pdpaudit replay result.json
+    """
+    from rich.text import Text
+
+    from pdpaudit.cli.output import console
+    from pdpaudit.errors import InputError
+    from pdpaudit.replay import replay_claim
+    from pdpaudit.results import load
+
+    body = load(file)
+    version, seed = body.get("versions", {}).get("pdpaudit", "unknown"), body.get("seed")
+    if not isinstance(seed, int):
+        raise InputError(f"{file}: its seed is missing; audit again")
+    screen = console(quiet=quiet)
+    replays = [
+        replay_claim(claim, seed, version, _read, jobs)
+        for claim in body.get("claims", [])
+        if claim.get("witness")
+    ]
+    if not replays:
+        raise InputError(f"{file}: holds no witness, so there is nothing to replay")
+    for one in replays:
+        screen.print(
+            Text(
+                f"{one.subject}: {'reproduced' if one.reproduced else 'NOT REPRODUCED'}: {one.why}"
+            )
+        )
+    return 0 if all(one.reproduced for one in replays) else 1
+
+
+def _read(body: Mapping[str, Any], seed: int) -> Network:
+    """Read again a network that a witness only names."""
+    known: dict[str, Any] = {
+        key: Path(value) if key in ("edges", "nodes") else value for key, value in body.items()
+    }
+    return o.NetworkOptions(**known).read(seed)[0]
