@@ -20,6 +20,7 @@ from scipy import special
 
 from pdpaudit.errors import InputError
 
+from .betting import betting
 from .exact import exact, score_limit
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -174,6 +175,7 @@ METHODS: dict[str, Method] = {
     "clopper-pearson": clopper_pearson,
     "score": score,
     "katz": katz,
+    "betting": betting,
 }
 """Every method by name; all have the signature ``(x, n, y, m, alpha, delta) -> array``."""
 

@@ -8,10 +8,12 @@ from scipy import optimize, stats
 from pdpaudit.errors import InputError
 
 from .bounds import METHODS, FloatArray
+from .exact import rejects
 
 TAIL = 1e-9
 """Probability left out at either end of a count's law; counted as not detected."""
 
+EXACT_NODES = 5
 MOST_NODES = 41
 """So many values of the second count get their own critical value; others are interpolated."""
 
@@ -21,9 +23,38 @@ def critical_hits(
 ) -> FloatArray:
     """Return the least ``x`` of ``n`` whose bound against each ``y`` of ``n`` exceeds `claimed`.
 
-    ``n + 1`` where no count does. Bisection in ``x``, all ``y`` at once: O(log n) calls of the
-    method.
+    Parameters
+    ----------
+    n : int
+        Draws on each side.
+    y : ndarray of float
+        Increasing counts on the second side.
+    alpha, delta, method, claimed
+        As for `detectable`.
+
+    Returns
+    -------
+    ndarray of float
+        Whole numbers; ``n + 1`` where no count does.
+
+    Notes
+    -----
+    Bisection in ``x``, all ``y`` at once: O(log n) calls of the method. The exact method costs too
+    much for that: its critical counts are found at 5 of the ``y``, starting from those of the score
+    method, and the difference between the two is interpolated.
+
+    Examples
+    --------
+    >>> critical_hits(100, np.array([0.0, 5.0]), 0.05, 0.0, "clopper-pearson", 0.0)
+    array([ 9., 19.])
     """
+    if method == "exact":
+        guess = critical_hits(n, y, alpha, delta, "score", claimed)
+        some = np.unique(np.linspace(0, y.size - 1, min(EXACT_NODES, y.size)).round().astype(int))
+        found = [_least_rejected(n, int(y[i]), int(guess[i]), alpha, delta, claimed) for i in some]
+        change = np.interp(y, y[some], np.array(found) - guess[some])
+        shifted: FloatArray = np.minimum(np.ceil(guess + change), n + 1.0)
+        return shifted
     bound = METHODS[method]
     low, high = np.full(y.shape, -1.0), np.full(y.shape, n + 1.0)
     while np.any(high - low > 1):
@@ -31,9 +62,27 @@ def critical_hits(
         # Finished entries have middle == low, which may be -1; any valid count keeps them still.
         detected = bound(np.maximum(middle, 0.0), n, y, n, alpha, delta) > claimed
         detected &= middle > low
-        open_ = high - low > 1
-        high = np.where(open_ & detected, middle, high)
-        low = np.where(open_ & ~detected, middle, low)
+        still_open = high - low > 1
+        high = np.where(still_open & detected, middle, high)
+        low = np.where(still_open & ~detected, middle, low)
+    return high
+
+
+def _least_rejected(n: int, y: int, guess: int, alpha: float, delta: float, claimed: float) -> int:
+    """Return the least ``x`` the exact test rejects, by doubling steps away from a guess."""
+
+    def rejected(x: int) -> bool:
+        return x > n or (x >= 0 and rejects(x, n, y, n, alpha, delta, claimed))
+
+    step, high = 1, guess
+    while not rejected(high):
+        high, step = min(high + step, n + 1), 2 * step
+    step, low = 1, high - 1
+    while rejected(low):
+        low, high, step = low - step, low, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rejected(middle) else (middle, high)
     return high
 
 
@@ -43,7 +92,7 @@ def detectable(
     alpha: float,
     delta: float = 0.0,
     power: float = 0.95,
-    method: str = "clopper-pearson",
+    method: str = "exact",
     claimed: float = 0.0,
 ) -> float:
     """Return the smallest true ε that fresh samples would show to exceed a claim.
@@ -81,12 +130,12 @@ def detectable(
     -----
     The probability is summed over both counts' binomial laws. For large samples the critical
     count is computed at 41 values of the second count and interpolated between them, since it is
-    smooth there. Cost: O(log n) bounds at each of them.
+    smooth there. Cost: O(log n) bounds at each of them; 0.2 to 3 s for the exact method.
 
     Examples
     --------
-    >>> round(detectable(10_000, 0.05, 0.05, method="clopper-pearson"), 2)
-    0.26
+    >>> round(detectable(10_000, 0.05, 0.05), 2)
+    0.21
     """
     if isinstance(n, bool) or int(n) != n or n < 1:
         raise InputError(f"n must be a whole number of at least 1, got {n!r}")
