@@ -52,7 +52,7 @@ class Samples:
     def __init__(self, examination: Examination, samples: Iterable[Sample], meant: str) -> None:
         self._samples = samples
         self._until = time.time() + max(1.0, 0.1 * examination.options.time_limit)
-        self._meant = meant
+        self.meant = meant
         self._seen = 0
         self.complete = False
 
@@ -69,8 +69,8 @@ class Samples:
     def scope(self) -> str:
         """What was looked at, in words."""
         if self.complete:
-            return self._meant
-        return f"the first {self._seen} of {self._meant}; the time for more was over"
+            return self.meant
+        return f"the first {self._seen} of {self.meant}; the time for more was over"
 
     def passed(self, name: str, *, exhaustive: bool) -> CheckResult:
         """Return the result of a check that found nothing.

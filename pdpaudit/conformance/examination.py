@@ -166,7 +166,7 @@ class Examination:
                 evaluate,
                 self.declared,
                 missing,
-                examples=options.examples // 10,
+                examples=options.examples // 20,
                 entropy=options.seed,
                 deadline=time.time() + 0.8 * (self.deadline - time.time()),
             )

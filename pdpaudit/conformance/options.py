@@ -30,8 +30,8 @@ class Options:
     seed : int
         Seed of the random and the guided search.
     examples : int
-        Networks each of the random and the guided search may look at beyond, in thousands of
-        steps of the latter; 0 leaves both out.
+        Pairs the guided search looks at beyond; the random search draws a twentieth as many, as
+        each costs it more. 0 leaves both out.
     network : Network, optional
         The author's own network, for ``own-network``.
     max_degree : int, optional
@@ -60,7 +60,7 @@ class Options:
     time_limit: float = 120.0
     jobs: int = 1
     seed: int = 0
-    examples: int = 1500
+    examples: int = 3000
     network: Network | None = None
     max_degree: int | None = None
     select: tuple[str, ...] | None = None

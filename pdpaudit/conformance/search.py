@@ -20,6 +20,7 @@ __all__ = ["LARGEST_DEGREE", "LARGEST_NETWORK", "Found", "cut", "guided"]
 
 LARGEST_NETWORK = 30
 LARGEST_DEGREE = 12
+CLIMBERS = 6
 
 Bits = npt.NDArray[np.bool_]
 
@@ -128,7 +129,9 @@ def guided(
             if height is not None:
                 pool.append((height, len(pool), draft))
         pool.sort(key=lambda entry: (-entry[0], entry[1]))
-        climbers = pool[:8]
+        # Some of the highest, and some of all kinds: where nothing moves yet, height says little.
+        others = rng.permutation(len(pool) - CLIMBERS)[:CLIMBERS] if len(pool) > CLIMBERS else []
+        climbers = pool[:CLIMBERS] + [pool[CLIMBERS + int(place)] for place in others]
         for turn in range(steps - steps // 2):
             if over() or not climbers:
                 return found

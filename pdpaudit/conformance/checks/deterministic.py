@@ -36,7 +36,7 @@ def _run(examination: Examination) -> CheckResult:
             v = changed[0]
             detail = f"asked twice, it answers {before[v]:g} and {after[v]:g}"
             place = place_of_sample(sample, v)
-            return failed_on_graph(examination, "deterministic", place, detail, samples.scope)
+            return failed_on_graph(examination, "deterministic", place, detail, samples.meant)
     return samples.passed("deterministic", exhaustive=False)
 
 

@@ -80,7 +80,7 @@ def _run(examination: Examination) -> CheckResult:
                     "fast-path",
                     failure.place,
                     failure.message,
-                    samples.scope,
+                    samples.meant,
                     traceback=failure.trace,
                 )
             wrong = np.flatnonzero(differ(slow[-1], fast))
@@ -93,13 +93,13 @@ def _run(examination: Examination) -> CheckResult:
                     else "the fast path changed the matrix it was given"
                 )
                 place = place_of_sample(sample, v)
-                return failed_on_graph(examination, "fast-path", place, detail, samples.scope)
+                return failed_on_graph(examination, "fast-path", place, detail, samples.meant)
         if together:
             fast = fast_values(sop, *_union(batch))
             if differ(np.concatenate(slow), fast).any():
                 place = place_of_sample(batch[0])
                 detail = "declared componentwise, but a disjoint union has other values"
-                return failed_on_graph(examination, "fast-path", place, detail, samples.scope)
+                return failed_on_graph(examination, "fast-path", place, detail, samples.meant)
     return samples.passed("fast-path", exhaustive=True)
 
 

@@ -57,7 +57,7 @@ def _run(examination: Examination) -> CheckResult:
             vertex, detail, trace = wrong
             place = place_of_sample(sample, vertex)
             return failed_on_graph(
-                examination, "finite", place, detail, samples.scope, message=detail, traceback=trace
+                examination, "finite", place, detail, samples.meant, message=detail, traceback=trace
             )
     return samples.passed("finite", exhaustive=True)
 

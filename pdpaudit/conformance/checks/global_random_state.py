@@ -33,6 +33,7 @@ def _run(examination: Examination) -> CheckResult:
     try:
         # A state nobody would set: a statistic that seeds cannot happen to restore it.
         random.seed(f"pdpaudit {examination.options.seed}")
+        np.random.seed(0x5EED ^ examination.options.seed & 0xFFFF)  # noqa: NPY002
         before = _state()
         for sample in samples:
             graph = build(sample.n, sample.edges)
@@ -44,7 +45,7 @@ def _run(examination: Examination) -> CheckResult:
                         "global-random-state",
                         place_of_sample(sample, vertex),
                         "the global random state is not what it was before the call",
-                        samples.scope,
+                        samples.meant,
                     )
     finally:
         random.setstate(kept[0])

@@ -48,7 +48,7 @@ def _run(examination: Examination) -> CheckResult:
                     "graph-unchanged",
                     place_of_sample(sample, vertex),
                     "the graph is not what it was before the call",
-                    samples.scope,
+                    samples.meant,
                 )
     return samples.passed("graph-unchanged", exhaustive=True)
 

@@ -39,7 +39,7 @@ def _run(examination: Examination) -> CheckResult:
                     "label-independent",
                     place_of_sample(sample, int(wrong[0])),
                     "the same graph with its vertices renumbered has another value",
-                    samples.scope,
+                    samples.meant,
                     names=order,
                 )
     return samples.passed("label-independent", exhaustive=False)

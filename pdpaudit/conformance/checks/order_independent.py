@@ -48,7 +48,7 @@ def _run(examination: Examination) -> CheckResult:
                     "order-independent",
                     place_of_sample(sample, int(wrong[0])),
                     "the same graph built in another order has another value",
-                    samples.scope,
+                    samples.meant,
                     node_order=nodes,
                     edge_order=[list(edge) for edge in edges],
                 )

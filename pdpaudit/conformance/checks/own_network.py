@@ -34,7 +34,7 @@ def _run(examination: Examination) -> CheckResult:
         network,
         bound,
         fast=examination.fast,
-        steps=max(examination.options.examples // 4, 40),
+        steps=max(examination.options.examples // 8, 40),
         seed=examination.options.seed,
         deadline=max(examination.deadline, time.time() + 2.0),
     )
