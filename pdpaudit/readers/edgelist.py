@@ -239,7 +239,8 @@ def _first_two(table: Table) -> tuple[int, int]:
             f"two are the ends; {_ENDS_HELP}, by name or number (first line: "
             f"{_listed(table.head)})"
         )
-    third = [row[2] for row in table.sample()] if table.width == 3 else []
+    rows = [list(table.head), *table.sample()]
+    third = [row[2] for row in rows if len(row) == 3] if table.width == 3 else []
     if third and not any(_is_number(value) for value in third):
         raise InputError(
             f"{table.source.path}: 3 columns, the third not a weight, and the first line does not "

@@ -124,6 +124,10 @@ def read_graph_file(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             graph = read(source)
+        if None in graph:
+            raise InputError(
+                f"{source.path}: a vertex has no id, or an edge no source or target; complete it"
+            )
     except InputError:
         raise
     except RecursionError:

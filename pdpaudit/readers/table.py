@@ -379,7 +379,8 @@ def _assemble(
     if not len(rows):
         raise InputError(f"{source.path}: holds nothing but blank rows; a network needs edges")
     body = widths[1:] if len(rows) > 1 else widths
-    width = int(np.bincount(body).argmax())
+    votes = np.bincount(body)
+    width = len(votes) - 1 - int(votes[::-1].argmax())  # of a tie, the wider
     kept_lines = np.flatnonzero(kept)
     table = Table(
         source=source,
@@ -397,6 +398,12 @@ def _assemble(
     if len(odd):
         row, found = int(odd[0]) + 1, int(body[odd[0]])
         columns = "1 column" if found == 1 else f"{found} columns"
+        last = table._texts(rows[row : row + 1] + found - 1)[0]
+        if "\n" in last or "\r" in last:
+            raise InputError(
+                f"{table.where(row)}: the quoted field {show(last, 40)} runs over several lines; "
+                "close the quotes, or double a quote that is part of a name"
+            )
         raise InputError(
             f"{table.where(row)}: {columns} where the other lines have {width} "
             f"({_NAMES[separator]}-separated); correct the line, or quote a name that holds a "
