@@ -25,9 +25,9 @@ from .sfs import sfs
 from .simulation import (
     component_labels,
     component_members,
-    kept,
     neighbourhood,
     seed_components,
+    shelf,
     targeted_mask,
 )
 
@@ -73,6 +73,10 @@ class State:
     targets: Levels
     classes: Classes
 
+    def weight(self) -> int:
+        """Return how many numbers it holds, about."""
+        return len(self.targets.members) + 2 * len(self.classes.vertices)
+
 
 def state_at_seeds(instance: SearchInstance, sop: StatisticOfProximity) -> State:
     """Return the state of a search that has examined the seeds alone; one scoring, then kept."""
@@ -87,7 +91,7 @@ def state_at_seeds(instance: SearchInstance, sop: StatisticOfProximity) -> State
             group_by_score(left, scores[left]), classes_by_score(protected, scores[protected])
         )
 
-    return kept(instance, ("seeds alone", sop), build)
+    return shelf(instance, "states").get(("seeds alone", sop), build, State.weight)
 
 
 def state_after(
@@ -122,7 +126,7 @@ def state_after(
         before = state_after(instance, sop, found[:-1])
         return State(targets, refined(before.classes, ~seen, scores))
 
-    return kept(instance, ("in order", sop, found), build)
+    return shelf(instance, "states").get(("in order", sop, found), build, State.weight)
 
 
 def sample_search(
@@ -153,11 +157,7 @@ def sample_search(
         ``(t,)`` or ``()`` each. O(size · levels), beside one scoring the first time.
     """
     if calibration.score_scale == 0:
-        steps = kept(
-            instance,
-            ("noiseless search", sop),
-            lambda: _noiseless(instance, sop, rounds=1, explore=False),
-        )
+        steps = _noiseless(instance, sop, rounds=1, explore=False)
         return _sample_noiseless(steps, calibration, size, rng)
 
     state = state_at_seeds(instance, sop)
@@ -192,11 +192,7 @@ def sample_searches(
         of components met.
     """
     if calibration.score_scale == 0:
-        steps = kept(
-            instance,
-            ("noiseless searches", sop, rounds),
-            lambda: _noiseless(instance, sop, rounds, explore=True),
-        )
+        steps = _noiseless(instance, sop, rounds, explore=True)
         return _sample_noiseless(steps, calibration, size, rng)
     public = len(seed_components(instance))
 
@@ -251,20 +247,25 @@ def _noiseless(
     Where the declared sensitivity is 0 nothing is added to the scores, and all that is random is
     how soon the search gives up.
     """
-    view = instance.fresh()
-    found = sfs(view, view.seeds) if explore else view.seeds
-    steps = [(0, found if explore else ())]
-    for _ in range(rounds):
-        vertices = unexamined(view)
-        asked = view.oracle.count
-        order = ranked(vertices, score(sop, view, found)[vertices])
-        new = examine(view.oracle, order, np.inf)
-        if not new:
-            break
-        ahead = view.oracle.count - asked - 1
-        found += sfs(view, new) if explore else new
-        steps.append((ahead, found if explore else new))
-    return steps
+
+    def build() -> list[tuple[int, tuple[int, ...]]]:
+        view = instance.fresh()
+        found = sfs(view, view.seeds) if explore else view.seeds
+        steps = [(0, found if explore else ())]
+        for _ in range(rounds):
+            vertices = unexamined(view)
+            asked = view.oracle.count
+            order = ranked(vertices, score(sop, view, found)[vertices])
+            new = examine(view.oracle, order, np.inf)
+            if not new:
+                break
+            ahead = view.oracle.count - asked - 1
+            found += sfs(view, new) if explore else new
+            steps.append((ahead, found if explore else new))
+        return steps
+
+    key = ("noiseless", sop, rounds, explore)
+    return shelf(instance, "states").get(key, build, lambda steps: len(steps[-1][1]) * len(steps))
 
 
 def _sample_noiseless(

@@ -16,7 +16,7 @@ from .laws.noise import Noise
 from .levels import Levels, draw_winners, group_by_score
 from .rounds import sample_rounds
 from .searching import score
-from .simulation import component_labels, component_members, kept, targeted_mask
+from .simulation import component_labels, component_members, shelf, targeted_mask
 
 __all__ = ["remaining_targets", "sample_winners"]
 
@@ -35,7 +35,8 @@ def remaining_targets(
         left = np.flatnonzero(targeted_mask(instance) & ~np.isin(component_labels(instance), found))
         return group_by_score(left, scores[left])
 
-    return kept(instance, ("whatever order", sop, found), build)
+    key = ("whatever order", sop, found)
+    return shelf(instance, "states").get(key, build, lambda levels: len(levels.members))
 
 
 def sample_winners(

@@ -7,7 +7,7 @@ oracle of its own about everyone, and keep what it learns with the instance.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,35 +17,61 @@ from pdpaudit.network import SearchInstance, targeted_components
 from .sfs import sfs
 
 __all__ = [
+    "Shelf",
     "component_labels",
     "component_members",
     "component_order",
-    "kept",
     "neighbourhood",
     "output_of",
     "seed_components",
+    "shelf",
     "targeted_mask",
 ]
 
 T = TypeVar("T")
 
-#: States kept with an instance; beyond, they are worked out each time they are met.
-STATES_KEPT = 4096
+#: How many numbers are kept with an instance: of states of the search, and of outputs.
+ROOM = {"states": 1 << 23, "outputs": 1 << 21}
 
 
-def kept(instance: SearchInstance, key: Hashable, build: Callable[[], T]) -> T:
-    """Return what is kept under ``key``, or build it; at most ``STATES_KEPT`` are kept.
+class Shelf:
+    """Keeps what was worked out until there is no room left; the first thing always fits.
 
     The states a search of many rounds can be in outgrow any memory; those met first are the most
     frequent, and only they are worth keeping.
+
+    Parameters
+    ----------
+    room : int
+        How many numbers may be kept.
+
+    Examples
+    --------
+    >>> shelf = Shelf(3)
+    >>> [shelf.get(key, lambda: "", weight=lambda _: 2) for key in "abca"], list(shelf.kept)
+    (['', '', '', ''], ['a', 'b'])
     """
-    shelf: dict[Hashable, T] = instance.remember("simulation states", dict)
-    if key in shelf:
-        return shelf[key]
-    value = build()
-    if len(shelf) < STATES_KEPT:
-        shelf[key] = value
-    return value
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.kept: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, build: Callable[[], T], weight: Callable[[T], int]) -> T:
+        """Return what is kept under ``key``, or build it; ``weight`` is how much room it takes."""
+        if key in self.kept:
+            known: T = self.kept[key]
+            return known
+        value = build()
+        if self.room > 0:
+            self.room -= weight(value)
+            self.kept[key] = value
+        return value
+
+
+def shelf(instance: SearchInstance, name: str) -> Shelf:
+    """Return the instance's shelf of ``"states"`` or of ``"outputs"``."""
+    kept: Shelf = instance.remember(f"simulation: {name}", lambda: Shelf(ROOM[name]))
+    return kept
 
 
 def targeted_mask(instance: SearchInstance) -> npt.NDArray[np.bool_]:
@@ -91,15 +117,20 @@ def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[i
 
     Which vertices were examined before makes no difference: see :func:`.sfs.sfs`.
     """
-    return kept(instance, ("order", start), lambda: sfs(instance.fresh(), start))
+    key = ("component", start)
+    return shelf(instance, "outputs").get(key, lambda: sfs(instance.fresh(), start), len)
 
 
 def output_of(instance: SearchInstance, path: tuple[int, ...]) -> tuple[int, ...]:
     """Return all targets found, in order, by a search whose rounds found the vertices ``path``."""
-    output = component_order(instance, instance.seeds)
-    for winner in path:
-        output += component_order(instance, (winner,))
-    return output
+
+    def build() -> tuple[int, ...]:
+        output = component_order(instance, instance.seeds)
+        for winner in path:
+            output += component_order(instance, (winner,))
+        return output
+
+    return shelf(instance, "outputs").get(path, build, len)
 
 
 def neighbourhood(

@@ -90,9 +90,8 @@ def audit_command(
     """
     from dataclasses import replace
 
-    from pdpaudit.audit import Plan, audit
+    from pdpaudit.audit import Plan, audit, grounds, promised
     from pdpaudit.cli.output import check_writable, console, progress, write_json
-    from pdpaudit.discovery import grounds, promised
     from pdpaudit.errors import InputError
     from pdpaudit.making import make_mechanism
     from pdpaudit.reporting.terminal import show_audit

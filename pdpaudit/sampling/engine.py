@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Hashable, Iterable
+from contextlib import closing, suppress
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -92,22 +94,47 @@ def tally(
             break
     if done < len(sizes):
         tasks = (
-            delayed(_chunk)(mechanism, instance, sizes[i], seed, (*key, i))
+            delayed(_chunk_there)(_SysPath(), mechanism, instance, sizes[i], seed, (*key, i))
             for i in range(done, len(sizes))
         )
-        for part in _unordered(tasks, jobs):
-            take(part)
+        with closing(_unordered(tasks, jobs)) as parts:
+            for part in parts:
+                take(part)
     return total
 
 
-def _unordered(tasks: Iterable[Any], jobs: int) -> Iterable[Counter[Hashable]]:
+def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Counter[Hashable], None, None]:
     """Yield results as they come; counting does not care about their order."""
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
     try:
-        yield from results
+        for part in results:  # noqa: UP028 - `yield from` would close it before we can
+            yield part
     finally:
-        with suppress(RuntimeError):
+        with suppress(RuntimeError), warnings.catch_warnings():
+            # Work in vain is what an interruption means; there is no need to be told.
+            warnings.simplefilter("ignore", UserWarning)
             results.close()
+
+
+class _SysPath:
+    """The import path, put in force where it is unpickled.
+
+    Workers are kept and reused: one that was started before a user's folder joined the path could
+    not import their mechanism. Pickles are read in order, so this stands before the mechanism.
+    """
+
+    def __reduce__(self) -> tuple[Callable[[list[str]], None], tuple[list[str]]]:
+        """Travel as a call that extends the path."""
+        return _extend_path, (sys.path,)
+
+
+def _extend_path(path: list[str]) -> None:
+    sys.path.extend(entry for entry in path if entry not in sys.path)
+
+
+def _chunk_there(_: None, *arguments: Any) -> Counter[Hashable]:
+    """Count the outputs of one chunk in a worker."""
+    return _chunk(*arguments)
 
 
 def _chunk(

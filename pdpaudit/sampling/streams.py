@@ -15,6 +15,8 @@ from pdpaudit.errors import InputError
 
 __all__ = ["draw_seed", "stream"]
 
+SEPARATOR = "\x1f"
+
 
 def draw_seed(seed: int | None) -> int:
     """Return the seed asked for, or a fresh one to be recorded.
@@ -56,6 +58,16 @@ def stream(seed: int, *key: str | int) -> np.random.Generator:
     >>> int(stream(1, "confirm", 0).integers(100)), int(stream(1, "confirm", 0).integers(100))
     (44, 44)
     """
-    digest = hashlib.sha256("\x1f".join(f"{type(k).__name__}:{k}" for k in key).encode()).digest()
-    words = np.frombuffer(digest, dtype=np.uint32).tolist()
+    digest = hashlib.sha256(SEPARATOR.join(map(_part, key)).encode("utf-8", "surrogatepass"))
+    words = np.frombuffer(digest.digest(), dtype="<u4").tolist()
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(words)))
+
+
+def _part(part: str | int) -> str:
+    """Write one part of a key so that different keys are written differently.
+
+    Names come from users' files and may hold anything; a numpy integer is a number like others.
+    """
+    if isinstance(part, str):
+        return f"str:{part.replace(SEPARATOR, 2 * SEPARATOR)}"
+    return f"int:{int(part)}"

@@ -14,9 +14,8 @@ from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.grounds import les_miserables
-from pdpaudit.audit import Plan, audit, verdict
+from pdpaudit.audit import Plan, audit, grounds, promised, verdict
 from pdpaudit.contracts import Law, LawUnavailable, Outputs, PrivacyClaim
-from pdpaudit.discovery import grounds, promised
 from pdpaudit.errors import InputError
 from pdpaudit.results import Result
 

@@ -1,0 +1,110 @@
+"""Where and what to attack: pairs of inputs from every family on every ground, and local moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from pdpaudit.contracts import Mechanism
+from pdpaudit.errors import InputError
+from pdpaudit.neighbors import NeighborPair
+from pdpaudit.network import Network
+from pdpaudit.registry import registered
+from pdpaudit.sampling import stream
+
+__all__ = ["Arm", "arms_of", "grounds", "moves_of", "promised"]
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """One pair of inputs worth trying.
+
+    Attributes
+    ----------
+    label : str
+        Where and how.
+    inputs : callable
+        Returns the two instances; called when needed, so that many arms can be held.
+    pair : NeighborPair, optional
+        The neighbouring networks, for a graph search.
+    number : int
+        Which of the mechanism's own pairs, counted from 1; 0 for a graph search.
+    """
+
+    label: str
+    inputs: Callable[[], tuple[Any, Any]]
+    pair: NeighborPair | None = None
+    number: int = 0
+
+
+def grounds() -> list[Network]:
+    """Return every built-in network to attack on."""
+    return [network for item in registered("grounds") for network in item.load()()]
+
+
+def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
+    """Return the networks under another public degree bound, those that keep it.
+
+    Raises
+    ------
+    InputError
+        If none does.
+    """
+    if max_degree is None:
+        return list(networks)
+    kept = []
+    for network in networks:
+        with suppress(InputError):
+            kept.append(replace(network, max_degree=max_degree))
+    if not kept:
+        raise InputError(f"--max-degree {max_degree}: no built-in network keeps it; raise it")
+    return kept
+
+
+def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> list[Arm]:
+    """Return the pairs to try: the mechanism's own, or each family's on each network.
+
+    The families take turns, so that cutting the list short cuts all of them alike.
+    """
+    own = getattr(mechanism, "pairs", None)
+    if own is not None:
+        return [
+            Arm(_label(number, pair), partial(_sides, pair), number=number)
+            for number, pair in enumerate(own(), start=1)
+        ]
+    sources = []
+    for network in networks:
+        for attack in registered("attacks"):
+            rng = stream(seed, "pairs", network.title, attack.name)
+            sources.append(map(_arm, attack.load()(network, rng)))
+    rows = zip_longest(*sources)
+    return [arm for row in rows for arm in row if arm is not None]
+
+
+def _label(number: int, pair: Any) -> str:
+    return str(getattr(pair, "name", f"pair {number}"))
+
+
+def _sides(pair: Any) -> tuple[Any, Any]:
+    """Return the two inputs of a mechanism's own pair, which may carry a name before them."""
+    left, right = tuple(pair)[-2:]
+    return left, right
+
+
+def moves_of(pair: NeighborPair, seed: int, step: int) -> Iterator[Arm]:
+    """Return small changes of a pair, another draw of them at each step."""
+    rng = stream(seed, "moves", step)
+    for refinement in registered("refinements"):
+        yield from map(_arm, refinement.load()(pair, rng))
+
+
+def _arm(pair: NeighborPair) -> Arm:
+    return Arm(
+        f"{pair.family} on {pair.network.title}",
+        lambda: (pair.left.instance(), pair.right.instance()),
+        pair,
+    )

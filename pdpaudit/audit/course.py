@@ -1,0 +1,111 @@
+"""The course of an audit: gather pairs, break what can be broken, tell what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pdpaudit.audit.arms import arms_of
+from pdpaudit.audit.climbing import Found
+from pdpaudit.audit.exact import by_law
+from pdpaudit.audit.plan import Plan, Silent, Watcher
+from pdpaudit.audit.sampled import by_samples
+from pdpaudit.audit.telling import Run
+from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
+from pdpaudit.errors import InputError
+from pdpaudit.network import Network
+from pdpaudit.results import Result
+
+__all__ = ["audit", "claims_of"]
+
+
+def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
+    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``."""
+    several: tuple[PrivacyClaim, ...] | None = getattr(mechanism, "claims", None)
+    return (mechanism.claim,) if several is None else several
+
+
+def audit(
+    mechanism: Mechanism,
+    networks: Sequence[Network],
+    plan: Plan,
+    *,
+    subject: str,
+    spec: Mapping[str, Any] | None = None,
+    file: dict[str, Any] | None = None,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Try to break every claim of a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What to audit.
+    networks : sequence of Network
+        Where to look for pairs; not used by a mechanism that brings pairs of its own.
+    plan : Plan
+        What to spend and how sure to be.
+    subject : str
+        What the user calls the mechanism.
+    spec : mapping, optional
+        How to make the mechanism again, for the witness.
+    file : dict, optional
+        How to read the network again, for the witness of one too large to write out.
+    watcher : Watcher, optional
+        Told of progress.
+
+    Returns
+    -------
+    Result
+        One :class:`ClaimResult` for each claim.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to try: no pair within the degree bound.
+    KeyboardInterrupt
+        If interrupted before anything was confirmed; later, what was confirmed is returned.
+    """
+    began = time.monotonic()
+    run = Run(mechanism, subject, spec or {}, plan, watcher or Silent(), file)
+    arms = arms_of(mechanism, networks, plan.seed)
+    if not arms:
+        raise InputError(
+            "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
+            "network with protected vertices to rewire"
+        )
+    claims = claims_of(mechanism)
+    results = None
+    if plan.samples is None and isinstance(mechanism, LawfulMechanism):
+        results = by_law(run, arms, claims)
+    if results is None:
+        results = by_samples(run, arms, claims)
+    found, verdicts = results
+    return Result(
+        command="audit",
+        subject=subject,
+        seed=plan.seed,
+        elapsed_s=time.monotonic() - began,
+        claims=tuple(verdicts),
+        context={
+            "tried": _tried(found),
+            "error_budget": _budget_words(plan, len(claims), exact=verdicts[0].exact is not None),
+        },
+    )
+
+
+def _tried(found: Sequence[Found]) -> dict[str, Any]:
+    """Count what discovery looked at, by family and ground."""
+    labels: dict[str, int] = {}
+    for one in found:
+        labels[one.arm.label] = labels.get(one.arm.label, 0) + 1
+    return {"pairs": len(found), "by": labels}
+
+
+def _budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
+    if exact:
+        return "exact output laws: no sampling error"
+    alpha = 1 - plan.confidence
+    share = "" if claims == 1 else f", {alpha / claims:.3g} for each of {claims} claims"
+    return f"chance of calling a true claim violated: at most {alpha:.3g}{share}"

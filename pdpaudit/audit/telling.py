@@ -1,0 +1,88 @@
+"""Put together what is told of one claim: numbers, words and a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdpaudit.audit.arms import Arm
+from pdpaudit.audit.describe import event_words, pair_json
+from pdpaudit.audit.plan import Plan, Watcher
+from pdpaudit.contracts import Mechanism, PrivacyClaim
+from pdpaudit.evidence.event import Event
+from pdpaudit.results import ClaimResult, Status
+
+__all__ = ["Run", "statement", "told"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is the same for all claims of one audit."""
+
+    mechanism: Mechanism
+    subject: str
+    spec: Mapping[str, Any]
+    plan: Plan
+    watcher: Watcher
+    file: dict[str, Any] | None = field(default=None)
+
+
+def told(
+    run: Run,
+    number: int,
+    claim: PrivacyClaim,
+    arm: Arm,
+    event: Event,
+    *,
+    status: Status,
+    lower_bound: float,
+    exact: float | None,
+    method: str,
+    samples: dict[str, int],
+    detectable_epsilon: float,
+    counts: dict[str, Any],
+    alpha: float | None = None,
+) -> ClaimResult:
+    """Put together what is told of one claim."""
+    name = str if arm.pair is None else arm.pair.network.name
+    pair = (
+        {"words": arm.label, "number": arm.number}
+        if arm.pair is None
+        else pair_json(arm.pair, event.side, run.file)
+    )
+    told = {**event.to_json(), "words": event_words(event, name), **counts}
+    witness = {
+        "kind": "audit",
+        "mechanism": dict(run.spec),
+        "claim": number,
+        "pair": pair,
+        "event": event.to_json(),
+        "method": method,
+        "seed": run.plan.seed,
+        "samples": run.plan.size,
+        "alpha": alpha,
+    }
+    return ClaimResult(
+        id=f"{run.subject} #{number}",
+        statement=statement(claim),
+        source=claim.source,
+        status=status,
+        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
+        lower_bound=lower_bound,
+        exact=exact,
+        confidence=None if exact is not None else run.plan.confidence,
+        method=method,
+        event=told,
+        pair={key: value for key, value in pair.items() if key != "base"},
+        samples=samples,
+        detectable_epsilon=detectable_epsilon,
+        witness=witness,
+    )
+
+
+def statement(claim: PrivacyClaim) -> str:
+    """Say what is claimed, as in the field."""
+    if claim.delta == 0:
+        return f"{claim.epsilon:.6g}-protected DP"
+    return f"({claim.epsilon:.6g}, {claim.delta:.3g})-protected DP"
