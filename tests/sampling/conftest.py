@@ -1,0 +1,16 @@
+"""A network to sample on."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pdpaudit.network import Network, adjacency_from_networkx
+
+
+@pytest.fixture
+def path_of_five() -> Network:
+    """The path 0-1-2-3-4; 0, 2 and 4 are targeted, 0 is the seed."""
+    adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
+    return Network(adjacency, np.array([True, False] * 2 + [True]), seeds=(0,))
