@@ -124,10 +124,6 @@ def read_graph_file(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             graph = read(source)
-        if None in graph:
-            raise InputError(
-                f"{source.path}: a vertex has no id, or an edge no source or target; complete it"
-            )
     except InputError:
         raise
     except RecursionError:
@@ -161,7 +157,11 @@ def _read_gml(source: Source) -> nx.Graph:
 
 
 def _read_graphml(source: Source) -> nx.Graph:
-    return nx.read_graphml(io.BytesIO(without_declaration(source.data)))
+    # Ids are text already; str, the default, would make a vertex "None" of an id that is not there,
+    # which networkx otherwise refuses.
+    return nx.read_graphml(
+        io.BytesIO(without_declaration(source.data)), node_type=lambda text: text
+    )
 
 
 def _read_gexf(source: Source) -> nx.Graph:

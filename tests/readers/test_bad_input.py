@@ -347,7 +347,7 @@ def test_doctype_hidden_by_a_declared_encoding(tmp_path):
         ("<gexf><graph", "GEXF"),
         ("<html><body/></html>", "'html'"),
         ("<!-- nothing -->", "XML"),
-        ("<graphml><graph><edge source='a'/></graph></graphml>", "no source or target"),
+        ("<graphml><graph><edge source='a'/></graph></graphml>", "None cannot be a node"),
         ("<gexf xmlns='http://www.gexf.net/1.2draft'/>", "GEXF"),
         ("graph [ node [ id 1 ] node [ id 1 ] ]", "GML"),
         ("graph [ node [ id 1 ", "GML"),
