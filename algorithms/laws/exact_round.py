@@ -1,0 +1,250 @@
+"""A search round in exact rational numbers, and enclosures that keep their word in print.
+
+The statement of the question lives here, apart from the two ways of answering it
+(`closed_form` and `verify`), which share no code with each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from pdpaudit.errors import InputError
+
+Number = int | float | str | Fraction
+Levels = tuple[tuple[Fraction, int], ...]
+
+
+@dataclass(frozen=True)
+class ExactRound:
+    """One round with rational scores, grouped by level.
+
+    Build it with `exact_search_com`, `exact_first_target` or `exact_threshold_stop`. Events are
+    named by the found target's score (one particular target of that score), or None for the
+    empty answer.
+
+    Parameters
+    ----------
+    targets, protected : tuple of (score, count), rising
+    scale : Fraction
+        Of the Laplace noise on the scores; 0 means none.
+    threshold, threshold_scale : Fraction or None, Fraction
+        Count at which the search stops (None: never), and the scale of its Laplace noise.
+    stop_score : Fraction or None
+        Score of the public dummy of the threshold stop, if there is one.
+    ahead : int or None
+        Without noise on the scores: protected vertices before the winner.
+    """
+
+    targets: Levels
+    protected: Levels
+    scale: Fraction
+    threshold: Fraction | None
+    threshold_scale: Fraction
+    stop_score: Fraction | None
+    ahead: int | None = None
+
+    def check_event(self, event: Fraction | None) -> None:
+        """Refuse an event that is not one of this round.
+
+        Raises
+        ------
+        InputError
+            If no remaining target has the score named.
+        """
+        if event is not None and event not in dict(self.targets):
+            raise InputError(f"no remaining target has score {event}")
+
+
+def exact_search_com(
+    targets: Iterable[Number],
+    protected: Iterable[tuple[Number, int]],
+    *,
+    epsilon: Number,
+    sensitivity: Number,
+    impact_cardinality: Number,
+    threshold: Number,
+    ahead: int | None = None,
+) -> ExactRound:
+    """State a round of SearchCom exactly.
+
+    Parameters
+    ----------
+    targets : iterable of number
+        Score of each remaining target. Floats are taken as the binary fractions they are.
+    protected : iterable of (score, count)
+    epsilon, sensitivity, impact_cardinality, threshold : number
+        epsilon in nats, > 0.
+    ahead : int, optional
+        Only when the sensitivity is 0: protected vertices examined before the winner.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite or out of range.
+
+    Examples
+    --------
+    >>> question = exact_search_com([1] * 8, [(0, 2000)], epsilon=1, sensitivity=1,
+    ...                             impact_cardinality=19, threshold=1000)
+    >>> question.scale, question.threshold_scale
+    (Fraction(4, 1), Fraction(38, 1))
+    """
+    budget = _fraction("epsilon", epsilon)
+    if budget <= 0:
+        raise InputError(f"epsilon must be positive, not {epsilon!r}")
+    scale = 4 * _positive("sensitivity", sensitivity) / budget
+    counted: Counter[Fraction] = Counter()
+    for score, count in protected:
+        if count < 0:
+            raise InputError(f"counts must be >= 0, not {count!r}")
+        counted[_fraction("protected", score)] += int(count)
+    return ExactRound(
+        _grouped(targets),
+        tuple(sorted((score, count) for score, count in counted.items() if count)),
+        scale,
+        _fraction("threshold", threshold),
+        2 * _positive("impact_cardinality", impact_cardinality) / budget,
+        None,
+        ahead,
+    )
+
+
+def exact_first_target(targets: Iterable[Number], scale: Number) -> ExactRound:
+    """State a round of the main text exactly: Laplace noise of this scale, no stopping rule.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite or the scale is not positive.
+
+    Examples
+    --------
+    >>> exact_first_target([1, 0, 0], 1).targets
+    ((Fraction(0, 1), 2), (Fraction(1, 1), 1))
+    """
+    return ExactRound(_grouped(targets), (), _scale(scale), None, Fraction(0), None)
+
+
+def exact_threshold_stop(
+    targets: Iterable[Number], stop_score: Number, scale: Number
+) -> ExactRound:
+    """State a round of the threshold stop exactly, with Laplace noise of this scale.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite or the scale is not positive.
+
+    Examples
+    --------
+    >>> exact_threshold_stop([1], 0, 2).stop_score
+    Fraction(0, 1)
+    """
+    dummy = _fraction("stop_score", stop_score)
+    return ExactRound(_grouped(targets), (), _scale(scale), None, Fraction(0), dummy)
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """An interval ``mid +- rad`` in decimal digits, exactly as written.
+
+    Parameters
+    ----------
+    mid, rad : str
+        Decimal numbers; the true value lies within `rad` of `mid`.
+
+    Examples
+    --------
+    >>> Enclosure("1.5", "0.25").lower, Enclosure("1.5", "0.25").upper
+    (Fraction(5, 4), Fraction(7, 4))
+    """
+
+    mid: str
+    rad: str
+
+    @property
+    def lower(self) -> Fraction:
+        """Lower end, exactly."""
+        return Fraction(self.mid) - Fraction(self.rad)
+
+    @property
+    def upper(self) -> Fraction:
+        """Upper end, exactly."""
+        return Fraction(self.mid) + Fraction(self.rad)
+
+    def exceeds(self, claim: Number) -> bool:
+        """Say whether every value of the enclosure is above `claim`.
+
+        Examples
+        --------
+        >>> Enclosure("1.5", "0.25").exceeds(1), Enclosure("1.5", "0.25").exceeds("1.25")
+        (True, False)
+        """
+        return self.lower > _fraction("claim", claim)
+
+    @classmethod
+    def around(cls, mid: Fraction, rad: Fraction, digits: int = 20) -> Enclosure:
+        """Round outward to decimal strings: the result contains ``mid +- rad``.
+
+        `digits` are significant digits of the midpoint.
+
+        Examples
+        --------
+        >>> Enclosure.around(Fraction(1, 3), Fraction(1, 1000), digits=4)
+        Enclosure(mid='0.3333', rad='0.00103334')
+        """
+        text = _decimal(mid, digits)
+        missing = abs(mid - Fraction(text)) + rad
+        return cls(text, _decimal(missing, 6, up=True))
+
+
+def _decimal(value: Fraction, digits: int, *, up: bool = False) -> str:
+    """Decimal string of so many significant digits, to nearest or away from 0."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    exponent = _magnitude(size)
+    shift = digits - exponent
+    scaled = size * Fraction(10) ** shift
+    whole = -((-scaled.numerator) // scaled.denominator) if up else round(scaled)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{Decimal(int(whole)).scaleb(-shift).normalize()}"
+
+
+def _magnitude(size: Fraction) -> int:
+    """Find the e with 10^(e-1) <= size < 10^e, by integer arithmetic."""
+    e = len(str(size.numerator)) - len(str(size.denominator))
+    while size >= Fraction(10) ** e:
+        e += 1
+    while size < Fraction(10) ** (e - 1):
+        e -= 1
+    return e
+
+
+def _fraction(name: str, value: Number) -> Fraction:
+    try:
+        return Fraction(value)
+    except (ValueError, OverflowError, TypeError, ZeroDivisionError) as error:
+        raise InputError(f"{name} must be a finite number, not {value!r}") from error
+
+
+def _positive(name: str, value: Number) -> Fraction:
+    number = _fraction(name, value)
+    if number < 0:
+        raise InputError(f"{name} must be >= 0, not {value!r}")
+    return number
+
+
+def _scale(value: Number) -> Fraction:
+    number = _fraction("scale", value)
+    if number <= 0:
+        raise InputError(f"the scale must be positive, not {value!r}")
+    return number
+
+
+def _grouped(targets: Iterable[Number]) -> Levels:
+    return tuple(sorted(Counter(_fraction("targets", score) for score in targets).items()))
