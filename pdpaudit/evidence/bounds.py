@@ -126,7 +126,9 @@ def score(
     z = float(special.ndtri(1 - alpha))
     if z <= 0:
         return np.zeros(hits.shape)
-    return np.maximum(score_limit(hits, draws, other_hits, other_draws, z, delta), 0.0)
+    limit = score_limit(hits, draws, other_hits, other_draws, z, delta)
+    estimate = _log_ratio(hits / draws, np.maximum(other_hits, 1e-300) / other_draws, delta)
+    return np.clip(limit, 0.0, estimate)  # rounding may lift it past the plain estimate
 
 
 def katz(

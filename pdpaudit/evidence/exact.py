@@ -193,21 +193,28 @@ def _windows(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, IntA
     return start.astype(np.int64), stop.astype(np.int64)
 
 
+def _log_choose(draws: int, counts: IntArray) -> FloatArray:
+    """Return the logarithm of the binomial coefficients, -inf beyond `draws`."""
+    inside = np.minimum(counts, draws).astype(np.float64)
+    result: FloatArray = -special.gammaln(inside + 1) - special.gammaln(draws - inside + 1)
+    result += special.gammaln(draws + 1.0)
+    result[counts > draws] = -np.inf
+    return result
+
+
 def _binomial(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, FloatArray]:
     """Return first counts and rows of binomial probabilities, 0 beyond `draws`."""
     starts, stops = _windows(draws, share, tail)
     width = int((stops - starts).max()) + 1
-    base = int(starts.min())
-    span = np.arange(base, min(int(starts.max()) + width - 1, draws) + 1, dtype=np.float64)
-    choose: FloatArray = -special.gammaln(span + 1) - special.gammaln(draws - span + 1)
-    choose += special.gammaln(draws + 1.0)
-    # One value of -inf, repeated at the end, stands for every count beyond the draws.
-    if base + span.size > draws:
-        choose = np.append(choose, -np.inf)
+    base, stop = int(starts.min()), int(starts.max()) + width
+    if stop - base <= starts.size * width:
+        choose = _rows(_log_choose(draws, np.arange(base, stop)), starts - base, width)
+    else:  # the rows lie far apart
+        choose = _log_choose(draws, starts[:, None] + np.arange(width))
     log_odds, log_rest = np.log(share) - np.log1p(-share), np.log1p(-share)
     law = np.multiply.outer(log_odds, np.arange(width, dtype=np.float64))
     law += (starts * log_odds + draws * log_rest)[:, None]
-    law += _rows(choose, starts - base, width)
+    law += choose
     return starts, np.exp(law, out=law)
 
 
@@ -306,7 +313,8 @@ def _supremum(
         pieces.extend(zip(*(a.tolist() for a in kept), strict=True))
         left, right = left[~close], right[~close]
         middle = (left + right) / 2
-        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+        left = np.sort(np.concatenate([left, middle]))
+        right = np.sort(np.concatenate([middle, right]))
     best, where = passed, (low, high)
     for crude_value, start, stop, off in sorted(pieces, reverse=True):
         if crude_value <= best:
@@ -322,14 +330,19 @@ def _batches(values: FloatArray) -> list[FloatArray]:
 
 
 def _crossing(excess: Callable[[float], float], start: float, slope: float) -> float:
-    """Return a root near `start` of an increasing function of about the given slope."""
+    """Return a root at least 0 near `start` of an increasing function of about the given slope.
+
+    0 where the function is positive throughout.
+    """
     value = excess(start)
     other, step = start, 1.2 * abs(value) / slope + 1e-7
     for _ in range(60):
-        other = start - math.copysign(step, value)
+        other = max(start - math.copysign(step, value), 0.0)
         if excess(other) * value <= 0:
             left, right = sorted((start, other))
             return float(optimize.brentq(excess, left, right, xtol=1e-8))
+        if other == 0.0:
+            break
         step *= 2
     return other
 
@@ -404,14 +417,17 @@ def _invert(test: _Test) -> float:
             break
 
         def excess(trial: float, piece: tuple[float, float] = piece, at: float = epsilon) -> float:
-            # The piece moves with the end of the range, where p = 1.
-            scale = test.ends(trial)[1] / test.ends(at)[1]
-            left, right = piece[0] * scale, piece[1] * scale
-            value = _largest_on(test.region, left, right, math.exp(trial), test.delta)
+            # The worst q stays about where it is, or its p does: the bound is the worse of both.
+            scale, end = math.exp((at - trial) / 2), test.ends(trial)[1]
+            value = 0.0
+            for left, right in (piece, (piece[0] * scale, piece[1] * scale)):
+                left, right = min(left, end), min(right, end)
+                found = _largest_on(test.region, left, right, math.exp(trial), test.delta)
+                value = max(value, found)
             return _probit(value) - goal
 
         # The crossing on the worst piece is usually the bound, unless another piece takes over.
-        epsilon = max(_crossing(excess, epsilon, test.slope), 0.0) if attempt < 8 else -1.0
+        epsilon = _crossing(excess, epsilon, test.slope) if attempt < 8 else -1.0
         if attempt and kept <= epsilon < kept + TOLERANCE:
             break
         if not kept <= epsilon < refused:
