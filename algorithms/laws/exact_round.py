@@ -211,8 +211,11 @@ def _decimal(value: Fraction, digits: int, *, up: bool = False) -> str:
     shift = digits - exponent
     scaled = size * Fraction(10) ** shift
     whole = -((-scaled.numerator) // scaled.denominator) if up else round(scaled)
-    sign = "-" if value < 0 else ""
-    return f"{sign}{Decimal(int(whole)).scaleb(-shift).normalize()}"
+    text = str(int(whole))
+    kept = text.rstrip("0")
+    # built from its digits: arithmetic on Decimals would round to the context's precision
+    parts = tuple(int(digit) for digit in kept)
+    return str(Decimal((int(value < 0), parts, len(text) - len(kept) - shift)))
 
 
 def _magnitude(size: Fraction) -> int:
