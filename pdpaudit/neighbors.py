@@ -131,6 +131,8 @@ def difference(left: Network, right: Network, vertex: int) -> str | None:
         return "the two networks do not share vertices and partition"
     if left.seeds != right.seeds:
         return "the two networks do not share their seeds"
+    if left.max_degree != right.max_degree:
+        return "the two networks do not share their public degree bound"
     if left.targeted[vertex]:
         return f"vertex {vertex} is targeted"
     # A search that works on the matrix would see a weight, or an entry stored twice.
