@@ -48,6 +48,8 @@ def sizes(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborPair
         return
     view = look(pair.network)
     m, n = len(view.remaining), len(pair.network.protected)
+    if pair.network.title != planted_network(m, n).title:
+        return  # somebody's own network, whose title happens to begin like ours
     for targets, protected in (
         (m, round(n * 1.4)),
         (m, round(n / 1.4)),
