@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from pdpaudit.errors import InputError
 from pdpaudit.neighbors import NeighborPair, difference, rewire
 from pdpaudit.network import Network, adjacency_from_networkx
 from pdpaudit.strategies import neighbor_pairs, networks, subsets
@@ -73,6 +74,15 @@ def test_what_is_no_rewiring_is_refused(path_network, vertex, neighbours, words)
         rewire(path_network, vertex, neighbours)
 
 
+def test_a_rewiring_beyond_the_public_degree_bound_is_refused(path_network):
+    bounded = replace(path_network, max_degree=2)
+    assert rewire(bounded, 3, [0, 2]).max_degree == 2
+    with pytest.raises(InputError, match="--max-degree 2: '3' has degree 3"):
+        rewire(rewire(bounded, 1, []), 3, [0, 1, 2])
+    with pytest.raises(InputError, match="--max-degree 2: '1' has degree 3"):
+        rewire(bounded, 3, [1])
+
+
 def test_a_vertex_may_lose_all_its_neighbours(path_network):
     assert rewire(path_network, 1, []).neighbours(1).tolist() == []
     assert rewire(path_network, 1, np.empty(0)).edges == 1
@@ -100,6 +110,7 @@ def test_the_check_of_pairs_sees_every_way_to_be_wrong(path_network):
     wrong = {
         "partition": replace(base, targeted=np.array([True, False, True, True])),
         "seeds": replace(base, seeds=(2,)),
+        "degree bound": replace(base, max_degree=3),
         "edge 2-3": dense(base, *edge(2, 3, 0)),
         "edge 0-2": dense(base, *edge(0, 2, 1)),
         "edge 0-3": dense(base, *edge(0, 3, 1), *edge(1, 3, 1)),

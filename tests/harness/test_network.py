@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -179,7 +180,7 @@ def test_an_instance_travels_without_its_memory(path_network):
 def test_an_instance_does_not_show_the_partition(path_network):
     instance = path_network.instance()
     shown = {name for name in vars(instance) if not name.startswith("_")}
-    assert shown == {"adjacency", "seeds", "oracle"}
+    assert shown == {"adjacency", "seeds", "oracle", "max_degree"}
 
 
 @quick
@@ -220,6 +221,14 @@ def test_a_network_nothing_can_be_audited_on_is_refused_in_one_line(mask, seeds,
     assert "\n" not in message
     for word in words:
         assert word in message
+
+
+def test_a_network_beyond_its_public_degree_bound_is_refused(path_network):
+    bounded = replace(path_network, max_degree=2)
+    assert bounded.instance().max_degree == bounded.instance().fresh().max_degree == 2
+    assert path_network.instance().max_degree is None
+    with pytest.raises(InputError, match=r"--max-degree 1: '1' has degree 2; .*raise it"):
+        replace(path_network, max_degree=1)
 
 
 def test_names_must_be_as_many_as_vertices():
