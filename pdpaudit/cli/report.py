@@ -1,0 +1,67 @@
+"""``pdpaudit report FILE…``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["report_command"]
+
+
+def report_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Results written with --json; several become one report."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where to write; - for standard output.", show_default=False
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="html or md; default: by the ending of --output, else html."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> int:
+    """Write a report for people from result files: one page that needs nothing else.
+
+    For example: pdpaudit report result.json -o report.html
+
+    As Markdown, several results: pdpaudit report a.json b.json -o report.md
+    """
+    from pdpaudit.cli.output import check_writable, console
+    from pdpaudit.errors import InputError
+    from pdpaudit.reporting.html import render_html
+    from pdpaudit.reporting.markdown import render_markdown
+    from pdpaudit.reporting.reading import read_source
+    from pdpaudit.results import write_text
+
+    if output is None:
+        output = Path("report.md" if form == "md" else "report.html")
+    to_pipe = str(output) == "-"
+    endings = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
+    if form is None:
+        form = "html" if to_pipe else endings.get(output.suffix.lower())
+        if form is None:
+            raise InputError(f"{output}: end the name in .html or .md, or give --format html or md")
+    if form not in ("html", "md"):
+        raise InputError(f"--format {form}: choose html or md")
+    check_writable(output)
+    same = [path for path in files if not to_pipe and path.resolve() == output.resolve()]
+    if same:
+        raise InputError(f"{output}: is one of the result files; choose another --output")
+    sources = [read_source(path) for path in files]
+    text = render_html(sources) if form == "html" else render_markdown(sources)
+    if to_pipe:
+        typer.echo(text, nl=False)
+        return 0
+    write_text(output, text)
+    # Printed as it is, so that a path can be copied whatever the width of the terminal.
+    console(quiet=quiet).print(
+        f"report written to {output}", markup=False, emoji=False, soft_wrap=True
+    )
+    return 0

@@ -1,0 +1,104 @@
+"""A report as one HTML page that needs nothing else: no script, no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from pdpaudit.errors import InputError
+from pdpaudit.reporting.document import compose
+from pdpaudit.reporting.figures import nats, number
+from pdpaudit.reporting.plaintext import clip, isolate_names, visible
+from pdpaudit.reporting.reading import Source
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["MARKS", "jinja2_environment", "render_html"]
+
+#: Told apart without colour.
+MARKS = {
+    "violated": "✕",
+    "error": "!",
+    "inconclusive": "?",
+    "not_rejected": "○",
+    "certified": "✓",
+    "skipped": "-",
+}
+
+
+def render_html(sources: Sequence[Source]) -> str:
+    """Return a report as HTML.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        At least one result.
+
+    Returns
+    -------
+    str
+        One page. Whatever the results hold appears as text. O(size of the results).
+
+    Raises
+    ------
+    InputError
+        If jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from pdpaudit.reporting.reading import source_from_json
+    >>> body = {"command": "audit", "subject": "<script>", "seed": 1}
+    >>> page = render_html([source_from_json(body, "a.json")])
+    >>> "<script>" in page, "Privacy audit of &lt;script&gt;" in page
+    (False, True)
+    """
+    environment = jinja2_environment(autoescape=True)
+    from markupsafe import Markup
+
+    def seen(value: Any) -> Any:
+        ours = not isinstance(value, str) or isinstance(value, Markup)
+        return value if ours else visible(value)
+
+    def prose(text: str, names: Iterable[str]) -> Markup:
+        told = Markup("")
+        for piece, named in isolate_names(text, names):
+            told += (Markup("<bdi>{}</bdi>") if named else Markup("{}")).format(visible(piece))
+        return told
+
+    environment.finalize = seen
+    environment.filters |= {"prose": prose, "clip": clip, "number": number, "nats": nats}
+    environment.globals["MARKS"] = MARKS
+    style = files("pdpaudit.reporting").joinpath("templates/style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    page = environment.get_template("page.html.j2").render(
+        doc=compose(sources), style=Markup(style), style_hash=Markup(f"sha256-{digest}")
+    )
+    return page + "\n"
+
+
+def jinja2_environment(*, autoescape: bool) -> Environment:
+    """Return a jinja2 environment over the report's templates.
+
+    Raises
+    ------
+    InputError
+        If jinja2 is not installed.
+    """
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ModuleNotFoundError:
+        raise InputError(
+            'a report needs jinja2, which is not installed: pip install "pdpaudit[report]"'
+        ) from None
+    return Environment(
+        loader=PackageLoader("pdpaudit.reporting"),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

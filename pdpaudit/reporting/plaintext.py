@@ -1,0 +1,112 @@
+"""Text from a user's file made safe to look at: nothing invisible, nothing endless."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["LONGEST_NAME", "clip", "isolate_names", "visible"]
+
+#: Characters of a name that are shown.
+LONGEST_NAME = 60
+
+#: Characters of a sentence that are shown.
+LONGEST_SENTENCE = 1500
+
+# C0 but tab and newline, DEL and C1; marks that turn the direction of writing; lone surrogates.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+# Letters of the scripts written from right to left (Hebrew to Arabic Extended, their presentation
+# forms, and the blocks beyond the basic plane).
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return f"\u27e8U+{code:04X}\u27e9"
+
+
+def visible(text: str) -> str:
+    r"""Replace control characters, marks of direction and lone surrogates by what can be seen.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The same but for those characters; newlines and tabs stay. O(length).
+
+    Examples
+    --------
+    >>> visible("a\x00b"), visible("gpj.\u202eexe")
+    ('a␀b', 'gpj.⟨U+202E⟩exe')
+    """
+    return _UNSEEN.sub(_picture, text)
+
+
+def clip(text: str, most: int = LONGEST_NAME) -> str:
+    """Cut what is too long, and say how long it was.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    most : int
+        Characters to keep.
+
+    Examples
+    --------
+    >>> clip("Cosette"), clip("x" * 10_000, most=5)
+    ('Cosette', 'xxxxx\u2026 (10,000 characters)')
+    """
+    return text if len(text) <= most else f"{text[:most]}\u2026 ({len(text):,} characters)"
+
+
+def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:
+    """Split a sentence where a name in it needs care: long, or written from right to left.
+
+    Parameters
+    ----------
+    text : str
+        A sentence.
+    names : iterable of str
+        Names that may occur in it.
+
+    Returns
+    -------
+    list of (str, bool)
+        Pieces in order, and whether the piece is such a name; names and sentence are clipped.
+
+    Examples
+    --------
+    >>> isolate_names("rewiring \u05d3\u05e0 from {a}", ["a", "\u05d3\u05e0"])
+    [('rewiring ', False), ('\u05d3\u05e0', True), (' from {a}', False)]
+    """
+    careful = {
+        name
+        for name in names
+        if name in text and (len(name) > LONGEST_NAME or _RIGHT_TO_LEFT.search(name))
+    }
+    if not careful:
+        return [(clip(text, LONGEST_SENTENCE), False)]
+    longest_first = sorted(careful, key=lambda name: (-len(name), name))
+    either = "|".join(map(re.escape, longest_first))
+    pieces, left = [], LONGEST_SENTENCE
+    for piece in re.split(rf"(?<!\w)({either})(?!\w)", text):
+        if piece and left > 0:
+            named = piece in careful
+            shown = clip(piece, LONGEST_NAME if named else left)
+            pieces.append((shown, named))
+            left -= len(shown)
+    return pieces
