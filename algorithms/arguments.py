@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 
-from pdpaudit.contracts import StatisticOfProximity
+from pdpaudit.contracts import Instance, StatisticOfProximity
 from pdpaudit.errors import InputError
 
 __all__ = ["check_search", "declared", "degree_bound", "query_limit"]
@@ -78,17 +78,27 @@ def _whole(name: str, value: int, least: int) -> None:
         raise InputError(f"{name} = {value}: must be a whole number, at least {least}")
 
 
-def degree_bound(max_degree: int | None, n: int) -> int:
-    """Return the public degree bound: what was promised, or what holds for any n vertices.
+def degree_bound(max_degree: int | None, instance: Instance) -> int:
+    """Return the public degree bound: the mechanism's own, the network's, or that of n vertices.
 
     It is never read off the network at hand, which would itself tell of protected edges.
 
     Examples
     --------
-    >>> degree_bound(None, 10), degree_bound(4, 10)
-    (9, 4)
+    >>> import networkx as nx, numpy as np
+    >>> from pdpaudit.network import SearchInstance, adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.empty_graph(10))
+    >>> someone = np.arange(10) == 0
+    >>> open_ended = SearchInstance(adjacency, someone, (0,))
+    >>> promised = SearchInstance(adjacency, someone, (0,), max_degree=4)
+    >>> degree_bound(None, open_ended), degree_bound(None, promised), degree_bound(3, promised)
+    (9, 4, 3)
     """
-    return max(n - 1, 1) if max_degree is None else max_degree
+    if max_degree is not None:
+        return max_degree
+    if instance.max_degree is not None:
+        return instance.max_degree
+    return max(instance.adjacency.shape[0] - 1, 1)
 
 
 def query_limit(stop: int | None, n: int) -> int:
@@ -105,7 +115,7 @@ def query_limit(stop: int | None, n: int) -> int:
     return n // 2 if stop is None else stop
 
 
-def declared(sop: StatisticOfProximity, max_degree: int | None, n: int) -> tuple[float, int]:
+def declared(sop: StatisticOfProximity, max_degree: int) -> tuple[float, int]:
     """Return the Δ and IC that ``sop`` declares for the public degree bound.
 
     Raises
@@ -119,15 +129,15 @@ def declared(sop: StatisticOfProximity, max_degree: int | None, n: int) -> tuple
     >>> @statistic(sensitivity=1, impact_cardinality=lambda d: 2 * d + 1)
     ... def common(graph, vertex, targets):
     ...     return 0.0
-    >>> declared(common, None, 10), declared(common, 3, 10)
+    >>> declared(common, 9), declared(common, 3)
     ((1.0, 19), (1.0, 7))
     """
-    bound = degree_bound(max_degree, n)
-    sensitivity, impact = sop.sensitivity(bound), sop.impact_cardinality(bound)
+    sensitivity = sop.sensitivity(max_degree)
+    impact = sop.impact_cardinality(max_degree)
     for name, value in (("sensitivity", sensitivity), ("impact cardinality", impact)):
         if not 0 <= value < math.inf:
             raise InputError(
-                f"the statistic declares {name} {value} at maximum degree {bound}: must be a "
+                f"the statistic declares {name} {value} at maximum degree {max_degree}: must be a "
                 "finite number, at least 0"
             )
     return float(sensitivity), int(impact)

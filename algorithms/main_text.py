@@ -49,7 +49,7 @@ def search_until_found(
     tuple of int
         ``(t,)``, or ``()`` when every vertex has been examined. One scoring and O(n log n).
     """
-    delta_f, _ = declared(sop, max_degree, instance.adjacency.shape[0])
+    delta_f, _ = declared(sop, max_degree)
     vertices = unexamined(instance)
     noise = rng.laplace(0.0, delta_f / epsilon, len(vertices))
     noisy_scores = score(sop, instance, found)[vertices] + noise
@@ -110,7 +110,7 @@ class PTargetMainText:
 
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the targets found, in order, seeds first."""
-        max_degree = degree_bound(self.max_degree, instance.adjacency.shape[0])
+        max_degree = degree_bound(self.max_degree, instance)
 
         def search(found: tuple[int, ...]) -> tuple[int, ...]:
             return search_until_found(instance, found, self.sop, self.epsilon, max_degree, rng)
@@ -119,15 +119,15 @@ class PTargetMainText:
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_winners`."""
-        noise = self.distribution(instance.adjacency.shape[0])
+        noise = self.distribution(instance)
         return sample_winners(instance, self.sop, noise, self.components - 1, size, rng)
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_winners`."""
-        noise = self.distribution(instance.adjacency.shape[0])
+        noise = self.distribution(instance)
         return law_of_winners(instance, self.sop, noise, self.components - 1)
 
-    def distribution(self, n: int) -> Laplace:
-        """Return what is added to every score on a network of n vertices."""
-        delta_f, _ = declared(self.sop, self.max_degree, n)
+    def distribution(self, instance: Instance) -> Laplace:
+        """Return what is added to every score on this network."""
+        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
         return Laplace(delta_f / self.epsilon)

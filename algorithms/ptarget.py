@@ -89,7 +89,7 @@ class PTarget:
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the targets found, in order, seeds first."""
         n = instance.adjacency.shape[0]
-        stop, max_degree = query_limit(self.stop, n), degree_bound(self.max_degree, n)
+        stop, max_degree = query_limit(self.stop, n), degree_bound(self.max_degree, instance)
 
         def search(found: tuple[int, ...]) -> tuple[int, ...]:
             return search_com(instance, found, self.sop, self.epsilon, stop, max_degree, rng)
@@ -99,11 +99,15 @@ class PTarget:
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_searches`."""
         n = instance.adjacency.shape[0]
-        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
         return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_searches`."""
         n = instance.adjacency.shape[0]
-        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
         return law_of_searches(instance, self.sop, noises, self.components - 1)

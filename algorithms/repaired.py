@@ -78,7 +78,7 @@ def search_above_threshold(
        selection", NeurIPS 2020.
     """
     n = instance.adjacency.shape[0]
-    delta_f, _ = declared(sop, max_degree, n)
+    delta_f, _ = declared(sop, max_degree)
     scale = 2 * delta_f / epsilon
     noisy_threshold = threshold + _draw(noise, scale, 1, rng)[0]
     vertices = np.setdiff1d(np.arange(n), found)
@@ -182,7 +182,7 @@ class PTargetRepaired:
 
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the targets found, in order, seeds first."""
-        max_degree = degree_bound(self.max_degree, instance.adjacency.shape[0])
+        max_degree = degree_bound(self.max_degree, instance)
 
         def search(found: tuple[int, ...]) -> tuple[int, ...]:
             return search_above_threshold(
@@ -200,16 +200,16 @@ class PTargetRepaired:
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_winners`."""
-        noise = self.distribution(instance.adjacency.shape[0])
+        noise = self.distribution(instance)
         rounds = self.components - 1
         return sample_winners(instance, self.sop, noise, rounds, size, rng, self.threshold)
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_winners`."""
-        noise = self.distribution(instance.adjacency.shape[0])
+        noise = self.distribution(instance)
         return law_of_winners(instance, self.sop, noise, self.components - 1, self.threshold)
 
-    def distribution(self, n: int) -> Noise:
-        """Return what is added to every score, and to τ, on a network of n vertices."""
-        delta_f, _ = declared(self.sop, self.max_degree, n)
+    def distribution(self, instance: Instance) -> Noise:
+        """Return what is added to every score, and to τ, on this network."""
+        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
         return _DISTRIBUTIONS[self.noise](2 * delta_f / self.epsilon)

@@ -63,7 +63,7 @@ def search_com(
     >>> search_com(instance, (0,), CN(), 1.0, 100, 2, np.random.default_rng(1))
     (2,)
     """
-    delta_f, ic_f = declared(sop, max_degree, instance.adjacency.shape[0])
+    delta_f, ic_f = declared(sop, max_degree)
     noisy_stop = stop + rng.laplace(0.0, 2 * ic_f / epsilon)
     vertices = unexamined(instance)
     noise = rng.laplace(0.0, 4 * delta_f / epsilon, len(vertices))
@@ -72,7 +72,7 @@ def search_com(
 
 
 def calibration(
-    sop: StatisticOfProximity, epsilon: float, stop: int | None, max_degree: int | None, n: int
+    sop: StatisticOfProximity, epsilon: float, stop: int | None, max_degree: int, n: int
 ) -> Calibration:
     """Return the noises and the limit of :func:`search_com` on n vertices.
 
@@ -82,7 +82,7 @@ def calibration(
     >>> calibration(CN(), 0.5, None, 3, 10)
     Calibration(score_scale=8.0, limit=5, limit_scale=28.0)
     """
-    delta_f, ic_f = declared(sop, max_degree, n)
+    delta_f, ic_f = declared(sop, max_degree)
     return Calibration(4 * delta_f / epsilon, query_limit(stop, n), 2 * ic_f / epsilon)
 
 
@@ -141,18 +141,22 @@ class SearchCom:
             self.sop,
             self.epsilon,
             query_limit(self.stop, n),
-            degree_bound(self.max_degree, n),
+            degree_bound(self.max_degree, instance),
             rng,
         )
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_search`."""
         n = instance.adjacency.shape[0]
-        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
         return sample_search(instance, self.sop, noises, size, rng)
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_search`."""
         n = instance.adjacency.shape[0]
-        noises = calibration(self.sop, self.epsilon, self.stop, self.max_degree, n)
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
         return law_of_search(instance, self.sop, noises)

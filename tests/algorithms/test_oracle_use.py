@@ -41,6 +41,7 @@ class View:
     def __init__(self, network) -> None:
         instance = network.instance()
         self.graph, self.adjacency, self.seeds = instance.graph, instance.adjacency, instance.seeds
+        self.max_degree = instance.max_degree
         self.oracle = Spy(instance.oracle)
 
 
