@@ -128,7 +128,7 @@ def test_coauthors(coauthors):
         ]
     )
     assert reading["edges"] == baseline["edges"] == 257_057
-    assert reading["wall"] < 2
+    assert reading["cpu"] < 2  # the wall clock also counts whatever else the machine is doing
 
 
 def test_network_of_the_size_of_the_papers(large, coauthors):
