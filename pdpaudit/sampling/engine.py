@@ -1,4 +1,4 @@
-"""Monte Carlo through joblib: how often each output comes up, chunk by chunk."""
+"""Monte Carlo through joblib: what comes out of many runs, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import closing, suppress
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
 from pdpaudit.contracts import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.sampling.draws import Draws
+from pdpaudit.sampling.guard import LIMIT_S, guarded
 from pdpaudit.sampling.streams import stream
 
-__all__ = ["Progress", "tally"]
+__all__ = ["Hits", "Progress", "draw", "hits", "tally"]
+
+T = TypeVar("T")
+Key = tuple[str | int, ...]
 
 #: Runs per chunk. Fixed, so that the streams do not depend on the number of workers; small enough
 #: for progress every second or so, large enough to amortise a task.
@@ -75,35 +82,176 @@ def tally(
     >>> tally(Coin(), None, 1000, seed=1, key=("doc",)).total()
     1000
     """
-    chunk = BATCHED_CHUNK if isinstance(mechanism, SamplingMechanism) else SINGLE_CHUNK
-    sizes = [min(chunk, size - start) for start in range(0, size, chunk)]
     total: Counter[Hashable] = Counter()
-
-    def take(part: Counter[Hashable]) -> None:
+    work = partial(_chunk, mechanism, instance)
+    for part in _chunks(work, mechanism, size, seed, key, jobs):
         total.update(part)
         if progress is not None:
             progress(part.total())
+    return total
 
+
+def draw(
+    mechanism: Mechanism,
+    instance: Any,
+    size: int,
+    *,
+    seed: int,
+    key: Key,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    limit: float = LIMIT_S,
+) -> Draws:
+    """Run a mechanism many times, whatever it does, and keep what came out.
+
+    Parameters
+    ----------
+    mechanism, instance, size, seed, key, jobs, progress
+        As for :func:`tally`, from the same streams.
+    limit : float
+        Seconds that one call may take.
+
+    Returns
+    -------
+    Draws
+        Real values stay in arrays; a run that raised is counted as an output that names the error.
+
+    Raises
+    ------
+    Misbehaviour
+        If a call does not end, an output cannot be counted, or the process was forked.
+
+    Examples
+    --------
+    >>> class Touchy:
+    ...     def run(self, instance, rng):
+    ...         return 1 / instance
+    >>> draw(Touchy(), 0, 5, seed=1, key=("doc",)).counts
+    Counter({'error ZeroDivisionError': 5})
+    >>> draw(Touchy(), 2, 5, seed=1, key=("doc",)).rows.shape
+    (5, 1)
+    """
+    total = Draws()
+    work = partial(_guarded_chunk, mechanism, instance, limit)
+    for part in _chunks(work, mechanism, size, seed, key, jobs):
+        total.update(part)
+        if progress is not None:
+            progress(len(part))
+    return total
+
+
+class Counting(Protocol):
+    """An event, as far as the engine knows."""
+
+    def count(self, draws: Draws) -> int:
+        """Return how many of the outputs belong to it."""
+        ...
+
+
+@dataclass
+class Hits:
+    """How many of so many runs fell into an event.
+
+    Attributes
+    ----------
+    inside, runs : int
+        Of how many.
+    failures : dict of str to str
+        As for :class:`Draws`.
+    """
+
+    inside: int = 0
+    runs: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def hits(
+    mechanism: Mechanism,
+    instance: Any,
+    size: int,
+    event: Counting,
+    *,
+    seed: int,
+    key: Key,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    limit: float = LIMIT_S,
+    total: Hits | None = None,
+) -> Hits:
+    """Run a mechanism many times and count the runs inside an event; outputs are not kept.
+
+    Parameters
+    ----------
+    mechanism, instance, size, seed, key, jobs, progress, limit
+        As for :func:`draw`, from the same streams.
+    event : with ``count(draws)``
+        What to count.
+    total : Hits, optional
+        Counted into, so that the caller has what was counted should the mechanism misbehave.
+
+    Returns
+    -------
+    Hits
+        Memory for one chunk of outputs a worker.
+
+    Raises
+    ------
+    Misbehaviour
+        As for :func:`draw`.
+
+    Examples
+    --------
+    >>> class Coin:
+    ...     def run(self, instance, rng):
+    ...         return bool(rng.integers(2))
+    >>> class Heads:
+    ...     def count(self, draws):
+    ...         return draws.counts[True]
+    >>> found = hits(Coin(), None, 1000, Heads(), seed=1, key=("doc",))
+    >>> found.runs, 400 < found.inside < 600
+    (1000, True)
+    """
+    total = Hits() if total is None else total
+    work = partial(_hits_chunk, mechanism, instance, limit, event)
+    for part in _chunks(work, mechanism, size, seed, key, jobs):
+        total.inside += part.inside
+        total.runs += part.runs
+        total.failures = {**part.failures, **total.failures}
+        if progress is not None:
+            progress(part.runs)
+    return total
+
+
+def _chunks(
+    work: Callable[[int, int, Key], T],
+    mechanism: Mechanism,
+    size: int,
+    seed: int,
+    key: Key,
+    jobs: int,
+) -> Iterator[T]:
+    """Yield ``work(runs, seed, key)`` for every chunk, here or in workers, as they come."""
+    chunk = BATCHED_CHUNK if isinstance(mechanism, SamplingMechanism) else SINGLE_CHUNK
+    sizes = [min(chunk, size - start) for start in range(0, size, chunk)]
     done = 0
     while done < len(sizes):
         began = time.perf_counter()
-        take(_chunk(mechanism, instance, sizes[done], seed, (*key, done)))
+        part = work(sizes[done], seed, (*key, done))
         done += 1
         spent = time.perf_counter() - began
+        yield part
         if jobs != 1 and spent * (len(sizes) - done) > WORTH_WORKERS_S:
             break
     if done < len(sizes):
         tasks = (
-            delayed(_chunk_there)(_SysPath(), mechanism, instance, sizes[i], seed, (*key, i))
+            delayed(_there)(_SysPath(), work, sizes[i], seed, (*key, i))
             for i in range(done, len(sizes))
         )
         with closing(_unordered(tasks, jobs)) as parts:
-            for part in parts:
-                take(part)
-    return total
+            yield from parts
 
 
-def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Counter[Hashable], None, None]:
+def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
     """Yield results as they come; counting does not care about their order."""
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
     try:
@@ -132,9 +280,30 @@ def _extend_path(path: list[str]) -> None:
     sys.path.extend(entry for entry in path if entry not in sys.path)
 
 
-def _chunk_there(_: None, *arguments: Any) -> Counter[Hashable]:
-    """Count the outputs of one chunk in a worker."""
-    return _chunk(*arguments)
+def _there(_: None, work: Callable[..., T], *arguments: Any) -> T:
+    """Do one chunk in a worker."""
+    return work(*arguments)
+
+
+def _guarded_chunk(
+    mechanism: Mechanism, instance: Any, limit: float, size: int, seed: int, key: Key
+) -> Draws:
+    """Keep the outputs of one chunk."""
+    return guarded(mechanism, instance, size, lambda: stream(seed, *key), limit=limit)
+
+
+def _hits_chunk(
+    mechanism: Mechanism,
+    instance: Any,
+    limit: float,
+    event: Counting,
+    size: int,
+    seed: int,
+    key: Key,
+) -> Hits:
+    """Count the outputs of one chunk that belong to an event."""
+    draws = _guarded_chunk(mechanism, instance, limit, size, seed, key)
+    return Hits(event.count(draws), len(draws), draws.failures)
 
 
 def _chunk(

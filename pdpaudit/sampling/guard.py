@@ -1,0 +1,228 @@
+"""Run what others wrote: a failed run is an output, and nothing it does goes unnoticed.
+
+An exception is something an observer sees, so a run that raises counts as the output "error
+TypeError": a mechanism that fails on one of two inputs only is broken by that very event. What
+cannot be counted ends the sampling with a :class:`Misbehaviour` that says what was done.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.contracts import Mechanism, SamplingMechanism
+from pdpaudit.sampling.draws import Draws, Unhashable, gathered
+
+__all__ = ["LIMIT_S", "Misbehaviour", "failure", "guarded"]
+
+#: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
+LIMIT_S = 120.0
+
+#: Seconds to wait for a forked child to come back, and by then to have been seen.
+CHILD_S = 0.5
+
+_forks = 0
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_parent=_forked)
+
+
+class Misbehaviour(Exception):
+    """What a mechanism did that makes its runs useless; one line that says what and the remedy."""
+
+
+def failure(error: BaseException) -> str:
+    """Return the output that stands for a run that raised.
+
+    Examples
+    --------
+    >>> failure(KeyError(3))
+    'error KeyError'
+    """
+    return f"error {type(error).__name__}"
+
+
+def guarded(
+    mechanism: Mechanism,
+    instance: Any,
+    size: int,
+    rng_of: Callable[[], np.random.Generator],
+    *,
+    limit: float = LIMIT_S,
+) -> Draws:
+    """Return ``size`` outputs, drawn many at once where the mechanism can, whatever it does.
+
+    A batch that raises is drawn again run by run, so that it is known which runs do.
+
+    Parameters
+    ----------
+    mechanism, instance, size
+        What to run, on what, how often.
+    rng_of : callable
+        Returns the stream, from its beginning.
+    limit : float
+        Seconds that one call may take; kept where signals can be, in the main thread.
+
+    Returns
+    -------
+    Draws
+
+    Raises
+    ------
+    Misbehaviour
+        If a call does not end, an output cannot be counted, or the process was forked.
+    """
+    sink = _Sink()
+    with redirect_stdout(sink), _Witness() as witness:
+        draws = _drawn(mechanism, instance, size, rng_of, limit, witness)
+    draws.printed = sink.characters
+    return draws
+
+
+def _drawn(
+    mechanism: Mechanism,
+    instance: Any,
+    size: int,
+    rng_of: Callable[[], np.random.Generator],
+    limit: float,
+    witness: _Witness,
+) -> Draws:
+    if isinstance(mechanism, SamplingMechanism):
+        try:
+            with _Clock(limit, f"drawing {size} outputs") as clock:
+                clock.wind()
+                outputs = mechanism.sample(instance, size, rng_of())
+                witness.look()
+                return gathered(outputs, size)
+        except Unhashable as error:
+            raise Misbehaviour(str(error)) from None
+        except Exception as error:
+            if isinstance(error, Misbehaviour):
+                raise
+            if not callable(getattr(mechanism, "run", None)):
+                raise Misbehaviour(f"its sample raised {type(error).__name__}: {error}") from error
+    rng, fresh = rng_of(), getattr(instance, "fresh", None)
+    single: list[Any] = []
+    failed = Draws()
+    with _Clock(limit) as clock:
+        for _ in range(size):
+            clock.wind()
+            try:
+                single.append(mechanism.run(instance if fresh is None else fresh(), rng))
+            except Misbehaviour:
+                raise
+            except (Exception, SystemExit) as error:
+                token = failure(error)
+                failed.counts[token] += 1
+                failed.failures.setdefault(token, f"{type(error).__name__}: {error}")
+            witness.look()
+    try:
+        draws = gathered(single, len(single))
+    except Unhashable as error:
+        raise Misbehaviour(str(error)) from None
+    draws.update(failed)
+    return draws
+
+
+class _Sink(io.TextIOBase):
+    """Swallows what is printed and counts it."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.characters += len(text)
+        return len(text)
+
+
+class _Clock:
+    """Raises in the main thread when a call takes too long; winds up anew for each call.
+
+    Setting a timer costs a system call, so one that has most of its time left is left alone.
+    """
+
+    def __init__(self, limit: float, what: str = "one run") -> None:
+        self.limit, self.what = limit, what
+        main = threading.current_thread() is threading.main_thread()
+        self.works = main and hasattr(signal, "setitimer") and limit < float("inf")
+        self._wound = 0.0
+        self._before: Any = None
+
+    def __enter__(self) -> _Clock:
+        if self.works:
+            self._before = signal.signal(signal.SIGALRM, self._ring)
+        return self
+
+    def wind(self) -> None:
+        now = time.monotonic()
+        if self.works and now - self._wound > self.limit / 16:
+            self._wound = now
+            signal.setitimer(signal.ITIMER_REAL, self.limit)
+
+    def __exit__(self, *_: object) -> None:
+        if self.works:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, self._before)
+
+    def _ring(self, *_: object) -> None:
+        raise Misbehaviour(
+            f"{self.what} did not end within {self.limit:g} s, so it was stopped; mend it, or "
+            "give it less to do"
+        )
+
+
+class _Witness:
+    """Tells the process that called from copies of it that come back from the same call.
+
+    A copy leaves word in memory that both share, and ends: it must not go on with our work. Forks
+    are noticed at once, and whether the copy came back is waited for at the first.
+    """
+
+    def __enter__(self) -> _Witness:
+        self._owner, self._forks, self._waited = os.getpid(), _forks, False
+        self._word = mmap.mmap(-1, 1)
+        return self
+
+    def look(self) -> None:
+        if os.getpid() != self._owner:
+            self._leave()
+        if _forks != self._forks and not self._waited:
+            self._waited = True
+            self._wait()
+
+    def _leave(self) -> None:
+        self._word[0] = 1
+        os._exit(0)
+
+    def _wait(self) -> None:
+        until = time.monotonic() + CHILD_S
+        while time.monotonic() < until:
+            if self._word[0]:
+                raise Misbehaviour(
+                    "it forked, and the copy came back from the call too; end the child with "
+                    "os._exit, or use subprocess"
+                )
+            time.sleep(0.01)
+
+    def __exit__(self, *_: object) -> None:
+        if os.getpid() != self._owner:
+            self._leave()
+        self._word.close()
