@@ -178,11 +178,29 @@ class Examination:
             return self._if_scalar_agrees(self.exhaustion.cases[of], of)
         for found in self.beyond:
             if of in found.cases:
-                case = self._if_scalar_agrees(found.cases[of], of)
-                # Shrinking has a little time of its own: a violation in hand is worth it.
-                until = max(self.deadline, time.time() + 5.0)
-                return shrink(case, lambda smaller: self.breaks(smaller, of), until)
+                return self._smallest(self._if_scalar_agrees(found.cases[of], of), of)
         return None
+
+    def _smallest(self, case: Case, of: str) -> Case:
+        """Shrink a violation, and search anew among smaller networks while there are any."""
+        # A violation in hand is worth a little time beyond the limit.
+        until = max(self.deadline, time.time() + 5.0)
+        while True:
+            case = shrink(case, lambda smaller: self.breaks(smaller, of), until)
+            if case.n <= max(self.options.max_vertices + 1, 3):
+                return case
+            smaller = guided(
+                evaluator(self.sop, fast=self.fast),
+                self.declared,
+                (of,),
+                steps=self.options.examples // 3,
+                seed=self.options.seed + case.n,
+                deadline=until,
+                largest=case.n - 1,
+            )
+            if of not in smaller.cases or not self.breaks(smaller.cases[of], of):
+                return case
+            case = smaller.cases[of]
 
     def breaks(self, case: Case, of: str) -> bool:
         """Return whether a case violates a property by the scalar form."""

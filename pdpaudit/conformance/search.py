@@ -73,6 +73,7 @@ def guided(
     steps: int,
     seed: int,
     deadline: float,
+    largest: int = LARGEST_NETWORK,
 ) -> Found:
     """Try pairs of many shapes, then climb from the most promising by local moves.
 
@@ -93,6 +94,8 @@ def guided(
         Of the search; the result is a function of it unless the time runs out.
     deadline : float
         Value of ``time.time()`` to stop at.
+    largest : int
+        Vertices of the largest networks, at least 3.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def guided(
         return found.stopped or all(of in found.cases for of in properties)
 
     try:
-        for draft in _shapes(rng, steps // 2):
+        for draft in _shapes(rng, steps // 2, largest):
             if over():
                 return found
             height = look(draft)
@@ -130,14 +133,14 @@ def guided(
                 pool.append((height, len(pool), draft))
         pool.sort(key=lambda entry: (-entry[0], entry[1]))
         # Some of the highest, and some of all kinds: where nothing moves yet, height says little.
-        others = rng.permutation(len(pool) - CLIMBERS)[:CLIMBERS] if len(pool) > CLIMBERS else []
-        climbers = pool[:CLIMBERS] + [pool[CLIMBERS + int(place)] for place in others]
+        others = rng.permutation(max(len(pool) - CLIMBERS, 0))[:CLIMBERS]
+        climbers = pool[:CLIMBERS] + [pool[CLIMBERS + place] for place in others.tolist()]
         for turn in range(steps - steps // 2):
             if over() or not climbers:
                 return found
             slot = turn % len(climbers)
             height, order, draft = climbers[slot]
-            moved = _move(draft, rng)
+            moved = _move(draft, rng, largest)
             reached = look(moved) if moved is not None else None
             if reached is not None and reached >= height:
                 climbers[slot] = (reached, order, moved if moved is not None else draft)
@@ -156,13 +159,13 @@ def _height(measured: Measured, degree: int, declared: Declared, properties: lis
     return height + 1e-3 * (math.log1p(size) + math.log1p(measured.changed + measured.moved))
 
 
-def _shapes(rng: np.random.Generator, count: int) -> Iterator[_Draft]:
+def _shapes(rng: np.random.Generator, count: int, largest: int) -> Iterator[_Draft]:
     """Yield pairs on graphs of many shapes, cut to the degree bound."""
     families = list(FAMILIES.values())
     for number in range(count):
         family = families[number % len(families)]
         # Sizes up to the densest the degree bound allows, and up to the largest, in turn.
-        top = LARGEST_DEGREE + 1 if number % 2 else LARGEST_NETWORK
+        top = min(largest, LARGEST_DEGREE + 1) if number % 2 else largest
         size = int(rng.integers(2, top))
         matrix = np.zeros((size, size), dtype=bool)
         for a, b in family(size, rng):
@@ -212,7 +215,7 @@ def _side(matrix: Bits, rng: np.random.Generator, members: Bits, most: int) -> B
     return chosen
 
 
-def _move(draft: _Draft, rng: np.random.Generator) -> _Draft | None:
+def _move(draft: _Draft, rng: np.random.Generator, largest: int) -> _Draft | None:
     """Change a pair a little: an edge, a neighbour of u, a member of S, or a vertex."""
     matrix, left, right, members = (
         part.copy() for part in (draft.matrix, draft.left, draft.right, draft.members)
@@ -235,7 +238,7 @@ def _move(draft: _Draft, rng: np.random.Generator) -> _Draft | None:
         case 6:
             left, right = left, members.copy()
         case 7:
-            if size + 2 > LARGEST_NETWORK:
+            if size + 2 > largest:
                 return None
             # A twin of v: what one vertex can do, two can do.
             grown = np.zeros((size + 1, size + 1), dtype=bool)

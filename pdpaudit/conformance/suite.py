@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from pdpaudit.conformance.check import Check
 from pdpaudit.conformance.checks import CHECKS
@@ -59,10 +63,22 @@ class NamedCheck:
         blocked = [need for need in self.check.needs if need in examination.failed]
         if blocked:
             return CheckResult(name, "skipped", detail=f"says nothing while {blocked[0]} fails")
-        result = _run(self.check, examination)
+        with _random_state_kept():
+            result = _run(self.check, examination)
         if result.status == "violated":
             examination.failed.add(name)
         return _expected(result, examination.options.expected_failures)
+
+
+@contextmanager
+def _random_state_kept() -> Iterator[None]:
+    """Put the global random state back, whatever the statistic does to it."""
+    kept = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
 
 
 def _run(check: Check, examination: Examination) -> CheckResult:
