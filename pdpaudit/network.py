@@ -54,7 +54,8 @@ def adjacency_from_edges(
     """
     low = np.minimum(sources, targets).astype(np.int64)
     high = np.maximum(sources, targets).astype(np.int64)
-    key = np.unique((low * n + high)[low != high])
+    key = np.sort((low * n + high)[low != high])
+    key = key[np.diff(key, prepend=-1) != 0]
     low, high = np.divmod(key, max(n, 1))
     rows = np.concatenate([low, high]).astype(np.int32)
     columns = np.concatenate([high, low]).astype(np.int32)

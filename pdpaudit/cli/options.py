@@ -165,7 +165,7 @@ class NetworkOptions:
                 f"--infect {self.infect}: give P,Q,ROUNDS, for example 0.3,0.3,4"
             ) from None
 
-        def plant(adjacency: Any, names: Any = None) -> Any:
+        def plant(adjacency: Any, names: Any) -> Any:
             import numpy as np
 
             from pdpaudit.registry import resolve
@@ -173,7 +173,7 @@ class NetworkOptions:
 
             if self.infect_from is None:
                 source = int(np.diff(adjacency.indptr).argmax())
-            elif names is not None and self.infect_from in names:
+            elif self.infect_from in names:
                 source = list(names).index(self.infect_from)
             else:
                 raise InputError(

@@ -25,8 +25,8 @@ from pdpaudit.readers.ties import Dropped, Ties, collapse
 
 __all__ = ["Plant", "Reading", "network_from_networkx", "read_network"]
 
-Plant: TypeAlias = Callable[[csr_array], npt.NDArray[np.bool_]]
-"""Chooses who is targeted, given the adjacency matrix: shape (n, n) to bool, shape (n,)."""
+Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
+"""Chooses who is targeted, given adjacency matrix (n, n) and names (n): to bool, shape (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def read_network(
     seeds : sequence of str, optional
         Names of the seeds; by default the smallest-index vertex of the largest targeted component.
     plant : callable, optional
-        Chooses who is targeted, given the adjacency matrix.
+        Chooses who is targeted, given the adjacency matrix and the names.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def read_network(
     )
     adjacency = adjacency_from_edges(len(names), low, high)
     if plant is not None:
-        targeted = plant(adjacency)
+        targeted = plant(adjacency, names)
     else:
         assert labels is not None
         targeted, more = partition(label_path, labels, targeted_value)

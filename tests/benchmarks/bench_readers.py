@@ -29,7 +29,7 @@ import networkx, numpy, pandas, psutil
 from pdpaudit.readers import read_network
 how, path, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
-def plant(adjacency):
+def plant(adjacency, names):
     return numpy.arange(adjacency.shape[0]) % 1000 == 0
 
 call = {

@@ -14,7 +14,7 @@ EDGES = "source,target,weight\nann,bob,1\nbob,cy,2\ncy,dan,1\n"
 PEOPLE = "id,label\nann,target\nbob,other\ncy,target\ndan,other\n"
 
 
-def first_only(adjacency):
+def first_only(adjacency, names):
     return np.arange(adjacency.shape[0]) < 1
 
 
@@ -280,7 +280,7 @@ def test_all_targeted(tmp_path):
 
 
 def test_nobody_planted(tmp_path):
-    refuse(tmp_path, "no targeted vertex", plant=lambda a: np.zeros(a.shape[0], dtype=bool))
+    refuse(tmp_path, "no targeted vertex", plant=lambda a, names: np.zeros(a.shape[0], dtype=bool))
 
 
 def test_missing_label(tmp_path):

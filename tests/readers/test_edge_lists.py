@@ -11,7 +11,7 @@ from pdpaudit.errors import InputError
 from pdpaudit.readers import Reading, read_network
 
 
-def first_only(adjacency):
+def first_only(adjacency, names):
     mask = np.zeros(adjacency.shape[0], dtype=bool)
     mask[0] = True
     return mask

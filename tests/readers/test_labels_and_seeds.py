@@ -87,7 +87,7 @@ def test_more_than_two_labels_are_said_aloud(files):
 def test_infection_with_a_nodes_file_uses_its_ids_alone(files):
     files[1].write_text("author\n" + "\n".join(["Gus", "fay", "eve", "dan", "cy", "bob", "ann"]))
 
-    def plant(adjacency):
+    def plant(adjacency, names):
         assert adjacency.shape == (7, 7)
         return np.arange(7) % 2 == 0
 
@@ -99,7 +99,7 @@ def test_infection_with_a_nodes_file_uses_its_ids_alone(files):
 def test_single_column_of_names_with_spaces(files):
     files[0].write_text("Ann Lee,Bo Jo\n")
     files[1].write_text("author\nAnn Lee\nBo Jo\nCy Van Dam\n")
-    reading = read_network(files[0], nodes=files[1], plant=lambda a: np.arange(3) < 1)
+    reading = read_network(files[0], nodes=files[1], plant=lambda a, names: np.arange(3) < 1)
     assert reading.network.names == ("Ann Lee", "Bo Jo", "Cy Van Dam")
 
 

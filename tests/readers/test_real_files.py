@@ -12,7 +12,7 @@ from pdpaudit.network import targeted_components
 from pdpaudit.readers import read_network
 
 
-def every_seventh(adjacency):
+def every_seventh(adjacency, names):
     return np.arange(adjacency.shape[0]) % 7 == 0
 
 

@@ -108,7 +108,7 @@ def test_without_header_every_row_is_an_edge(network, separator):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges"
         path.write_text(write(rows, separator, "\n", csv.QUOTE_ALL), newline="")
-        found = read_network(path, plant=lambda a: np.arange(a.shape[0]) < 1).network
+        found = read_network(path, plant=lambda a, names: np.arange(a.shape[0]) < 1).network
     expected = nx.Graph(rows)
     expected.remove_edges_from(list(nx.selfloop_edges(expected)))
     assert set(found.names) == set(expected)
@@ -142,7 +142,7 @@ def test_graph_formats(tmp_path, writer: Callable[[nx.Graph, Path], None], packe
     writer(graph, path)
     if packed:
         path.write_bytes(gzip.compress(path.read_bytes()))
-    found = read_network(path, plant=lambda a: np.arange(a.shape[0]) < 5, min_weight=3)
+    found = read_network(path, plant=lambda a, names: np.arange(a.shape[0]) < 5, min_weight=3)
     heavy = nx.Graph()
     heavy.add_nodes_from(graph)
     heavy.add_edges_from((a, b) for a, b, w in graph.edges(data="weight") if w >= 3)
@@ -156,7 +156,7 @@ def test_matrix_market(tmp_path, symmetry):
     adjacency, _ = adjacency_from_networkx(nx.karate_club_graph())
     path = tmp_path / "karate.mtx"
     mmwrite(path, adjacency, symmetry=symmetry)
-    found = read_network(path, plant=lambda a: np.arange(a.shape[0]) < 5)
+    found = read_network(path, plant=lambda a, names: np.arange(a.shape[0]) < 5)
     assert (found.network.adjacency != adjacency).nnz == 0
     assert found.network.names[0] == "1"
     assert ("78 duplicates" in found.summary) == (symmetry == "general")
