@@ -27,7 +27,7 @@ def count_within(
 
     Parameters
     ----------
-    sizes : ndarray of int, shape (C, g) or (C, 1)
+    sizes : ndarray of int, shape (C, g)
         Numbers of trials.
     above : ndarray of float, shape (C, g)
         Probabilities of success.
@@ -42,7 +42,7 @@ def count_within(
     Examples
     --------
     >>> rng = np.random.default_rng(1)
-    >>> count_within(np.array([[10]]), np.array([[0.5, 0.5]]), np.array([-1.0, 10.0]), rng)
+    >>> count_within(np.array([[10, 10]]), np.array([[0.5, 0.5]]), np.array([-1.0, 10.0]), rng)
     array([False,  True])
     """
     expected = sizes * above
@@ -57,8 +57,7 @@ def count_within(
     within[limit < 0] = False
     within |= limit >= total
     if len(open_):
-        trials = sizes if sizes.shape[1] == 1 else sizes[:, open_]
-        successes = rng.binomial(trials, above[:, open_]).sum(axis=0)
+        successes = rng.binomial(sizes[:, open_], above[:, open_]).sum(axis=0)
         within[open_] = successes <= limit[open_]
     return np.asarray(within)
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 from pdpaudit.contracts import Law, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
-from .hidden import Calibration, State, state_after, state_at_seeds
+from .hidden import Calibration, State, state_after_sfs, state_at_seeds
 from .laws import (
     Laplace,
     LawUnavailable,
@@ -85,7 +85,7 @@ def law_of_searches(
             f"{rounds} search rounds: the exact law of SearchCom is worked out for one round; ask "
             "for 2 components, or sample"
         )
-    state = state_after(instance, sop, seed_components(instance))
+    state = state_after_sfs(instance, sop)
     targets, law = _search_com(state, calibration)
     found = (output_of(instance, (target,)) for target in targets)
     return _law([*zip(found, law.found.tolist(), strict=True), (start, law.none)])

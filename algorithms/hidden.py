@@ -19,13 +19,14 @@ from .classes import Classes, classes_by_score, refined, split
 from .counting import count_within, survival
 from .laws.noise import Laplace
 from .levels import BLOCK, Levels, draw_winners, group_by_score
-from .rounds import sample_rounds
+from .rounds import by_label, outputs_of_rounds
 from .searching import examine, ranked, score, unexamined
 from .sfs import sfs
 from .simulation import (
     component_labels,
     component_members,
     neighbourhood,
+    remaining,
     seed_components,
     shelf,
     targeted_mask,
@@ -78,6 +79,10 @@ class State:
         return len(self.targets.members) + 2 * len(self.classes.vertices)
 
 
+#: A state met by this many runs of one batch is likely to be met by the next batch.
+WORTH_KEEPING = 16
+
+
 def state_at_seeds(instance: SearchInstance, sop: StatisticOfProximity) -> State:
     """Return the state of a search that has examined the seeds alone; one scoring, then kept."""
 
@@ -94,39 +99,67 @@ def state_at_seeds(instance: SearchInstance, sop: StatisticOfProximity) -> State
     return shelf(instance, "states").get(("seeds alone", sop), build, State.weight)
 
 
+def state_after_sfs(instance: SearchInstance, sop: StatisticOfProximity) -> State:
+    """Return the state of a search that has explored the seeds' components; kept."""
+
+    def build() -> State:
+        found = seed_components(instance)
+        targets, scores = _scored(instance, sop, found)
+        near = neighbourhood(instance, _members(instance, found))
+        unseen = np.flatnonzero(~targeted_mask(instance) & ~near)
+        return State(targets, classes_by_score(unseen, scores[unseen]))
+
+    return shelf(instance, "states").get(("seeds explored", sop), build, State.weight)
+
+
 def state_after(
-    instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    before: State,
+    found: tuple[int, ...],
+    *,
+    keep: bool,
 ) -> State:
-    """Return the state of a search that has explored the components ``found``, in this order.
+    """Return the state of a search that has explored one component more.
 
     Parameters
     ----------
     instance, sop
         The network and the statistic.
+    before : State
+        The state of the round before.
     found : tuple of int
-        Labels of components, those of the seeds first.
+        Labels of the components found, in order.
+    keep : bool
+        Whether the state is likely to be met again.
 
     Returns
     -------
     State
-        One scoring for each round before, then kept.
+        One scoring, and O(p) for p protected vertices.
     """
 
     def build() -> State:
-        members = component_members(instance)
-        known = np.concatenate([members[label] for label in found])
-        scores = score(sop, instance, known.tolist())
-        targeted = targeted_mask(instance)
-        left = np.flatnonzero(targeted & ~np.isin(component_labels(instance), found))
-        targets = group_by_score(left, scores[left])
-        if len(found) == len(seed_components(instance)):
-            unseen = np.flatnonzero(~targeted & ~neighbourhood(instance, known))
-            return State(targets, classes_by_score(unseen, scores[unseen]))
-        seen = neighbourhood(instance, members[found[-1]])
-        before = state_after(instance, sop, found[:-1])
+        targets, scores = _scored(instance, sop, found)
+        seen = neighbourhood(instance, _members(instance, found[-1:]))
         return State(targets, refined(before.classes, ~seen, scores))
 
-    return shelf(instance, "states").get(("in order", sop, found), build, State.weight)
+    key = ("in order", sop, found)
+    return shelf(instance, "states").get(key, build, State.weight, keep=keep)
+
+
+def _members(instance: SearchInstance, found: tuple[int, ...]) -> Ints:
+    members = component_members(instance)
+    return np.concatenate([members[label] for label in found])
+
+
+def _scored(
+    instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
+) -> tuple[Levels, npt.NDArray[np.float64]]:
+    """Score every vertex, and group the targets left."""
+    scores = score(sop, instance, _members(instance, found).tolist())
+    left = remaining(instance, found)
+    return group_by_score(left, scores[left]), scores
 
 
 def sample_search(
@@ -161,8 +194,8 @@ def sample_search(
         return _sample_noiseless(steps, calibration, size, rng)
 
     state = state_at_seeds(instance, sop)
-    counts = state.classes.sizes[:, None]
-    winners, _ = _play(state, counts, calibration, size, True, rng)
+    counts = np.broadcast_to(state.classes.sizes[:, None], (len(state.classes.sizes), size))
+    winners, _ = _play(state, counts, calibration, True, rng)
     codes, distinct = pd.factorize(winners)
     outputs = [(winner,) if winner >= 0 else () for winner in distinct.tolist()]
     return Outputs(outputs, codes.astype(np.int64))
@@ -194,28 +227,36 @@ def sample_searches(
     if calibration.score_scale == 0:
         steps = _noiseless(instance, sop, rounds, explore=True)
         return _sample_noiseless(steps, calibration, size, rng)
-    public = len(seed_components(instance))
-
-    def play(
-        found: tuple[int, ...], hidden: Ints, last: bool, rng: np.random.Generator
-    ) -> tuple[Ints, Ints]:
-        state = state_after(instance, sop, found)
-        first = len(found) == public
-        counts = state.classes.sizes[:, None] if first else split(state.classes, hidden, rng)
-        return _play(state, counts, calibration, hidden.shape[1], last, rng)
-
-    return sample_rounds(instance, size, rounds, play, rng, ordered=True)
+    labels = component_labels(instance)
+    winners = np.full((rounds, size), -1)
+    start = state_after_sfs(instance, sop)
+    everyone = np.broadcast_to(start.classes.sizes[:, None], (len(start.classes.sizes), size))
+    # Depth first: besides what is kept, only the states along one path are held at a time.
+    stack = [(0, seed_components(instance), start, everyone, np.arange(size))]
+    while stack and rounds:
+        now, found, state, counts, runs = stack.pop()
+        if now:
+            state = state_after(instance, sop, state, found, keep=len(runs) >= WORTH_KEEPING)
+            counts = split(state.classes, counts, rng)
+        last = now == rounds - 1
+        won, after = _play(state, counts, calibration, last, rng)
+        winners[now, runs] = won
+        if not last:
+            stack += [
+                (now + 1, (*found, label), state, after[:, chosen], runs[chosen])
+                for label, chosen in by_label(won, labels)
+            ]
+    return outputs_of_rounds(instance, winners)
 
 
 def _play(
-    state: State,
-    counts: Ints,
-    calibration: Calibration,
-    size: int,
-    last: bool,
-    rng: np.random.Generator,
+    state: State, counts: Ints, calibration: Calibration, last: bool, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """Play SearchCom ``size`` times with ``counts`` unexamined vertices, (C, size) or (C, 1)."""
+    """Play SearchCom once for each column of ``counts``, the unexamined vertices of each class.
+
+    Returns the vertices found, or -1, and the counts afterwards unless this is the last round.
+    """
+    size = counts.shape[1]
     targets, classes = state.targets, state.classes
     winners = np.full(size, -1)
     after = np.empty((0 if last else len(classes.sizes), size), dtype=np.int64)
@@ -225,7 +266,7 @@ def _play(
     width = max(1, BLOCK // max(len(classes.sizes), 1))
     for begin in range(0, size, width):
         part = slice(begin, min(begin + width, size))
-        mine = counts if counts.shape[1] == 1 else counts[:, part]
+        mine = counts[:, part]
         positions, values = draw_winners(targets, noise, part.stop - begin, rng)
         limits = calibration.draw_limits(part.stop - begin, rng)
         above = survival(noise, values - classes.scores[:, None])

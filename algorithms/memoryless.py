@@ -1,7 +1,8 @@
 """Searches whose rounds depend on earlier outputs alone, many times over.
 
 Such a round compares the noisy scores of the targets not found yet: what was examined on the way
-to earlier ones plays no part. So the runs that have found the same components share one state.
+to earlier ones plays no part. So the runs that have found the same components, in whatever order
+and whichever of their vertices first, share one state.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from pdpaudit.network import SearchInstance
 
 from .laws.noise import Noise
 from .levels import Levels, draw_winners, group_by_score
-from .rounds import sample_rounds
+from .rounds import by_label, outputs_of_rounds
 from .searching import score
-from .simulation import component_labels, component_members, shelf, targeted_mask
+from .simulation import component_labels, component_members, remaining, seed_components, shelf
 
 __all__ = ["remaining_targets", "sample_winners"]
 
@@ -32,7 +33,7 @@ def remaining_targets(
         members = component_members(instance)
         known = np.concatenate([members[label] for label in found])
         scores = score(sop, instance, known.tolist())
-        left = np.flatnonzero(targeted_mask(instance) & ~np.isin(component_labels(instance), found))
+        left = remaining(instance, found)
         return group_by_score(left, scores[left])
 
     key = ("whatever order", sop, found)
@@ -73,15 +74,19 @@ def sample_winners(
         The targets found, in order. O(size · rounds · levels), beside one scoring for each set of
         components met.
     """
-
-    def play(
-        found: tuple[int, ...], hidden: Ints, last: bool, rng: np.random.Generator
-    ) -> tuple[Ints, Ints]:
-        targets = remaining_targets(instance, sop, found)
-        size = hidden.shape[1]
-        if not len(targets.members):
-            return np.full(size, -1), hidden
-        positions, _ = draw_winners(targets, noise, size, rng, threshold)
-        return np.where(positions >= 0, targets.members[positions], -1), hidden
-
-    return sample_rounds(instance, size, rounds, play, rng, ordered=False)
+    labels = component_labels(instance)
+    winners = np.full((rounds, size), -1)
+    groups = {seed_components(instance): np.arange(size)}
+    for winners_now in winners:
+        parts: dict[tuple[int, ...], list[Ints]] = {}
+        for found, runs in groups.items():
+            targets = remaining_targets(instance, sop, found)
+            if not len(targets.members):
+                continue
+            positions, _ = draw_winners(targets, noise, len(runs), rng, threshold)
+            won = np.where(positions >= 0, targets.members[positions], -1)
+            winners_now[runs] = won
+            for label, chosen in by_label(won, labels):
+                parts.setdefault(tuple(sorted((*found, label))), []).append(runs[chosen])
+        groups = {found: np.concatenate(runs) for found, runs in parts.items()}
+    return outputs_of_rounds(instance, winners)

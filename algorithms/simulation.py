@@ -23,6 +23,7 @@ __all__ = [
     "component_order",
     "neighbourhood",
     "output_of",
+    "remaining",
     "seed_components",
     "shelf",
     "targeted_mask",
@@ -56,13 +57,23 @@ class Shelf:
         self.room = room
         self.kept: dict[Hashable, Any] = {}
 
-    def get(self, key: Hashable, build: Callable[[], T], weight: Callable[[T], int]) -> T:
-        """Return what is kept under ``key``, or build it; ``weight`` is how much room it takes."""
+    def get(
+        self,
+        key: Hashable,
+        build: Callable[[], T],
+        weight: Callable[[T], int],
+        *,
+        keep: bool = True,
+    ) -> T:
+        """Return what is kept under ``key``, or build it, and keep it if there is room.
+
+        ``weight`` says how much room it takes.
+        """
         if key in self.kept:
             known: T = self.kept[key]
             return known
         value = build()
-        if self.room > 0:
+        if keep and self.room > 0:
             self.room -= weight(value)
             self.kept[key] = value
         return value
@@ -110,6 +121,16 @@ def component_labels(instance: SearchInstance) -> npt.NDArray[np.int64]:
 def seed_components(instance: SearchInstance) -> tuple[int, ...]:
     """Return the labels of the components that statistic-first search finds from the seeds."""
     return tuple(sorted({int(component_labels(instance)[seed]) for seed in instance.seeds}))
+
+
+def remaining(instance: SearchInstance, found: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the targets outside the components labelled ``found``, ascending; O(|T|)."""
+    targets: npt.NDArray[np.int64] = instance.remember(
+        "simulation: targets", lambda: np.flatnonzero(targeted_mask(instance))
+    )
+    gone = np.zeros(len(component_members(instance)), dtype=np.bool_)
+    gone[list(found)] = True
+    return targets[~gone[component_labels(instance)[targets]]]
 
 
 def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[int, ...]:
