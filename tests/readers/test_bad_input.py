@@ -65,7 +65,7 @@ def test_file_that_fails_while_being_read(tmp_path):
     refuse(tmp_path, "cannot be read", edges=None, name="e" * 300)
 
 
-@pytest.mark.parametrize("content", ["", "\n \n\t\n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", ["", "\n \n\t\n", gzip.compress(b"", mtime=0)])
 def test_empty_file(tmp_path, content):
     refuse(tmp_path, "edges.csv: is empty", edges=content)
 
