@@ -235,7 +235,7 @@ def lower_bound(
     Examples
     --------
     >>> lower_bound([136, 0], 1000, [50, 3], 1000, 0.05).round(3)
-    array([0.739, 0.   ])
+    array([0.742, 0.   ])
     """
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; choose one of {', '.join(sorted(METHODS))}")

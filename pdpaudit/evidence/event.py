@@ -6,7 +6,19 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["FEATURES", "Event", "Side", "common_prefix", "count_inside", "simplest"]
+from pdpaudit.evidence.regions import Range, Score, region_from_json
+
+__all__ = [
+    "FEATURES",
+    "AnyEvent",
+    "Event",
+    "Side",
+    "common_prefix",
+    "count_inside",
+    "event_from_json",
+    "feature_of",
+    "simplest",
+]
 
 Side = Literal["left", "right"]
 
@@ -36,6 +48,42 @@ FEATURES: dict[str, Callable[[Hashable], Hashable]] = {
 }
 
 
+def feature_of(name: str) -> Callable[[Hashable], Hashable]:
+    """Return the feature of a name: those above, and those that name vertices.
+
+    ``"begins 2"`` is the first two entries of a list, ``"finds 5"`` whether 5 is in it, and
+    ``"order 5 7"`` which of the two stands first, None where neither is in it.
+
+    Raises
+    ------
+    KeyError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> feature_of("finds 5")((3, 5)), feature_of("order 5 7")((3, 7)), feature_of("begins 2")((3,))
+    (True, 7, (3,))
+    """
+    if name in FEATURES:
+        return FEATURES[name]
+    kind, *numbers = name.split()
+    match kind, [int(number) for number in numbers]:
+        case "begins", [length]:
+            return lambda output: output[:length] if isinstance(output, tuple) else None
+        case "finds", [vertex]:
+            return lambda output: vertex in output if isinstance(output, tuple) else None
+        case "order", [one, other]:
+            return lambda output: _earlier(output, one, other)
+    raise KeyError(name)
+
+
+def _earlier(output: Hashable, one: int, other: int) -> Hashable:
+    for entry in output if isinstance(output, tuple) else ():
+        if entry in (one, other):
+            return entry  # type: ignore[no-any-return]
+    return None
+
+
 @dataclass(frozen=True)
 class Event:
     """A set of outputs, described by the values of one feature.
@@ -43,7 +91,7 @@ class Event:
     Attributes
     ----------
     feature : str
-        A key of :data:`FEATURES`.
+        A name that :func:`feature_of` knows.
     values : frozenset
         The values of the feature that belong to the event.
     side : {"left", "right"}
@@ -66,7 +114,12 @@ class Event:
     def __contains__(self, output: Hashable) -> bool:
         """Return whether an output belongs to the event."""
         seen = output[self.prefix :] if isinstance(output, tuple) else output
-        return FEATURES[self.feature](seen) in self.values
+        return feature_of(self.feature)(seen) in self.values
+
+    def count(self, draws: Any) -> int:
+        """Return how many outputs of draws, with ``counts`` and ``rows``, belong to the event."""
+        inside = count_inside(self, draws.counts)
+        return inside + sum(tuple(row) in self for row in draws.rows.tolist())
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; values in a stable order."""
@@ -79,9 +132,37 @@ class Event:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Event:
-        """Return the event of a JSON form."""
+        """Return the event of a JSON form.
+
+        Raises
+        ------
+        KeyError
+            If something is missing or the feature is unknown.
+        """
         values = frozenset(_hashable(value) for value in body["values"])
+        feature_of(body["feature"])
         return cls(body["feature"], values, body["side"], int(body["prefix"]))
+
+
+#: An event of any kind: values of a feature, or a region of real vectors.
+AnyEvent = Event | Range | Score
+
+
+def event_from_json(body: Mapping[str, Any]) -> AnyEvent:
+    """Return the event of a JSON form, of whatever kind.
+
+    Raises
+    ------
+    KeyError
+        If something is missing or its kind is unknown.
+
+    Examples
+    --------
+    >>> event = Event("first", frozenset({4}), "left", prefix=2)
+    >>> event_from_json(event.to_json()) == event
+    True
+    """
+    return Event.from_json(body) if "values" in body else region_from_json(body)
 
 
 def simplest(outputs: Iterable[Hashable], inside: frozenset[Hashable], side: Side) -> Event:
@@ -132,8 +213,14 @@ def common_prefix(outputs: Sequence[Hashable]) -> int:
     return shared
 
 
-def count_inside(event: Event, counts: Mapping[Hashable, int]) -> int:
-    """Return how many of the counted outputs belong to the event."""
+def count_inside(event: Event | Range | Score, counts: Mapping[Hashable, int]) -> int:
+    """Return how many of the counted outputs belong to the event.
+
+    Examples
+    --------
+    >>> count_inside(Event("last", frozenset({4}), "left"), {(3, 4): 5, (4, 3): 7})
+    5
+    """
     return sum(times for output, times in counts.items() if output in event)
 
 
