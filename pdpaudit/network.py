@@ -258,6 +258,8 @@ class Network:
                     f"seed {self.name(seed)!r} is protected: seeds are public and must be "
                     "targeted; choose another with --seeds"
                 )
+        if self.max_degree is not None and self.max_degree < 1:
+            raise InputError(f"--max-degree {self.max_degree}: must be at least 1")
         degree = np.diff(self.adjacency.indptr)
         if self.max_degree is not None and degree.max() > self.max_degree:
             raise InputError(

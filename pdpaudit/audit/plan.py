@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pdpaudit.errors import InputError
+from pdpaudit.evidence import METHODS
+from pdpaudit.evidence import METHODS
 
 __all__ = ["Plan", "Silent", "Watcher"]
 
@@ -49,6 +51,11 @@ class Plan:
         How ε is bounded from two counts; see :mod:`pdpaudit.evidence`.
     jobs : int
         Worker processes; never changes the result.
+    tries : int, optional
+        Pairs to try at most, before local moves; None: all.
+    time_limit : float, optional
+        Seconds after which the search for a pair ends with what it has; what was found then
+        depends on the machine. None: no limit.
 
     Raises
     ------
@@ -59,8 +66,10 @@ class Plan:
     seed: int
     samples: int | None = None
     confidence: float = 0.95
-    method: str = "clopper-pearson"
+    method: str = "exact"
     jobs: int = 1
+    tries: int | None = None
+    time_limit: float | None = None
 
     DEFAULT_SAMPLES = 100_000
 
@@ -72,8 +81,16 @@ class Plan:
             raise InputError(
                 f"--confidence {self.confidence}: must lie between 0 and 1, for example 0.95"
             )
+        if self.method not in METHODS:
+            raise InputError(f"--method {self.method}: known are {', '.join(METHODS)}")
         if self.jobs == 0 or self.jobs < -1:
             raise InputError(f"--jobs {self.jobs}: give a number of processes, or -1 for all cores")
+        if self.method not in METHODS:
+            raise InputError(f"--method {self.method}: choose one of {', '.join(METHODS)}")
+        if self.tries is not None and self.tries < 1:
+            raise InputError(f"--try {self.tries}: must be at least 1")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"--time-limit {self.time_limit}: give seconds above 0")
 
     @property
     def size(self) -> int:

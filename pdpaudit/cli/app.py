@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import traceback
+from pathlib import Path
+from types import TracebackType
 
 import typer
 
+import pdpaudit
 from pdpaudit.cli.audit import audit_command
 from pdpaudit.cli.listing import list_command
 from pdpaudit.cli.replay import replay_command
@@ -53,16 +56,16 @@ def main(arguments: list[str] | None = None) -> None:
         Always: 0, 1 or 2, and 130 after an interruption.
     """
     try:
-        status = app(args=arguments, standalone_mode=False)
+        status = app(args=arguments, prog_name="pdpaudit", standalone_mode=False)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "pdpaudit" if context is None else context.command_path
-        _complain(f"{error.format_message()} See `{command} --help`.")
+        _complain(f"{error.format_message().rstrip('.')}; see `{command} --help`")
         sys.exit(2)
     except UserCodeError as error:
         cause = error.__cause__
         if cause is not None:
-            sys.stderr.writelines(traceback.format_exception(cause))
+            sys.stderr.writelines(traceback.format_exception(type(cause), cause, _theirs(cause)))
         _complain(f"{error}: {type(cause).__name__}: {cause}; mend the file and run again")
         sys.exit(2)
     except InputError as error:
@@ -72,6 +75,18 @@ def main(arguments: list[str] | None = None) -> None:
         _complain("interrupted before anything was confirmed; nothing was written")
         sys.exit(130)
     sys.exit(status or 0)
+
+
+def _theirs(error: BaseException) -> TracebackType | None:
+    """Return the part of a traceback that lies in the user's code, without ours before it."""
+    ours = str(Path(pdpaudit.__file__).parent)
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith((ours, "<frozen importlib")) and "importlib" not in file:
+            break
+        trace = trace.tb_next
+    return trace
 
 
 def _complain(message: str) -> None:

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from pdpaudit.cli import main
 
 EDGES = "source,target,weight\nann,bob,1\nbob,cat,2\ncat,dan,1\ndan,ann,3\neve,bob,1\n"
 NODES = "id,label\nann,target\nbob,protected\ncat,target\ndan,protected\neve,target\n"
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed, and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
 @pytest.fixture
-def pdpaudit(tmp_path: Path) -> Run:
-    """Return a function that runs ``python -m pdpaudit`` in a folder with a small network."""
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Return a function that runs a command in a folder with a small network."""
     (tmp_path / "edges.csv").write_text(EDGES)
     (tmp_path / "nodes.csv").write_text(NODES)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pdpaudit", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
-            timeout=300,
-            check=False,
-        )
+    def ran(*arguments: str) -> Ran:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main(list(arguments))
+        told = capsys.readouterr()
+        return Ran(int(left.value.code or 0), told.out, told.err)
 
-    return run
+    return ran
