@@ -3,6 +3,7 @@
 from pdpaudit.conformance.door import name_of, require_statistic
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.pytest_helper import parametrize_with_checks
+from pdpaudit.conformance.replaying import replay_witness
 from pdpaudit.conformance.suite import NamedCheck, check_names, check_sop, iter_checks
 from pdpaudit.conformance.witness import Verification, as_listing, as_python, verify_witness
 
@@ -17,6 +18,7 @@ __all__ = [
     "iter_checks",
     "name_of",
     "parametrize_with_checks",
+    "replay_witness",
     "require_statistic",
     "verify_witness",
 ]

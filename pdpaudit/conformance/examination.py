@@ -17,6 +17,7 @@ from pdpaudit.conformance.door import name_of, require_statistic
 from pdpaudit.conformance.exhaustive import Exhaustion, exhaust
 from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, author_trace, limit, place_of
 from pdpaudit.conformance.measure import evaluator, measure, violates
+from pdpaudit.conformance.on_network import require_degree
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.random_search import at_random
 from pdpaudit.conformance.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided
@@ -52,6 +53,8 @@ class Examination:
         self.sop, self.declared = require_statistic(sop)
         self.options = options
         self.name = name_of(self.sop)
+        if options.network is not None and options.max_degree is not None:
+            require_degree(options.network, options.max_degree)
         self.start = time.time()
         self.failed: set[str] = set()  # names of the checks that failed so far
 
@@ -260,7 +263,7 @@ class Examination:
     def scope(self) -> str:
         """Say what exhaustion and search went through."""
         done = self.exhaustion.rows[-1].n if self.exhaustion.rows else 0
-        parts = [f"all networks with up to {done} vertices, up to relabelling"]
+        parts = [f"all networks up to {done} vertices"]
         if self.exhaustion.stopped:
             parts.append(f"{self.exhaustion.stopped} (--time-limit {self.options.time_limit:g})")
         return "; ".join(parts)
@@ -269,8 +272,8 @@ class Examination:
         """Say how many larger pairs were looked at."""
         drawn, climbed = self.beyond
         text = (
-            f"{climbed.looked_at} guided and {drawn.looked_at} random pairs with up to "
-            f"{LARGEST_NETWORK} vertices and degree {LARGEST_DEGREE}"
+            f"{climbed.looked_at + drawn.looked_at} pairs up to {LARGEST_NETWORK} vertices and "
+            f"degree {LARGEST_DEGREE}"
         )
         return text + ("; the time was over first" if drawn.stopped or climbed.stopped else "")
 

@@ -15,11 +15,27 @@ from pdpaudit.errors import InputError
 from pdpaudit.neighbors import rewire
 from pdpaudit.network import Network, targeted_components
 
-__all__ = ["Move", "worst_move"]
+__all__ = ["Move", "require_degree", "worst_move"]
 
 Vertices = npt.NDArray[np.int64]
 
 SCALAR_SAMPLE = 300  # targeted vertices a statistic without fast path is evaluated at
+
+
+def require_degree(network: Network, max_degree: int) -> None:
+    """Refuse a degree bound that the network itself does not obey.
+
+    Raises
+    ------
+    InputError
+        If a vertex has more neighbours.
+    """
+    largest = int(np.diff(network.adjacency.indptr).max())
+    if largest > max_degree:
+        raise InputError(
+            f"the network has a vertex of degree {largest}, above the public bound {max_degree}; "
+            f"give --max-degree {largest} or more"
+        )
 
 
 @dataclass(frozen=True)
@@ -98,12 +114,8 @@ def worst_move(
     EvaluationFailed
         If the statistic fails.
     """
+    require_degree(network, max_degree)
     degree = np.diff(network.adjacency.indptr)
-    if degree.max() > max_degree:
-        raise InputError(
-            f"the network has a vertex of degree {degree.max()}, above the public bound "
-            f"{max_degree}; give --max-degree {degree.max()} or more"
-        )
     rng = np.random.default_rng([seed, 0x0E])
     targeted = np.flatnonzero(network.targeted)
     seen = targeted if fast else np.sort(rng.permutation(targeted)[:SCALAR_SAMPLE])

@@ -261,37 +261,29 @@ def as_python(witness: Mapping[str, Any], specification: str) -> str:
     Returns
     -------
     str
-        A program of a dozen lines.
+        A program of eight lines.
     """
+    edges = [tuple(edge) for edge in witness["edges"]]
+    targets = list(witness["targets"])
     lines = [
-        "import inspect",
-        "",
         "import networkx as nx",
-        "",
+        "from pdpaudit.conformance import require_statistic",
         "from pdpaudit.registry import resolve",
-        "",
-        f'sop = resolve("sops", {specification!r})',
-        "sop = sop() if inspect.isclass(sop) else sop",
-        f"targets = frozenset({list(witness['targets'])!r})",
+        f'sop, _ = require_statistic(resolve("sops", {specification!r}))',
     ]
+    values = f"print([sop(graph, v, frozenset({targets!r})) for v in range({witness['n']})])"
     if witness["property"] not in PAIR_PROPERTIES:
-        return "\n".join(
-            [
-                *lines,
-                f"graph = nx.empty_graph({witness['n']})",
-                f"graph.add_edges_from({[tuple(edge) for edge in witness['edges']]!r})",
-                f"print([sop(graph, v, targets) for v in range({witness['n']})])",
-            ]
-        )
-    return "\n".join(
-        [
-            *lines,
-            f"for neighbours in {list(witness['left'])!r}, {list(witness['right'])!r}:",
-            f"    graph = nx.empty_graph({witness['n']})",
-            f"    graph.add_edges_from({[tuple(edge) for edge in witness['edges']]!r})",
-            f"    graph.add_edges_from(({witness['vertex']}, v) for v in neighbours)",
-            f"    print([sop(graph, v, targets) for v in range({witness['n']})])",
-            f"print(sop.sensitivity({witness['max_degree']}), "
-            f"sop.impact_cardinality({witness['max_degree']}))",
+        lines += [
+            f"graph = nx.empty_graph({witness['n']})",
+            f"graph.add_edges_from({edges!r})",
+            values,
         ]
-    )
+    else:
+        u = witness["vertex"]
+        lines += [
+            f"for around in {list(witness['left'])!r}, {list(witness['right'])!r}:",
+            f"    graph = nx.empty_graph({witness['n']})",
+            f"    graph.add_edges_from([*{edges!r}, *(({u}, v) for v in around)])",
+            f"    {values}",
+        ]
+    return "\n".join(lines)

@@ -61,7 +61,7 @@ def _run(examination: Examination) -> CheckResult:
         examination,
         chain(small_samples(SMALL), _medium_samples(seed), large_samples(seed)),
         (
-            f"all graphs with up to {SMALL} vertices, all S, 200 of 6 and 7, and 30 with up to 30"
+            f"all graphs up to {SMALL} vertices, 230 up to 30"
             + (", in disjoint unions as well" if together else "")
         ),
     )

@@ -24,10 +24,7 @@ def _run(examination: Examination) -> CheckResult:
     samples = Samples(
         examination,
         chain(small_samples(SMALL), large_samples(examination.options.seed)),
-        (
-            f"all graphs with up to {SMALL} vertices, all S, and 30 graphs with up to 30 vertices, "
-            "each in two other orders"
-        ),
+        f"all graphs up to {SMALL} vertices, 30 up to 30, two orders",
     )
     for sample in samples:
         targets = frozenset(sample.targets)

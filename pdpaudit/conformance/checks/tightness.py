@@ -6,7 +6,7 @@ import math
 
 from pdpaudit.conformance.check import Check
 from pdpaudit.conformance.examination import Examination
-from pdpaudit.conformance.tolerance import differ
+from pdpaudit.conformance.tolerance import differ, exceeds
 from pdpaudit.results import CheckResult
 
 __all__ = ["TIGHTNESS"]
@@ -28,7 +28,10 @@ def _run(examination: Examination) -> CheckResult:
     notes = []
     known = [d for d in degrees if math.isfinite(declared[d])]
     loose = [d for d in known if declared[d] > exact[d] and differ(declared[d], exact[d])]
-    if known and loose == known:
+    exceeded = [d for d in known if exceeds(exact[d], declared[d])]
+    if exceeded:
+        notes.append(f"exceeded for degree {', '.join(map(str, exceeded))}")
+    elif known and loose == known:
         # Only a bound that is not attained for any degree is called loose: a larger network
         # might attain it for the largest degrees.
         d = known[-1]

@@ -1,0 +1,160 @@
+"""``pdpaudit check SOP``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pdpaudit.cli import options as o
+
+if TYPE_CHECKING:
+    from pdpaudit.results import CheckResult
+
+__all__ = ["check_command"]
+
+
+def check_command(
+    sop: Annotated[
+        str,
+        typer.Argument(
+            help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
+            "a name in ./sops.py."
+        ),
+    ],
+    max_vertices: Annotated[
+        int,
+        typer.Option(help="Exhaustive over all networks with up to so many vertices, at most 8."),
+    ] = 6,
+    max_degree: Annotated[
+        int | None,
+        typer.Option(help="Public degree bound of the network; default: its vertices less one."),
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(help="Run this check only; may be repeated.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option(help="Leave this check out; may be repeated.")
+    ] = None,
+    expect_failure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHECK=REASON", help="A check known to fail, and why; may be repeated."
+        ),
+    ] = None,
+    examples: Annotated[
+        int, typer.Option(help="Pairs the guided search looks at beyond the small networks.")
+    ] = 3000,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds for all of it; what was completed is reported.")
+    ] = 120.0,
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    id_column: o.IdColumn = None,
+    label_column: o.LabelColumn = "label",
+    targeted_value: o.TargetedValue = "target",
+    source_column: o.SourceColumn = None,
+    target_column: o.TargetColumn = None,
+    weight_column: o.WeightColumn = None,
+    min_weight: o.MinWeight = None,
+    seeds: o.Seeds = None,
+    infect: o.Infect = None,
+    infect_from: o.InfectFrom = None,
+    jobs: o.Jobs = -1,
+    seed: o.Seed = None,
+    json_file: o.Json = None,
+    quiet: o.Quiet = False,
+) -> int:
+    """Check what a statistic of proximity declares, and that it behaves.
+
+    Exhaustive on small networks, random and guided search beyond, and with --edges on yours.
+
+    For example: pdpaudit check CN --seed 1
+
+    Your own: pdpaudit check path/to/file.py:Name --json result.json
+    """
+    import time
+    from dataclasses import replace
+
+    import joblib
+
+    from pdpaudit.cli.output import check_writable, console, write_json
+    from pdpaudit.conformance import Options, check_sop
+    from pdpaudit.errors import InputError
+    from pdpaudit.registry import resolve
+    from pdpaudit.reporting.check_terminal import show_check, show_checks_end
+    from pdpaudit.results import Result, exit_status
+    from pdpaudit.sampling import draw_seed
+
+    check_writable(json_file)
+    start = time.monotonic()
+    drawn = draw_seed(seed)
+    statistic = resolve("sops", sop)
+    screen = console(quiet=quiet or str(json_file) == "-")
+    screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
+    network = None
+    if edges is not None:
+        reading = o.NetworkOptions(
+            edges,
+            nodes,
+            id_column,
+            label_column,
+            targeted_value,
+            source_column,
+            target_column,
+            weight_column,
+            min_weight,
+            seeds,
+            infect,
+            infect_from,
+        )
+        network, said = reading.read(drawn)
+        for line in said:
+            screen.print(line, markup=False)
+    elif nodes is not None or infect is not None:
+        raise InputError("--nodes and --infect label the people of --edges; give that too")
+    options = Options(
+        max_vertices=max_vertices,
+        time_limit=time_limit,
+        jobs=joblib.cpu_count() if jobs == -1 else jobs,
+        seed=drawn,
+        examples=examples,
+        network=network,
+        max_degree=max_degree,
+        select=tuple(select) if select else None,
+        skip=tuple(skip or ()),
+        expected_failures=_expected(expect_failure or []),
+    )
+
+    def after(result: CheckResult) -> None:
+        show_check(screen, result)
+
+    checks = check_sop(statistic, options, after=after)
+    checks = tuple(
+        replace(check, witness={**check.witness, "specification": sop}) if check.witness else check
+        for check in checks
+    )
+    elapsed = time.monotonic() - start
+    result = Result("check", sop, drawn, elapsed, checks=checks)
+    saved = json_file is not None and str(json_file) != "-"
+    show_checks_end(screen, result, sop, f"pdpaudit replay {json_file}" if saved else "")
+    write_json(json_file, result)
+    if saved:
+        screen.print(f"result written to {json_file}", markup=False)
+    return exit_status(result.status)
+
+
+def _expected(pairs: list[str]) -> dict[str, str]:
+    """Read CHECK=REASON."""
+    from pdpaudit.errors import InputError
+
+    expected: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, reason = pair.partition("=")
+        if not equals or not reason.strip():
+            raise InputError(
+                f"--expect-failure {pair!r}: give CHECK=REASON, for example "
+                "tightness='kept simple on purpose'"
+            )
+        expected[name.strip()] = reason.strip()
+    return expected
