@@ -20,7 +20,7 @@ from .laws import (
     threshold_stop_law,
 )
 from .memoryless import remaining_targets
-from .simulation import component_labels, output_of, seed_components
+from .simulation import component_labels, output_of, outputs_of, seed_components
 
 __all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
 
@@ -87,7 +87,7 @@ def law_of_searches(
         )
     state = state_after_sfs(instance, sop)
     targets, law = _search_com(state, calibration)
-    found = (output_of(instance, (target,)) for target in targets)
+    found = outputs_of(instance, ((target,) for target in targets))
     return _law([*zip(found, law.found.tolist(), strict=True), (start, law.none)])
 
 
@@ -172,7 +172,8 @@ def law_of_winners(
                 )
         going = longer
     ended += [(path, mass) for path, _, mass in going]
-    return _law((output_of(instance, path), mass) for path, mass in ended)
+    outputs = outputs_of(instance, (path for path, _ in ended))
+    return _law(zip(outputs, (mass for _, mass in ended), strict=True))
 
 
 def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:

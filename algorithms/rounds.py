@@ -11,7 +11,7 @@ import pandas as pd
 from pdpaudit.contracts import Outputs
 from pdpaudit.network import SearchInstance
 
-from .simulation import output_of
+from .simulation import outputs_of
 
 __all__ = ["by_label", "outputs_of_rounds"]
 
@@ -72,4 +72,4 @@ def outputs_of_rounds(instance: SearchInstance, winners: Ints) -> Outputs:
             for beginning, end in zip(beginnings.tolist(), ends.tolist(), strict=True)
         ]
         codes = coded.astype(np.int64)
-    return Outputs([output_of(instance, path) for path in paths], codes)
+    return Outputs(outputs_of(instance, paths), codes)

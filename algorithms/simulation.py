@@ -6,7 +6,7 @@ oracle of its own about everyone, and keep what it learns with the instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "component_order",
     "neighbourhood",
     "output_of",
+    "outputs_of",
     "remaining",
     "seed_components",
     "shelf",
@@ -146,12 +147,19 @@ def output_of(instance: SearchInstance, path: tuple[int, ...]) -> tuple[int, ...
     """Return all targets found, in order, by a search whose rounds found the vertices ``path``."""
 
     def build() -> tuple[int, ...]:
-        output = component_order(instance, instance.seeds)
-        for winner in path:
-            output += component_order(instance, (winner,))
-        return output
+        start = component_order(instance, instance.seeds)
+        return sum((component_order(instance, (winner,)) for winner in path), start)
 
     return shelf(instance, "outputs").get(path, build, len)
+
+
+def outputs_of(instance: SearchInstance, paths: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return the output that belongs to each path.
+
+    Most are known; asking the dictionary first spares a call for each.
+    """
+    known = shelf(instance, "outputs").kept
+    return [known[path] if path in known else output_of(instance, path) for path in paths]
 
 
 def neighbourhood(

@@ -28,12 +28,15 @@ def say(text: str) -> None:
 
 
 def median_of(times: int, call) -> float:
-    """Return the median duration of several calls, in seconds."""
+    """Return the median processor time of several calls, in seconds.
+
+    All that is measured here runs in one thread, so on an idle machine this is the time it takes.
+    """
     spent = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        spent.append(time.perf_counter() - start)
+        spent.append(time.process_time() - start)
     return float(np.median(spent))
 
 
@@ -127,10 +130,17 @@ def test_search_com_against_a_plain_loop() -> None:
     assert ratio >= 10_000
 
 
-@pytest.mark.parametrize("mechanism", [SearchCom, PTarget])
-def test_outcomes_do_not_cost_more_on_a_larger_network(mechanism) -> None:
+@pytest.mark.parametrize(
+    ("mechanism", "share"), [(SearchCom, 0.02), (PTarget, None)], ids=["SearchCom", "PTarget"]
+)
+def test_outcomes_do_not_cost_more_on_a_larger_network(mechanism, share) -> None:
+    # PTarget's outputs are lists, one for each target that may be found first, and cost what it
+    # costs to look so many lists up: the same number of targets for both.
     rates = {}
-    pair = {n: random_network(n, 10.0, n // 50, seed=6).instance() for n in (1_000, 1_000_000)}
+    pair = {
+        n: random_network(n, 10.0, int(share * n) if share else 20, seed=6).instance()
+        for n in (1_000, 1_000_000)
+    }
     search, rng = mechanism(sop=CN(), max_degree=100), np.random.default_rng(7)
     for instance in pair.values():
         search.sample(instance, 100, rng)
@@ -196,18 +206,16 @@ def test_no_quadratic_step_hides() -> None:
         counts, [median_of(3, lambda s=s: three.sample(instance, s, rng)) for s in counts]
     )
 
-    # Two targeted cliques: every search round after the first is short, so rounds alone count.
-    few = random_network(300, 3.0, 8, seed=12).instance()
-    rounds = [1, 2, 4]
-    times = []
-    for k in rounds:
-        search = PTarget(sop=CN(), components=k + 1, max_degree=10)
-        search.sample(few, SIZE, rng)
-        times.append(median_of(3, lambda s=search: s.sample(few, SIZE, rng)))
-    by_rounds = slope(rounds, times)
+    network = random_network(20_000, 10.0, 4_000, seed=12)
+    rounds = [8, 16, 32, 64]
+    many = [PTarget(sop=CN(), components=k + 1, max_degree=100) for k in rounds]
+    by_rounds = slope(
+        rounds, [median_of(3, lambda s=s: s.run(network.instance(), rng)) for s in many]
+    )
     say(
-        f"cost of a run grows as n^{by_n:.2f}; of samples as size^{by_samples:.2f} and "
-        f"rounds^{by_rounds:.2f}"
+        f"cost of a run grows as n^{by_n:.2f} and rounds^{by_rounds:.2f}, of samples as "
+        f"size^{by_samples:.2f}"
     )
     assert by_n < 1.4
+    assert by_rounds < 1.2
     assert by_samples < 1.2
