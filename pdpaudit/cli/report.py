@@ -57,7 +57,7 @@ def report_command(
     sources = [read_source(path) for path in files]
     text = render_html(sources) if form == "html" else render_markdown(sources)
     if to_pipe:
-        typer.echo(text, nl=False)
+        typer.echo(text.encode("utf-8"), nl=False)  # whatever the terminal speaks
         return 0
     write_text(output, text)
     # Printed as it is, so that a path can be copied whatever the width of the terminal.

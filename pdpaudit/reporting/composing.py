@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from pdpaudit.composition import CompositionBound, composition_table
 from pdpaudit.errors import InputError
-from pdpaudit.reporting.figures import nats, number
+from pdpaudit.reporting.figures import is_number, nats, number
 from pdpaudit.reporting.tables import Table
 from pdpaudit.results import Result
 
@@ -39,10 +39,10 @@ def composition_of(result: Result) -> Table | None:
         if not isinstance(parameters, Mapping):
             continue
         epsilon, components = parameters.get("epsilon"), parameters.get("components")
-        if not isinstance(epsilon, int | float) or not isinstance(components, int):
+        if not is_number(epsilon) or not is_number(components):
             continue
         rounds = components - 1
-        if isinstance(components, bool) or not 2 <= rounds <= MOST_ROUNDS or not epsilon > 0:
+        if not isinstance(rounds, int) or not 2 <= rounds <= MOST_ROUNDS or not epsilon > 0:
             return None
         deltas = [other.claimed["delta"] for other in result.claims]
         delta = next((value for value in deltas if value > 0), DELTA)

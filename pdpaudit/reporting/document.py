@@ -33,6 +33,9 @@ MOST_PICTURES = 40
 #: Claims in the picture of all.
 MOST_ROWS = 60
 
+#: Characters of a command; nobody copies more.
+LONGEST_COMMAND = 2000
+
 BOUNDS = {
     "targeted-sensitivity": "Targeted sensitivity Δ by degree bound",
     "impact-cardinality": "Impact cardinality IC by degree bound",
@@ -278,6 +281,7 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
     )
     tried, tried_words, rest = _context(result.context)
     title = f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
+    replay = replay_of(source)
     return Part(
         anchor=anchor,
         title=title,
@@ -291,8 +295,8 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
         tried_words=tried_words,
         budget=clip(str(result.context.get("error_budget", "")), 500),
         composition=composition_of(result),
-        command=command_of(source),
-        replay=replay_of(source),
+        command=clip(command_of(source), LONGEST_COMMAND),
+        replay=None if replay is None else clip(replay, LONGEST_COMMAND),
         made=_made(source),
         rest=rest,
     )
@@ -447,7 +451,7 @@ def _context(context: Mapping[str, Any]) -> tuple[Table | None, str, tuple[Table
 
 def _made(source: Source) -> str:
     versions = ", ".join(f"{clip(k)} {clip(v)}" for k, v in list(source.versions.items())[:12])
-    took = span(max(source.result.elapsed_s, 0.0))
+    took = span(source.result.elapsed_s)
     return f"Took {took}" + (f" with {versions}." if versions else ".")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,8 @@ from pdpaudit.reporting.reading import Source
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
-__all__ = ["MARKS", "jinja2_environment", "render_html"]
+__all__ = ["MARKS", "render_html"]
 
 #: Told apart without colour.
 MARKS = {
@@ -57,8 +57,27 @@ def render_html(sources: Sequence[Source]) -> str:
     >>> "<script>" in page, "Privacy audit of &lt;script&gt;" in page
     (False, True)
     """
-    environment = jinja2_environment(autoescape=True)
+    environment = _environment()
     from markupsafe import Markup
+
+    style = files("pdpaudit.reporting").joinpath("templates/style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    page = environment.get_template("page.html.j2").render(
+        doc=compose(sources), style=Markup(style), style_hash=Markup(f"sha256-{digest}")
+    )
+    return page + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    """Return jinja2 over the report's templates; kept, as compiling them costs more than a page."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+    except ModuleNotFoundError:
+        raise InputError(
+            'a report in HTML needs jinja2, which is not installed: pip install "pdpaudit[report]"'
+        ) from None
 
     def seen(value: Any) -> Any:
         ours = not isinstance(value, str) or isinstance(value, Markup)
@@ -70,35 +89,14 @@ def render_html(sources: Sequence[Source]) -> str:
             told += (Markup("<bdi>{}</bdi>") if named else Markup("{}")).format(visible(piece))
         return told
 
-    environment.finalize = seen
-    environment.filters |= {"prose": prose, "clip": clip, "number": number, "nats": nats}
-    environment.globals["MARKS"] = MARKS
-    style = files("pdpaudit.reporting").joinpath("templates/style.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    page = environment.get_template("page.html.j2").render(
-        doc=compose(sources), style=Markup(style), style_hash=Markup(f"sha256-{digest}")
-    )
-    return page + "\n"
-
-
-def jinja2_environment(*, autoescape: bool) -> Environment:
-    """Return a jinja2 environment over the report's templates.
-
-    Raises
-    ------
-    InputError
-        If jinja2 is not installed.
-    """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ModuleNotFoundError:
-        raise InputError(
-            'a report needs jinja2, which is not installed: pip install "pdpaudit[report]"'
-        ) from None
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("pdpaudit.reporting"),
-        autoescape=autoescape,
+        autoescape=True,
+        finalize=seen,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"prose": prose, "clip": clip, "number": number, "nats": nats}
+    environment.globals["MARKS"] = MARKS
+    return environment

@@ -20,7 +20,7 @@ __all__ = ["code", "escape", "fenced", "render_markdown"]
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _LEADING = re.compile(r"^(?:([#+=-])|(\d+)([.)])(?=\s|$))")
 # Plain text that hosting sites turn into links, mentions, references or pictures.
-_LIVELY = re.compile(r"@(?=\w)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)|#(?=\d)", re.IGNORECASE)
+_LIVELY = re.compile(r"@(?=\w)|:(?=[\w/+-])|\bwww(?=\.)|#(?=\d)", re.IGNORECASE)
 
 # First strong isolate and its end: the direction of a name stays inside it.
 _ISOLATED = "\u2068{}\u2069"

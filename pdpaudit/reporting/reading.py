@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from pdpaudit.errors import InputError
+from pdpaudit.reporting.figures import is_number
 from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Result, Status, load
 
 __all__ = ["Source", "read_source", "source_from_json"]
+
+#: Nobody draws this often, and counts below it are exact as floats.
+MOST_RUNS = 10**15
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ with --json
         command=fields.text("command"),
         subject=fields.text("subject"),
         seed=fields.whole("seed"),
-        elapsed_s=fields.number("elapsed_s") or 0.0,
+        elapsed_s=fields.seconds("elapsed_s"),
         checks=tuple(map(_check, fields.records("checks"))),
         claims=tuple(map(_claim, fields.records("claims"))),
         context=fields.mapping("context"),
@@ -123,9 +127,15 @@ class _Fields:
             return None
         if value in ("inf", "-inf"):
             return float(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
+        if not is_number(value):
             raise self.fail(key, "a number")
         return None if math.isnan(value) else float(value)
+
+    def seconds(self, key: str) -> float:
+        value = self.number(key) or 0.0
+        if not 0 <= value < math.inf:
+            raise self.fail(key, "a number of seconds")
+        return value
 
     def whole(self, key: str) -> int:
         value = self.body.get(key)
@@ -208,7 +218,7 @@ def _event(fields: _Fields) -> dict[str, Any]:
     if any(key in event for key in counts):
         runs, *hits = (fields.whole(key) for key in counts)
         for key, value in zip(counts, (runs, *hits), strict=True):
-            if not 0 <= value <= runs:
+            if not 0 <= value <= runs < MOST_RUNS:
                 raise fields.fail(key, "a count of runs")
     for key in ("probability", "probability_other"):
         if key in event:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from pdpaudit.conformance.witness import as_python
 from pdpaudit.reporting.reading import Source
 from pdpaudit.results import ClaimResult
 
@@ -70,7 +69,9 @@ def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:
     subject : str
         How the statistic was named.
     """
-    numbers = [witness.get(key) for key in ("n",)]
+    if len(subject) > LONGEST_OPTION:
+        return None
+    numbers = [witness.get("n")]
     lists = [witness.get("edges"), [witness.get("targets")]]
     if "left" in witness or "right" in witness:
         numbers += [witness.get("vertex"), witness.get("max_degree")]
@@ -83,6 +84,9 @@ def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:
         for row in value:
             if not isinstance(row, list) or not all(type(item) is int for item in row):
                 return None
+    # The checks take a second to load, and most reports show no counterexample.
+    from pdpaudit.conformance.witness import as_python
+
     try:
         return as_python(witness, subject)
     except (KeyError, TypeError):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.reporting.figures import number
+from pdpaudit.reporting.figures import is_number, number
 from pdpaudit.reporting.plaintext import clip
 
 __all__ = ["Table", "bounds_table", "grid_tables", "table_of"]
@@ -195,7 +195,7 @@ def _numbers(value: Any) -> list[float] | None:
     for item in value:
         if item == "inf":
             found.append(math.inf)
-        elif isinstance(item, int | float) and not isinstance(item, bool):
+        elif is_number(item):
             found.append(float(item))
         else:
             return None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pdpaudit.reporting.figures import number
+from pdpaudit.reporting.figures import is_number, number
 from pdpaudit.reporting.plaintext import clip
 
 __all__ = ["Line", "PairPicture", "Spot", "draw_graph", "draw_pair", "draw_statistic_pair"]
@@ -200,7 +200,7 @@ def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
         sides = [values.get("left"), values.get("right")]
         if all(isinstance(side, Sequence) and len(side) == n for side in sides):
             for v, (a, b) in enumerate(zip(*sides, strict=True)):
-                if isinstance(a, int | float) and isinstance(b, int | float):
+                if is_number(a) and is_number(b):
                     told[v] = number(a) if a == b else f"{number(a)} → {number(b)}"
     graph = _Graph(n, edges, frozenset(targets), frozenset(), {}, told)
     return _draw(graph, vertex, left, right, [], members=True)
@@ -260,8 +260,8 @@ def _draw(
         name = graph.label(centre)
         spots.append(
             Spot(
-                middle, middle, clip_label(name), name, False, False, centre in pointed, "centre",
-                0.0, "middle", middle, middle + 24,
+                middle, middle, clip_label(name), clip(name, 200), False, False,
+                centre in pointed, "centre", 0.0, "middle", middle, middle + 24,
             )
         )  # fmt: skip
     drawn = len(where) + (centre is not None)
