@@ -11,8 +11,10 @@ import typer
 
 import pdpaudit
 from pdpaudit.cli.audit import audit_command
+from pdpaudit.cli.check import check_command
 from pdpaudit.cli.listing import list_command
 from pdpaudit.cli.replay import replay_command
+from pdpaudit.cli.report import report_command
 from pdpaudit.errors import InputError
 from pdpaudit.registry import UserCodeError
 
@@ -38,7 +40,9 @@ def _without_command(context: typer.Context) -> None:
 
 
 app.command("audit")(audit_command)
+app.command("check")(check_command)
 app.command("replay")(replay_command)
+app.command("report")(report_command)
 app.command("list")(list_command)
 
 
