@@ -19,6 +19,15 @@ from .one_round import (
 )
 from .scores import RoundScores
 from .verify import Verification, enclose_by_quadrature, verify_loss
+from .worst_case import (
+    WorstCase,
+    main_text_bound,
+    main_text_loss,
+    main_text_noise,
+    search_com_bound,
+    search_com_epsilon,
+    search_com_worst_case,
+)
 
 __all__ = [
     "Enclosure",
@@ -32,6 +41,7 @@ __all__ = [
     "RoundLaw",
     "RoundScores",
     "Verification",
+    "WorstCase",
     "enclose_by_quadrature",
     "enclose_loss",
     "enclose_round",
@@ -39,8 +49,14 @@ __all__ = [
     "exact_search_com",
     "exact_threshold_stop",
     "first_target_law",
+    "main_text_bound",
+    "main_text_loss",
+    "main_text_noise",
+    "search_com_bound",
+    "search_com_epsilon",
     "search_com_law",
     "search_com_noises",
+    "search_com_worst_case",
     "threshold_stop_law",
     "verify_loss",
 ]

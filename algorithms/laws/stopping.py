@@ -136,10 +136,11 @@ def _tilt(
         low = np.minimum(np.log(peak / total) - log_odds.max(axis=1) - 1.0, -1e-3)
     high = np.zeros(points)
     tilt = 0.5 * low if scale > 0.0 else high.copy()
-    for _ in range(200):
+    for iteration in range(200):
         above = _expit(log_odds + tilt[:, None])
         mean = above @ counts
         variance = (above * (1.0 - above)) @ counts
+        width = np.maximum(np.sqrt(variance), 1.0)
         if scale > 0.0:
             t = np.minimum((mean - thresholds) / scale, 0.0)
             rate = 0.5 * np.exp(t) / (1.0 - 0.5 * np.exp(t))
@@ -147,19 +148,19 @@ def _tilt(
             slope = 1.0 + np.where(
                 mean < thresholds, rate * (1.0 + rate) * variance / scale**2, 0.0
             )
+            close = np.abs(residual) * width < 0.05
         else:
             residual = mean - peak
             slope = np.maximum(variance, 1e-300)
+            close = np.abs(residual) < 0.05 * width
         high = np.where(residual >= 0.0, tilt, high)
         low = np.where(residual < 0.0, tilt, low)
-        newton = tilt - residual / slope
-        inside = (newton > low) & (newton < high)
-        proposal = np.where(inside, newton, 0.5 * (low + high))
-        moved = np.abs(proposal - tilt)
-        tilt = proposal
-        # A tenth of the width of the tilted law is close enough: the tilt only conditions.
-        if np.all(moved * np.maximum(np.sqrt(variance), 1.0) < 0.05):
+        # A small share of the width of the tilted law is close enough: the tilt only conditions.
+        if np.all(close | ((high - low) * width < 0.05)):
             break
+        newton = tilt - residual / slope
+        inside = (newton > low) & (newton < high) & (iteration % 3 != 2)
+        tilt = np.where(close, tilt, np.where(inside, newton, 0.5 * (low + high)))
     return tilt
 
 
@@ -201,10 +202,7 @@ def _log_expected_survival(
     shift = centre[owner]
     d = -tilt[owner] - 1j * theta
     phi = np.exp(log_phi + 1j * theta * (mean[owner] - shift))
-    # measure S against its value at the centre, which may be below the smallest double
-    log_unit = np.zeros(mean.size)
-    if scale > 0.0:
-        log_unit = _log_survival(centre, thresholds, scale)
+    log_unit = _kernel_size(first, last, centre, -tilt, thresholds, scale)
     kernel = _kernel(first[owner], last[owner], shift, log_unit[owner], d, thresholds[owner], scale)
     weight = np.where((j == 0) | (2 * j == size[owner]), 1.0, 2.0)
     terms = weight * (phi * kernel).real / size[owner]
@@ -319,8 +317,29 @@ def _geometric(d: NDArray[np.complex128], terms: FloatArray) -> NDArray[np.compl
     """Sum of exp(d i) over i = 0..terms-1 (0 where terms <= 0)."""
     terms = np.maximum(terms, 0.0)
     flat = d == 0
-    safe = np.where(flat, 1.0, d)
+    safe = np.where(flat, -1.0, d)
     return np.asarray(np.where(flat, terms, np.expm1(safe * terms) / np.expm1(safe)))
+
+
+def _kernel_size(
+    first: FloatArray,
+    last: FloatArray,
+    centre: FloatArray,
+    slope: FloatArray,
+    thresholds: FloatArray,
+    scale: float,
+) -> FloatArray:
+    """Log of the largest exponential in `_kernel`, against which it is measured.
+
+    The survival function alone may lie below the smallest double.
+    """
+    end = np.minimum(last, np.floor(thresholds))
+    size = np.where(end >= first, slope * (end - centre), -np.inf)
+    if scale > 0.0:
+        start = np.maximum(first, np.floor(thresholds) + 1.0)
+        tail = slope * (start - centre) - (start - thresholds) / scale
+        size = np.maximum(size, np.where(last >= start, tail, -np.inf))
+    return np.asarray(size)
 
 
 def _kernel(

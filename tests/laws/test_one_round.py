@@ -278,6 +278,38 @@ def test_law_sums_to_one_and_treats_equals_alike(targets, protected, scale, stop
 
 
 @pytest.mark.slow
+def test_extreme_configurations_still_sum_to_one():
+    """Far and near scores, wide and narrow noise, up to 10^5 vertices a level: no warning."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        m, levels = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+        spread = 10 ** rng.uniform(-2, 2.5)
+        targets = np.round(rng.normal(size=m) * spread, 2)
+        protected = np.round(rng.normal(size=levels) * spread, 2)
+        counts = np.floor(10 ** rng.uniform(0, 5, size=levels))
+        scale = 10 ** rng.uniform(-0.5, 1.5)
+        threshold = np.floor(counts.sum() * rng.uniform())
+        law = search_com_law(
+            RoundScores.from_levels(targets, protected, counts),
+            noise=Laplace(scale),
+            threshold=threshold,
+            threshold_noise=Laplace(float(rng.choice([0.0, 10 ** rng.uniform(-2, 3)]))),
+        )
+        assert law.total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_wide_gap_between_scores_hides_nothing():
+    # a panel seen at 60 % by both rules once passed for resolved
+    law = search_com_law(
+        RoundScores.from_levels([1.0, 1.0], [-275.98, -35.98, 275.98], [17, 183, 200]),
+        noise=Laplace(4.0),
+        threshold=200,
+        threshold_noise=Laplace(38.0),
+    )
+    assert law.total == pytest.approx(1.0, abs=1e-13)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [Laplace, Gumbel, Exponential])
 def test_repaired_search_never_exceeds_its_claim(make):
     """1,000 random pairs per noise at scale 2 sensitivity / epsilon; all events, both ways."""

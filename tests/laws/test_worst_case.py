@@ -1,0 +1,108 @@
+"""Bounds, calibration and the searched worst case."""
+
+import numpy as np
+import pytest
+
+from pdpaudit.algorithms.laws import (
+    Laplace,
+    RoundScores,
+    first_target_law,
+    main_text_bound,
+    main_text_loss,
+    main_text_noise,
+    search_com_bound,
+    search_com_epsilon,
+    search_com_law,
+    search_com_noises,
+    search_com_worst_case,
+)
+from pdpaudit.errors import InputError
+
+
+def laws(epsilon, impact, threshold, *sides):
+    noise, stop = search_com_noises(epsilon, 1.0, impact)
+    return [
+        search_com_law(side, noise=noise, threshold=threshold, threshold_noise=stop)
+        for side in sides
+    ]
+
+
+@pytest.mark.slow
+def test_worst_case_lies_between_the_known_pair_and_the_bound():
+    worst = search_com_worst_case(1.0, 8, 19, 2000, 1000, events=["empty"])
+    assert worst.event == "empty"
+    # every target moving, 11 protected vertices too: more than the 1.9637 of targets alone
+    assert 2.05 < worst.loss <= worst.upper_bound
+    # the witness is a pair of real scores whose exact law shows the loss
+    likelier, rarer = laws(1.0, 19, 1000, worst.likelier, worst.rarer)
+    assert likelier.log_none - rarer.log_none == pytest.approx(worst.loss, abs=1e-10)
+    moved = np.sort(worst.likelier.targets) != np.sort(worst.rarer.targets)
+    assert np.abs(worst.likelier.targets - worst.rarer.targets).max() <= 1.0
+    assert moved.sum() <= 8
+
+
+@pytest.mark.slow
+def test_found_targets_stay_within_epsilon():
+    worst = search_com_worst_case(1.0, 2, 5, 60, 12, events=["found"])
+    assert 0.5 < worst.loss <= 1.0
+
+
+@pytest.mark.slow
+def test_random_pairs_respect_the_bound_and_calibration_respects_the_claim():
+    """100 random pairs consistent with sensitivity 1 and the impact cardinality."""
+    rng = np.random.default_rng(11)
+    for _ in range(100):
+        m = int(rng.integers(1, 6))
+        changed = int(rng.integers(0, 4))
+        impact = m + changed
+        fixed = int(rng.integers(0, 60))
+        base = rng.integers(0, 3, size=m).astype(float)
+        shift = rng.choice([-1.0, 0.0, 1.0], size=m)
+        still = rng.integers(0, 3, size=fixed).astype(float)
+        loose = rng.integers(-3, 6, size=(2, changed)).astype(float)
+        sides = [
+            RoundScores.from_vertices(base + k * shift, np.append(still, loose[k])) for k in (0, 1)
+        ]
+        wanted = float(rng.choice([0.5, 1.0, 2.0]))
+        threshold = float(rng.integers(0, fixed + 1))
+        for epsilon, bound in [
+            (wanted, search_com_bound(wanted, m, impact)),
+            (search_com_epsilon(wanted, m, impact), wanted),
+        ]:
+            one, two = laws(epsilon, impact, threshold, *sides)
+            loss = np.append(one.log_found - two.log_found, one.log_none - two.log_none)
+            assert np.abs(loss).max() <= bound + 1e-10
+
+
+@pytest.mark.parametrize("m", range(1, 20))
+def test_calibration_undoes_the_bound(m):
+    epsilon = search_com_epsilon(0.7, m, 19)
+    assert epsilon <= 0.7
+    assert search_com_bound(epsilon, m, 19) == pytest.approx(0.7)
+
+
+def test_main_text_factor_is_two_and_tight():
+    losses = [main_text_loss(2, 1.0, lead=-d) for d in (10.0, 100.0, 500.0)]
+    assert losses == sorted(losses)
+    assert losses[-1] == pytest.approx(2.0, abs=0.005)
+    # two targets, behind by d: (2 + d) exp(-d) / 4
+    assert losses[0] == pytest.approx(2.0 - np.log(13 / 11), abs=1e-10)
+    assert max(main_text_loss(m, 0.5) for m in (2, 5, 50)) < main_text_bound(0.5)
+    noise = main_text_noise(1.0, 1.0)
+    assert noise == Laplace(2.0)
+    one, two = first_target_law([1.0, 0.0], noise), first_target_law([0.0, 1.0], noise)
+    assert one.log_found[0] - two.log_found[0] < 1.0
+
+
+def test_refuses_bad_parameters():
+    with pytest.raises(InputError, match="movable"):
+        search_com_bound(1.0, 4, 3)
+    with pytest.raises(InputError, match="epsilon"):
+        search_com_epsilon(-1.0, 1, 3)
+    with pytest.raises(InputError, match="events"):
+        search_com_worst_case(1.0, 1, 3, 10, 2, events=["all"])
+    with pytest.raises(InputError, match="movable"):
+        search_com_worst_case(1.0, 0, 3, 10, 2)
+    with pytest.raises(InputError, match="two targets"):
+        main_text_loss(1, 1.0)
+    assert search_com_bound(1.0, 0, 0) == 0.0
