@@ -1,7 +1,8 @@
 """Exact output laws of the searches: scores in, probabilities out, nothing sampled."""
 
+from pdpaudit.contracts import LawUnavailable
+
 from .closed_form import LossEnclosure, enclose_loss, enclose_round
-from .errors import LawUnavailable
 from .exact_round import (
     Enclosure,
     ExactRound,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
-from .errors import LawUnavailable
+from pdpaudit.contracts import LawUnavailable
 
 FloatArray = NDArray[np.float64]
 

@@ -24,9 +24,9 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from pdpaudit.contracts import LawUnavailable
 from pdpaudit.errors import InputError
 
-from .errors import LawUnavailable
 from .exact_round import Enclosure, ExactRound, Number
 
 FloatArray = NDArray[np.float64]
