@@ -22,7 +22,7 @@ from pdpaudit.errors import InputError
 STAKES: NDArray[np.float64] = 2.0 ** -np.arange(0.0, 24.0)
 """Stakes λ, equally weighted: from everything to what 10^7 pairs of rare hits ask for."""
 
-BISECTIONS = 50
+BISECTIONS = 40
 
 
 def log_capital(
