@@ -21,9 +21,9 @@ from typing import Any
 
 import flint
 
+from pdpaudit.contracts import LawUnavailable
 from pdpaudit.errors import InputError
 
-from .errors import LawUnavailable
 from .exact_round import Enclosure, ExactRound, Number
 
 # python-flint has no type information
