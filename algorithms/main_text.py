@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from pdpaudit.composition import basic_composition
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import (
+    Instance,
+    Law,
+    LawUnavailable,
+    Outputs,
+    PrivacyClaim,
+    ProvedBound,
+    StatisticOfProximity,
+)
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound
 from .exact import law_of_winners
+from .laws.exact_round import ExactRound, Number, exact_first_target
 from .laws.noise import Laplace
+from .laws.worst_case import main_text_bound
 from .memoryless import sample_winners
+from .proving import RoundView, enclose_winners, view_again, view_of_round
 from .searching import examine, ranked, score, targeting, unexamined
 
 __all__ = ["PTargetMainText", "search_until_found"]
@@ -131,3 +144,46 @@ class PTargetMainText:
         """Return what is added to every score on this network."""
         delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
         return Laplace(delta_f / self.epsilon)
+
+    def enclose(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose the probability of ``outputs`` in closed form; see :mod:`.proving`."""
+        view = view_of_round(instance, self.sop, explored=True, hidden=False)
+        return self._enclose(instance, view, outputs, again=False)
+
+    def enclose_again(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose it from the definitions, by verified quadrature; see :mod:`.proving`."""
+        view = view_again(instance, self.sop, explored=True, hidden=False)
+        return self._enclose(instance, view, outputs, again=True)
+
+    def proved_bound(self, instance: SearchInstance) -> ProvedBound:
+        """Return (k-1)·2ε; see :func:`.main_text_bound`. Rounds depend on earlier outputs alone."""
+        rounds = self.components - 1
+        return ProvedBound(
+            rounds * main_text_bound(self.epsilon),
+            f"{rounds} search round{'s' * (rounds != 1)} of 2ε each: to keep a winner its noise "
+            "is raised by 2Δ",
+        )
+
+    def _enclose(
+        self,
+        instance: SearchInstance,
+        view: RoundView,
+        outputs: frozenset[Hashable],
+        *,
+        again: bool,
+    ) -> tuple[Fraction, Fraction]:
+        if self.components != 2:
+            raise LawUnavailable("enclosures are worked out for one search round, 2 components")
+        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
+        if delta_f == 0:
+            raise LawUnavailable("there is no noise on the scores, so nothing to integrate")
+        scale = Fraction(delta_f) / Fraction(self.epsilon)
+
+        def stated(targets: list[Number], _: list[tuple[Number, int]]) -> ExactRound:
+            return exact_first_target(targets, scale)
+
+        return enclose_winners(view, stated, outputs, again=again)

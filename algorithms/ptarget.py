@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from pdpaudit.composition import basic_composition, paper_composition
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import (
+    Instance,
+    Law,
+    LawUnavailable,
+    Outputs,
+    PrivacyClaim,
+    ProvedBound,
+    StatisticOfProximity,
+)
 from pdpaudit.network import SearchInstance
 
-from .arguments import check_search, degree_bound, query_limit
+from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_searches
-from .hidden import sample_searches
-from .search_com import calibration, search_com
+from .hidden import sample_searches, state_after_sfs
+from .proving import RoundView, enclose_winners, view_again, view_of_round
+from .search_com import calibration, search_com, search_com_question
 from .searching import targeting
 
 __all__ = ["PTarget"]
@@ -111,3 +122,56 @@ class PTarget:
             self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
         )
         return law_of_searches(instance, self.sop, noises, self.components - 1)
+
+    def enclose(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose the probability of ``outputs`` in closed form; see :mod:`.proving`."""
+        self._need_one_round()
+        view = view_of_round(instance, self.sop, explored=True, hidden=True)
+        return self._enclose(instance, view, outputs, again=False)
+
+    def enclose_again(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose it from the definitions, by verified quadrature; see :mod:`.proving`."""
+        self._need_one_round()
+        view = view_again(instance, self.sop, explored=True, hidden=True)
+        return self._enclose(instance, view, outputs, again=True)
+
+    def proved_bound(self, instance: SearchInstance) -> ProvedBound | None:
+        """Return what one search round keeps; None for more rounds, as I is hidden between them.
+
+        As :func:`.search_com_bound`, but the rewired vertex may be examined by statistic-first
+        search on one side only, so one protected vertex more than IC may count differently.
+        """
+        if self.components == 1:
+            return ProvedBound(0.0, "statistic-first search alone")
+        _, impact = declared(self.sop, degree_bound(self.max_degree, instance))
+        if self.components > 2 or impact == 0:
+            return None
+        movable = min(len(state_after_sfs(instance, self.sop).targets.members), impact)
+        found = (1 + (impact + 1) / impact) / 2
+        empty = movable / 4 + (impact + 1 - movable) / impact / 2
+        return ProvedBound(
+            self.epsilon * max(found, empty),
+            f"{movable} remaining targets that one protected vertex may move, impact cardinality "
+            f"{impact}: max(ε/2 + (IC + 1)/IC·ε/2, m'ε/4 + (IC + 1 - m')/IC·ε/2)",
+        )
+
+    def _enclose(
+        self,
+        instance: SearchInstance,
+        view: RoundView,
+        outputs: frozenset[Hashable],
+        *,
+        again: bool,
+    ) -> tuple[Fraction, Fraction]:
+        max_degree = degree_bound(self.max_degree, instance)
+        n = instance.adjacency.shape[0]
+        question = search_com_question(self.sop, self.epsilon, self.stop, max_degree, n)
+        return enclose_winners(view, question, outputs, again=again)
+
+    def _need_one_round(self) -> None:
+        if self.components != 2:
+            raise LawUnavailable("enclosures are worked out for one search round, 2 components")

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.composition import basic_composition, general_composition
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import (
+    Instance,
+    Law,
+    LawUnavailable,
+    Outputs,
+    PrivacyClaim,
+    ProvedBound,
+    StatisticOfProximity,
+)
 from pdpaudit.errors import InputError
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound
 from .exact import law_of_winners
+from .laws.exact_round import ExactRound, Number, exact_threshold_stop
 from .laws.noise import Exponential, Gumbel, Laplace, Noise
 from .memoryless import sample_winners
+from .proving import RoundView, enclose_winners, view_again, view_of_round
 from .searching import examine, ranked, score, targeting
 
 __all__ = ["NoiseName", "PTargetRepaired", "search_above_threshold"]
@@ -213,3 +225,41 @@ class PTargetRepaired:
         """Return what is added to every score, and to τ, on this network."""
         delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
         return _DISTRIBUTIONS[self.noise](2 * delta_f / self.epsilon)
+
+    def enclose(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose the probability of ``outputs`` in closed form; see :mod:`.proving`."""
+        view = view_of_round(instance, self.sop, explored=True, hidden=False)
+        return self._enclose(instance, view, outputs, again=False)
+
+    def enclose_again(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose it from the definitions, by verified quadrature; see :mod:`.proving`."""
+        view = view_again(instance, self.sop, explored=True, hidden=False)
+        return self._enclose(instance, view, outputs, again=True)
+
+    def proved_bound(self, instance: SearchInstance) -> ProvedBound:
+        """Return the claim, which is proved."""
+        return ProvedBound(self.claim.epsilon, self.claim.source)
+
+    def _enclose(
+        self,
+        instance: SearchInstance,
+        view: RoundView,
+        outputs: frozenset[Hashable],
+        *,
+        again: bool,
+    ) -> tuple[Fraction, Fraction]:
+        if self.components != 2 or self.noise != "laplace":
+            raise LawUnavailable("enclosures are worked out for one search round, Laplace noise")
+        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
+        if delta_f == 0:
+            raise LawUnavailable("there is no noise on the scores, so nothing to integrate")
+        scale = 2 * Fraction(delta_f) / Fraction(self.epsilon)
+
+        def stated(targets: list[Number], _: list[tuple[Number, int]]) -> ExactRound:
+            return exact_threshold_stop(targets, self.threshold, scale)
+
+        return enclose_winners(view, stated, outputs, again=again)

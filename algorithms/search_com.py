@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import (
+    Instance,
+    Law,
+    Outputs,
+    PrivacyClaim,
+    ProvedBound,
+    StatisticOfProximity,
+)
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_search
-from .hidden import Calibration, sample_search
+from .hidden import Calibration, sample_search, state_at_seeds
+from .laws.exact_round import ExactRound, Number, exact_search_com
+from .laws.worst_case import search_com_bound
+from .proving import Question, enclose_winners, view_again, view_of_round
 from .searching import examine, ranked, score, unexamined
 
-__all__ = ["SearchCom", "calibration", "search_com"]
+__all__ = ["SearchCom", "calibration", "search_com", "search_com_question"]
 
 
 def search_com(
@@ -84,6 +96,33 @@ def calibration(
     """
     delta_f, ic_f = declared(sop, max_degree)
     return Calibration(4 * delta_f / epsilon, query_limit(stop, n), 2 * ic_f / epsilon)
+
+
+def search_com_question(
+    sop: StatisticOfProximity, epsilon: float, stop: int | None, max_degree: int, n: int
+) -> Question:
+    """Return how a round of :func:`search_com` on n vertices is stated in exact numbers.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> stated = search_com_question(CN(), 0.5, None, 3, 10)([1, 0], [(0, 7)])
+    >>> stated.scale, stated.threshold, stated.threshold_scale
+    (Fraction(8, 1), Fraction(5, 1), Fraction(28, 1))
+    """
+    delta_f, ic_f = declared(sop, max_degree)
+
+    def stated(targets: list[Number], protected: list[tuple[Number, int]]) -> ExactRound:
+        return exact_search_com(
+            targets,
+            protected,
+            epsilon=epsilon,
+            sensitivity=delta_f,
+            impact_cardinality=ic_f,
+            threshold=query_limit(stop, n),
+        )
+
+    return stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,3 +199,32 @@ class SearchCom:
             self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
         )
         return law_of_search(instance, self.sop, noises)
+
+    def enclose(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose the probability of ``outputs`` in closed form; see :mod:`.proving`."""
+        view = view_of_round(instance, self.sop, explored=False, hidden=True)
+        return enclose_winners(view, self._question(instance), outputs, again=False)
+
+    def enclose_again(
+        self, instance: SearchInstance, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose it from the definitions, by verified quadrature; see :mod:`.proving`."""
+        view = view_again(instance, self.sop, explored=False, hidden=True)
+        return enclose_winners(view, self._question(instance), outputs, again=True)
+
+    def proved_bound(self, instance: SearchInstance) -> ProvedBound:
+        """Return what one round keeps; see :func:`.search_com_bound`."""
+        _, impact = declared(self.sop, degree_bound(self.max_degree, instance))
+        movable = min(len(state_at_seeds(instance, self.sop).targets.members), impact)
+        return ProvedBound(
+            search_com_bound(self.epsilon, movable, impact),
+            f"{movable} remaining targets that one protected vertex may move, impact cardinality "
+            f"{impact}: max(ε, m'ε/4 + (1 - m'/IC)ε/2)",
+        )
+
+    def _question(self, instance: SearchInstance) -> Question:
+        max_degree = degree_bound(self.max_degree, instance)
+        n = instance.adjacency.shape[0]
+        return search_com_question(self.sop, self.epsilon, self.stop, max_degree, n)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol, overload, runtime_checkable
 
 import networkx as nx
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 __all__ = [
+    "BoundedMechanism",
     "FastStatistic",
     "Instance",
     "Law",
@@ -24,6 +26,8 @@ __all__ = [
     "Oracle",
     "Outputs",
     "PrivacyClaim",
+    "ProvableMechanism",
+    "ProvedBound",
     "SamplingMechanism",
     "StatisticOfProximity",
 ]
@@ -259,4 +263,52 @@ class LawfulMechanism(Protocol):
 
     def law(self, instance: Any) -> Law:
         """Return the exact output law, or raise :class:`LawUnavailable`."""
+        ...
+
+
+@runtime_checkable
+class ProvableMechanism(Protocol):
+    """A mechanism whose event probabilities can be enclosed rigorously, in two separate ways."""
+
+    def enclose(self, instance: Any, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
+        """Return numbers between which the probability of ``outputs`` lies, for a proof.
+
+        Raises :class:`LawUnavailable` where it cannot.
+        """
+        ...
+
+    def enclose_again(
+        self, instance: Any, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Return such numbers by other code and from the definitions, to check a proof."""
+        ...
+
+
+@dataclass(frozen=True)
+class ProvedBound:
+    """What a mechanism keeps whatever the networks, by a proof on paper.
+
+    Attributes
+    ----------
+    epsilon : float
+        No pair loses more, in nats.
+    words : str
+        For what configuration, and why.
+
+    Examples
+    --------
+    >>> ProvedBound(2.0, "the noise of one winner raised by twice the sensitivity").epsilon
+    2.0
+    """
+
+    epsilon: float
+    words: str
+
+
+@runtime_checkable
+class BoundedMechanism(Protocol):
+    """A mechanism of which it is known what it really keeps."""
+
+    def proved_bound(self, instance: Any) -> ProvedBound | None:
+        """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
         ...

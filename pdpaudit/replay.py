@@ -13,14 +13,15 @@ from pdpaudit.audit import EXACT_SLACK
 from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import lower_bound
-from pdpaudit.evidence.event import Event, count_inside
+from pdpaudit.evidence.event import AnyEvent, event_from_json
 from pdpaudit.losses import exact_loss
 from pdpaudit.making import make_mechanism
 from pdpaudit.neighbors import NeighborPair, difference
 from pdpaudit.network import Network, adjacency_from_edges
-from pdpaudit.sampling import tally
+from pdpaudit.proof_check import check_certificate
+from pdpaudit.sampling import Misbehaviour, hits
 
-__all__ = ["Replay", "network_of", "pair_of", "replay_claim"]
+__all__ = ["Replay", "inputs_of", "network_of", "pair_of", "replay_claim"]
 
 #: How a network is read again from what its file was called and the options it was read with.
 ReadNetwork = Callable[[Mapping[str, Any], int], Network]
@@ -79,15 +80,18 @@ def replay_claim(
         mechanism, _ = make_mechanism(
             witness["mechanism"]["name"], witness["mechanism"]["parameters"]
         )
-        event = Event.from_json(witness["event"])
+        event = event_from_json(witness["event"])
         promise = PrivacyClaim(claim["claimed"]["epsilon"], claim["claimed"]["delta"])
-        left, right = _inputs(witness, mechanism, seed, read)
+        left, right = inputs_of(witness, mechanism, seed, read)
     except (KeyError, TypeError, IndexError) as error:
         raise InputError(f"{name}: its witness is damaged ({error}); audit again") from None
     except ValueError as error:
         if isinstance(error, InputError):
             raise
         return Replay(name, False, f"the witness is no neighbouring pair: {error}")
+    if "certificate" in witness:
+        ours, theirs = (left, right) if event.side == "left" else (right, left)
+        return Replay(name, *check_certificate(claim, mechanism, event, ours, theirs))
     if claim.get("exact") is not None:
         return _exact(name, claim, mechanism, left, right, promise)
     if version != __version__:
@@ -143,9 +147,10 @@ def pair_of(pair: Mapping[str, Any], seed: int, read: ReadNetwork) -> NeighborPa
     return built
 
 
-def _inputs(
+def inputs_of(
     witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: ReadNetwork
 ) -> tuple[Any, Any]:
+    """Build the two instances of a witness again, and hold them against the definition."""
     pair = witness["pair"]
     if "base" in pair:
         built = pair_of(pair, seed, read)
@@ -178,7 +183,7 @@ def _sampled(
     claim: Mapping[str, Any],
     witness: Mapping[str, Any],
     mechanism: Mechanism,
-    event: Event,
+    event: AnyEvent,
     left: Any,
     right: Any,
     promise: PrivacyClaim,
@@ -186,24 +191,31 @@ def _sampled(
     jobs: int,
 ) -> Replay:
     size, number = int(witness["samples"]), int(witness["claim"])
-    hits = {
-        side: count_inside(
-            event,
-            tally(mechanism, instance, size, seed=seed, key=("confirm", number, side), jobs=jobs),
-        )
-        for side, instance in (("left", left), ("right", right))
-    }
+    inside = {}
+    try:
+        for side, instance in (("left", left), ("right", right)):
+            inside[side] = hits(
+                mechanism,
+                instance,
+                size,
+                event,
+                seed=seed,
+                key=("confirm", number, side),
+                jobs=jobs,
+            ).inside
+    except Misbehaviour as error:
+        return Replay(name, False, str(error))
     ours, theirs = (event.side, "right" if event.side == "left" else "left")
     told = claim["event"]
-    counted = f"{hits[ours]} and {hits[theirs]} of {size} runs fell into the event"
-    if (hits[ours], hits[theirs]) != (told["inside"], told["inside_other"]):
+    counted = f"{inside[ours]} and {inside[theirs]} of {size} runs fell into the event"
+    if (inside[ours], inside[theirs]) != (told["inside"], told["inside_other"]):
         on_file = f"{told['inside']} and {told['inside_other']} on file"
         return Replay(name, False, f"{counted}, {on_file}")
     bound = float(
         lower_bound(
-            hits[ours],
+            inside[ours],
             size,
-            hits[theirs],
+            inside[theirs],
             size,
             float(witness["alpha"]),
             promise.delta,

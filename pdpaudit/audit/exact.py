@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb
 from pdpaudit.audit.plan import Watcher
 from pdpaudit.audit.telling import Run, told
-from pdpaudit.contracts import LawfulMechanism, LawUnavailable, PrivacyClaim
+from pdpaudit.contracts import BoundedMechanism, LawfulMechanism, LawUnavailable, PrivacyClaim
 from pdpaudit.evidence.event import simplest
-from pdpaudit.losses import ExactLoss, exact_loss
+from pdpaudit.losses import ExactLoss, exact_loss, hockey_stick, trade_off
 from pdpaudit.results import ClaimResult
 
 __all__ = ["EXACT_SLACK", "by_law"]
 
 #: An exact loss is computed to about 1e-10; a claim is broken by more than this.
 EXACT_SLACK = 1e-9
+
+#: Decimals of a loss that do not depend on the machine.
+DECIMALS = 8
+
+#: Points of the curve δ(ε), and most vertices of the trade-off, that are written out.
+POINTS = 33
 
 #: Families to climb from, and rounds of local moves in each climb.
 STARTS = 3
@@ -43,7 +51,7 @@ def by_law(
         return None
     results = []
     for number, claim in enumerate(claims, start=1):
-        worst = max(found, key=lambda one: one.losses[claim.delta].epsilon)
+        worst = _worst(found, claim.delta)
         loss = worst.losses[claim.delta]
         event = simplest(loss.outputs, loss.event, loss.side)
         broken = loss.epsilon > claim.epsilon + EXACT_SLACK
@@ -60,7 +68,11 @@ def by_law(
                 method="exact law",
                 samples={"discovery": 0, "confirmation": 0},
                 detectable_epsilon=max(claim.epsilon, EXACT_SLACK),
-                counts=_exact_counts(loss),
+                counts={
+                    **_exact_counts(loss),
+                    **_bound(run.mechanism, worst.arm),
+                    **_curves(run.mechanism, worst.arm, max(claim.epsilon, loss.epsilon)),
+                },
             )
         )
     return found, results
@@ -96,7 +108,8 @@ def _search(
         left, right = (mechanism.law(side) for side in arm.inputs())
         losses = {delta: exact_loss(left, right, delta) for delta in deltas}
         watcher.advance(1)
-        return Found(arm, losses[deltas[0]].epsilon, losses)
+        # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
+        return Found(arm, round(losses[deltas[0]].epsilon, DECIMALS), losses)
 
     watcher.stage("computing exact losses", len(arms))
     found = [measure(arm) for arm in arms]
@@ -116,6 +129,35 @@ def _starts(found: Sequence[Found]) -> list[Found]:
         family = "" if one.arm.pair is None else one.arm.pair.family
         best.setdefault(family, one)
     return list(best.values())[:STARTS]
+
+
+def _worst(found: Sequence[Found], delta: float) -> Found:
+    """Return the worst pair for a slack; of those that are alike the first."""
+    return max(found, key=lambda one: round(one.losses[delta].epsilon, DECIMALS))
+
+
+def _bound(mechanism: LawfulMechanism, arm: Arm) -> dict[str, Any]:
+    """Return what is proved of the mechanism in the pair's configuration, if anything is."""
+    if not isinstance(mechanism, BoundedMechanism):
+        return {}
+    bound = mechanism.proved_bound(arm.inputs()[0])
+    if bound is None:
+        return {}
+    return {"proved_bound": {"epsilon": bound.epsilon, "words": bound.words}}
+
+
+def _curves(mechanism: LawfulMechanism, arm: Arm, reach: float) -> dict[str, Any]:
+    """Return δ(ε) up to ``reach``, and the trade-off between false alarms and misses."""
+    left, right = (mechanism.law(side) for side in arm.inputs())
+    epsilons = np.linspace(0.0, reach if np.isfinite(reach) else 1.0, POINTS)
+    deltas = hockey_stick(left, right, epsilons)
+    alarm, miss = trade_off(left, right)
+    # Leaving vertices out of a convex curve leaves an attack that is no better than the best.
+    kept = np.unique(np.linspace(0, len(alarm) - 1, POINTS).round().astype(int))
+    return {
+        "hockey_stick": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
+        "trade_off": {"false_alarm": alarm[kept].tolist(), "miss": miss[kept].tolist()},
+    }
 
 
 def _exact_counts(loss: ExactLoss) -> dict[str, Any]:

@@ -74,6 +74,12 @@ def audit_command(
     method: Annotated[
         str, typer.Option(help="How ε is bounded from two counts.")
     ] = "clopper-pearson",
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove", help="Enclose what is violated by ball arithmetic, and write a certificate."
+        ),
+    ] = False,
     jobs: o.Jobs = -1,
     seed: o.Seed = None,
     json_file: o.Json = None,
@@ -148,6 +154,12 @@ def audit_command(
         result = audit(
             made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher
         )
+    if prove:
+        from pdpaudit.cli.replay import read_again
+        from pdpaudit.proof import prove_claim
+
+        proved = (prove_claim(claim, made, plan.seed, read_again) for claim in result.claims)
+        result = replace(result, claims=tuple(proved))
     show_audit(screen, result)
     write_json(json_file, result)
     if json_file is not None and str(json_file) != "-":

@@ -13,7 +13,7 @@ from pdpaudit.cli import options as o
 if TYPE_CHECKING:
     from pdpaudit.network import Network
 
-__all__ = ["replay_command"]
+__all__ = ["read_again", "replay_command"]
 
 
 def replay_command(
@@ -40,7 +40,7 @@ def replay_command(
         raise InputError(f"{file}: its seed is missing; audit again")
     screen = console(quiet=quiet)
     replays = [
-        replay_claim(claim, seed, version, _read, jobs)
+        replay_claim(claim, seed, version, read_again, jobs)
         for claim in body.get("claims", [])
         if claim.get("witness")
     ]
@@ -55,7 +55,7 @@ def replay_command(
     return 0 if all(one.reproduced for one in replays) else 1
 
 
-def _read(body: Mapping[str, Any], seed: int) -> Network:
+def read_again(body: Mapping[str, Any], seed: int) -> Network:
     """Read again a network that a witness only names."""
     known: dict[str, Any] = {
         key: Path(value) if key in ("edges", "nodes") else value for key, value in body.items()

@@ -6,7 +6,7 @@ import math
 
 from pdpaudit.results import ClaimResult
 
-__all__ = ["VERDICT", "claim_words"]
+__all__ = ["VERDICT", "claim_words", "how_known", "true_words"]
 
 VERDICT = {
     "violated": "VIOLATED",
@@ -52,7 +52,8 @@ def claim_words(claim: ClaimResult) -> str:
     bound = claim.lower_bound or 0.0
     if claim.exact is not None:
         if claim.status == "violated":
-            return f"{_effect(claim)}; the claim allows {allowed}. Computed exactly, no sampling."
+            told = f"{_effect(claim)}; the claim allows {allowed}. {how_known(claim)}"
+            return f"{told} {true_words(claim)}".rstrip()
         return (
             f"Computed exactly: on every pair tried the loss is at most {claim.exact:.4f}, within "
             f"the claim of {claim.claimed['epsilon']:.4g}. The worst: {_effect(claim)}."
@@ -65,6 +66,37 @@ def claim_words(claim: ClaimResult) -> str:
     if claim.status == "inconclusive":
         return f"Nothing was shown, and little could have been: {power}"
     return f"The sharpest test tried: {pair}, and whether {event}. {power}"
+
+
+def how_known(claim: ClaimResult) -> str:
+    """Say whether a violation is proved, or why it is not."""
+    proof = claim.event.get("proof")
+    if proof:
+        (low, high), (excess, _) = proof["loss"], proof["excess"]
+        return (
+            f"Proved: the loss lies between {low} and {high}, above the claim by at least "
+            f"{float(excess):.6g}; {proof['words']}."
+        )
+    unproved = claim.event.get("unproved")
+    return "Computed exactly, no sampling." + (f" Not proved: {unproved}." if unproved else "")
+
+
+def true_words(claim: ClaimResult) -> str:
+    """Say what is true instead of a claim that is not; nothing where it is not known.
+
+    Examples
+    --------
+    >>> true_words(ClaimResult("A", "", "", "violated", {"epsilon": 1.0}, exact=1.9637))
+    'Claimed 1.000, true for this configuration: at least 1.964.'
+    """
+    if claim.exact is None or claim.claimed.get("delta"):
+        return ""
+    bound = claim.event.get("proved_bound")
+    most = "" if bound is None else f", and at most {bound['epsilon']:.3f} ({bound['words']})"
+    return (
+        f"Claimed {claim.claimed['epsilon']:.3f}, true for this configuration: at least "
+        f"{claim.exact:.3f}{most}."
+    )
 
 
 def _effect(claim: ClaimResult) -> str:

@@ -1,0 +1,135 @@
+"""Verify a certificate by code that shares nothing with the prover.
+
+The probabilities are enclosed again by the mechanism's second way, from the definitions; the
+logarithm is the decimal module's, which is correctly rounded, where the prover's is flint's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from decimal import Context, Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from pdpaudit.contracts import LawUnavailable, Mechanism, ProvableMechanism
+from pdpaudit.errors import InputError
+from pdpaudit.evidence.event import AnyEvent
+
+__all__ = ["check_certificate"]
+
+#: Digits of the logarithm, and what they leave out, relatively.
+_DIGITS = Context(prec=40)
+_LOG_ERROR = Fraction(1, 10**38)
+
+#: What rounding an end to 15 digits can move, relatively to the larger of it and 1.
+_PRINTED = Fraction(1, 10**12)
+
+#: A double of an exact loss against its enclosure.
+_DOUBLE = Fraction(1, 10**7)
+
+Ends = tuple[Fraction, Fraction]
+
+
+def check_certificate(
+    claim: Mapping[str, Any], mechanism: Mechanism, event: AnyEvent, ours: Any, theirs: Any
+) -> tuple[bool, str]:
+    """Return whether a certificate holds, and why.
+
+    Parameters
+    ----------
+    claim : mapping
+        A claim of a result file, with the certificate in its witness.
+    mechanism : Mechanism
+        The mechanism, made again.
+    event : Event
+        The witness's event.
+    ours, theirs : instance
+        The side on which the event is more likely, and the other.
+
+    Raises
+    ------
+    InputError
+        If the certificate is damaged, or the mechanism can no longer enclose.
+    """
+    name = str(claim.get("id", "claim"))
+    if not isinstance(mechanism, ProvableMechanism):
+        raise InputError(f"{name}: the mechanism encloses nothing any more; audit again")
+    try:
+        body = claim["witness"]["certificate"]
+        outputs = frozenset(_hashable(output) for output in body["outputs"])
+        told = {
+            key: _ends(body[key]) for key in ("probability", "probability_other", "loss", "excess")
+        }
+        epsilon, delta = (Fraction(claim["claimed"][key]) for key in ("epsilon", "delta"))
+    except (KeyError, TypeError, ValueError, InvalidOperation) as error:
+        raise InputError(f"{name}: its certificate is damaged ({error}); audit again") from None
+    copied = claim.get("event", {}).get("proof", {})
+    if any(copied.get(key) != list(body[key]) for key in told):
+        return False, "the certificate is not the one the claim tells of"
+    if not outputs or not all(output in event for output in outputs):
+        return False, "the certificate is about another event than the witness"
+    try:
+        p = mechanism.enclose_again(ours, outputs)
+        q = mechanism.enclose_again(theirs, outputs)
+    except LawUnavailable as error:
+        return False, f"the probabilities cannot be enclosed again: {error}"
+    for own, key in ((p, "probability"), (q, "probability_other")):
+        if not _overlap(own, told[key]):
+            return False, f"{key} lies in {_words(own)} by separate code, not in {body[key]}"
+    if p[0] <= delta or q[0] <= 0 or told["probability"][0] <= delta or min(told["loss"]) <= 0:
+        return False, "a probability cannot be told from what the claim forgives"
+    loss = _loss(p, q, delta)
+    if not _overlap(loss, told["loss"]):
+        return False, f"the loss lies in {_words(loss)} by separate code, not in {body['loss']}"
+    meant = _loss(told["probability"], told["probability_other"], delta)
+    if not _close(meant, told["loss"]):
+        return False, "the loss on file does not follow from the probabilities on file"
+    if not _close((told["loss"][0] - epsilon, told["loss"][1] - epsilon), told["excess"]):
+        return False, "the excess on file is not the loss less the claim"
+    exact = claim.get("exact")
+    if exact is None or abs(Fraction(exact) - loss[0]) > _DOUBLE * max(Fraction(1), loss[0]):
+        return False, "the exact loss on file is not the one enclosed"
+    proved = loss[0] > epsilon and told["excess"][0] > 0
+    if proved != (claim.get("status") == "violated"):
+        return False, f"the loss lies in {_words(loss)}, which is not what the verdict says"
+    return True, (
+        f"loss enclosed again by separate code, in {_words(loss)}, above the claim of "
+        f"{float(epsilon):.6g}: a theorem about this pair"
+    )
+
+
+def _loss(p: Ends, q: Ends, delta: Fraction) -> Ends:
+    return _log((p[0] - delta) / q[1])[0], _log((p[1] - delta) / q[0])[1]
+
+
+def _log(value: Fraction) -> Ends:
+    """Enclose a logarithm: divide and take it in 40 digits, each rounded by at most one unit."""
+    ratio = _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    found = Fraction(_DIGITS.ln(ratio))
+    error = _LOG_ERROR * (1 + abs(found))
+    return found - error, found + error
+
+
+def _ends(pair: Sequence[str]) -> Ends:
+    low, high = (Fraction(Decimal(end)) for end in pair)
+    if low > high:
+        raise ValueError(f"{pair} is no interval")
+    return low, high
+
+
+def _overlap(one: Ends, two: Ends) -> bool:
+    return one[0] <= two[1] and two[0] <= one[1]
+
+
+def _close(one: Ends, two: Ends) -> bool:
+    return all(
+        abs(a - b) <= _PRINTED * max(Fraction(1), abs(a)) for a, b in zip(one, two, strict=True)
+    )
+
+
+def _words(ends: Ends) -> str:
+    return f"[{float(ends[0]):.12g}, {float(ends[1]):.12g}]"
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(_hashable(item) for item in value) if isinstance(value, list) else value
