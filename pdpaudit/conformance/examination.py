@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -148,7 +149,7 @@ class Examination:
         missing = tuple(
             of
             for of in PROPERTIES
-            if of not in self.exhaustion.cases and min(self.declared.of(of)) < float("inf")
+            if of not in self.exhaustion.cases and max(self.declared.of(of)) < math.inf
         )
         drawn, climbed = Found(), Found()
         if not missing or not options.examples:

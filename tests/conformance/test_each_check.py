@@ -14,7 +14,7 @@ from pdpaudit.conformance import Options, check_names, check_sop, verify_witness
 from pdpaudit.network import Network, adjacency_from_networkx
 from pdpaudit.statistic import statistic
 
-QUICK = Options(max_vertices=4, examples=200)
+QUICK = Options(max_vertices=4, examples=100)
 FINE = ("certified", "not_rejected", "skipped")
 
 

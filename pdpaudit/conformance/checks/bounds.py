@@ -17,15 +17,6 @@ NEEDS = ("finite", "deterministic", "graph-unchanged", "order-independent")
 def _run(of: str, examination: Examination) -> CheckResult:
     declared = examination.declared.of(of)
     rows = examination.exhaustion.rows
-    if math.isinf(min(declared)):
-        table = _last_table(of, examination)
-        detail = "no bound is declared"
-        if table:
-            values = ", ".join(f"{value:.6g}" for value in table[1:])
-            detail += f"; exact for degree 1, 2, … on {len(table)} vertices: {values}"
-        return CheckResult(
-            of, "skipped", observed=table, exact=True, scope=examination.scope(), detail=detail
-        )
     case = examination.counterexample(of)
     scope = examination.scope()
     if case is not None:
@@ -51,6 +42,8 @@ def _run(of: str, examination: Examination) -> CheckResult:
             f"{witness['declared']:g}, but {what}; {smallest}",
         )
     table = _last_table(of, examination)
+    if math.isinf(max(declared)):
+        return _undeclared(of, examination, declared, table)
     if examination.options.examples:
         scope += "; " + examination.scope_beyond()
     if not rows:
@@ -66,6 +59,26 @@ def _run(of: str, examination: Examination) -> CheckResult:
         detail="values depend on the vertices' numbers, so not all networks were seen"
         if by_label
         else "",
+    )
+
+
+def _undeclared(
+    of: str, examination: Examination, declared: tuple[float, ...], table: list[float]
+) -> CheckResult:
+    """Return the exact values as the finding, where no bound is declared from some degree on."""
+    first = next(d for d, bound in enumerate(declared) if math.isinf(bound))
+    detail = f"no bound is declared from degree {first} on"
+    if len(table) > 1:
+        values = ", ".join(f"{value:.6g}" for value in table[1:])
+        detail += f"; exact on {len(table)} vertices for degree 1, 2, …: {values}"
+    return CheckResult(
+        of,
+        "skipped",
+        declared=list(declared[: len(table)]),
+        observed=table,
+        exact=True,
+        scope=examination.scope(),
+        detail=detail,
     )
 
 

@@ -1,0 +1,482 @@
+"""Statistics people really use, adapted to a set S of vertices, with what can be declared of them.
+
+The definitions are networkx's for two vertices; where S has several members they are summed over,
+or S counts as one vertex whose neighbourhood is the union N(S). ``math.inf`` declares that no bound
+in the degree alone exists: such a statistic needs noise that grows with the network or with S.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, identity
+
+__all__ = [
+    "AdamicAdar",
+    "CommonNeighboursPerMember",
+    "InverseDistance",
+    "Jaccard",
+    "Katz3",
+    "PersonalisedPageRank",
+    "PreferentialAttachment",
+    "ResourceAllocation",
+]
+
+Members = npt.NDArray[np.integer[Any]]
+Scores = npt.NDArray[np.float64]
+
+
+def _indicator(n: int, targets: Members) -> Scores:
+    members = np.zeros(n)
+    members[targets] = 1
+    return members
+
+
+def _degrees(adjacency: csr_array) -> Scores:
+    return np.diff(adjacency.indptr).astype(np.float64)
+
+
+def _two_steps(max_degree: int) -> int:
+    """Bound the vertices within two steps of u in one of two graphs, u included: 1 + 2d²."""
+    return 1 + 2 * max_degree**2 if max_degree else 0
+
+
+def _next_to_others(graph: nx.Graph, middle: int, vertex: int, targets: frozenset[int]) -> bool:
+    """Return whether ``middle`` is next to a member of S other than ``vertex``."""
+    return any(end in targets and end != vertex for end in graph[middle])
+
+
+def _weighted_middles(adjacency: csr_array, targets: Members, weight: Scores) -> Scores:
+    """Sum the weights of the neighbours of each v that are next to a member of S other than v."""
+    matrix = adjacency.astype(np.float64)
+    members = _indicator(adjacency.shape[0], targets)
+    around = matrix @ members
+    scores = matrix @ (weight * (around > 0))
+    # For a member v, a neighbour whose only member is v itself does not count.
+    scores[targets] -= (matrix @ (weight * (around == 1)))[targets]
+    return np.asarray(scores)
+
+
+@dataclass(frozen=True)
+class CommonNeighboursPerMember:
+    """Common neighbours, counted once for each member: ``Σ_{s ∈ S, s ≠ v} |N(v) ∩ N(s)|``.
+
+    Notes
+    -----
+    It counts the paths v-w-s of two edges. *Sensitivity* d - 1: of a targeted t only the paths
+    t-u-s change, and u next to t has d - 1 other neighbours. *Impact cardinality* 2d + 1 for
+    d ≥ 2: v changes only if it is next to u in one of the graphs, or u; with d = 1 there is no
+    path of two edges.
+
+    Examples
+    --------
+    >>> CommonNeighboursPerMember()(nx.star_graph(3), 1, frozenset({2, 3}))
+    2
+    """
+
+    componentwise: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "CommonNeighboursPerMember"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
+        """Return the statistic of ``vertex``; O(d²)."""
+        return sum(
+            end in targets and end != vertex for middle in graph[vertex] for end in graph[middle]
+        )
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
+        matrix = adjacency.astype(np.float64)
+        members = _indicator(adjacency.shape[0], targets)
+        return np.asarray(matrix @ (matrix @ members) - _degrees(adjacency) * members)
+
+    def sensitivity(self, max_degree: int) -> int:
+        """Return d - 1, at least 0."""
+        return max(max_degree - 1, 0)
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 2d + 1, or 0 for d < 2."""
+        return 2 * max_degree + 1 if max_degree >= 2 else 0
+
+
+@dataclass(frozen=True)
+class AdamicAdar:
+    """Adamic and Adar: ``Σ 1 / ln deg(w)`` over w ∈ N(v) next to a member of S other than v.
+
+    Notes
+    -----
+    Such a w has degree at least 2. *Sensitivity*: for d ≥ 3 at most
+    ``1 / ln 2 + (d - 1) (1 / ln 2 - 1 / ln 3)``. For a targeted t, u itself comes or goes, by
+    1 / ln 2 at most; and each other w ∈ N(t), at most d - 1 beside u, changes degree by 1, from 2
+    to 3 at worst. Where u is next to t in neither graph there are d such w, which is less, as
+    1 / ln 2 is the larger. For d = 2, w of degree 2 has no room for u, so 1 / ln 2 is left; for
+    d ≤ 1 it is 0. *Impact cardinality*: v changes only if it is u, next to u, or next to one whose
+    degree changed, so it lies within two steps of u in one of the graphs: ``1 + 2 d²``.
+
+    Examples
+    --------
+    >>> round(AdamicAdar()(nx.path_graph(3), 0, frozenset({2})), 4)  # 1 / ln 2
+    1.4427
+    """
+
+    componentwise: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "AdamicAdar"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(d²)."""
+        return math.fsum(
+            1 / math.log(graph.degree(middle))
+            for middle in graph[vertex]
+            if _next_to_others(graph, middle, vertex, targets)
+        )
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
+        # A vertex of degree 1 is never counted: any weight will do where the logarithm is 0.
+        return _weighted_middles(adjacency, targets, 1 / np.log(np.maximum(_degrees(adjacency), 2)))
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the bound derived above."""
+        if max_degree < 2:
+            return 0.0
+        own, shift = 1 / math.log(2), 1 / math.log(2) - 1 / math.log(3)
+        return own + (max_degree - 1) * shift if max_degree >= 3 else own
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 1 + 2d², or 0 for d < 2."""
+        return _two_steps(max_degree) if max_degree >= 2 else 0
+
+
+@dataclass(frozen=True)
+class ResourceAllocation:
+    """Resource allocation: ``Σ 1 / deg(w)`` over w ∈ N(v) next to a member of S other than v.
+
+    Notes
+    -----
+    As for :class:`AdamicAdar` with 1/2 for 1 / ln 2 and 1/2 - 1/3 for the shift: *sensitivity*
+    ``1/2 + (d - 1) / 6`` for d ≥ 3, 1/2 for d = 2, 0 below; *impact cardinality* ``1 + 2 d²``.
+
+    Examples
+    --------
+    >>> ResourceAllocation()(nx.path_graph(3), 0, frozenset({2}))
+    0.5
+    """
+
+    componentwise: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "ResourceAllocation"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(d²)."""
+        return math.fsum(
+            1 / graph.degree(middle)
+            for middle in graph[vertex]
+            if _next_to_others(graph, middle, vertex, targets)
+        )
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
+        return _weighted_middles(adjacency, targets, 1 / np.maximum(_degrees(adjacency), 1))
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the bound derived above."""
+        if max_degree < 2:
+            return 0.0
+        return 0.5 + (max_degree - 1) / 6 if max_degree >= 3 else 0.5
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 1 + 2d², or 0 for d < 2."""
+        return _two_steps(max_degree) if max_degree >= 2 else 0
+
+
+@dataclass(frozen=True)
+class Jaccard:
+    """Jaccard's coefficient with S as one vertex: the neighbours in common over those of either.
+
+    It is 0 where neither has a neighbour.
+
+    Notes
+    -----
+    *Sensitivity* 1, as for any value between 0 and 1. *Impact cardinality*: none in d alone. When
+    u joins N(S) the denominator of every vertex changes, however far away.
+
+    Examples
+    --------
+    >>> Jaccard()(nx.path_graph(4), 0, frozenset({2}))
+    0.5
+    """
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "Jaccard"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(d |S|)."""
+        around = set(graph[vertex])
+        near = {middle for member in targets for middle in graph[member]}
+        return len(around & near) / len(around | near) if around or near else 0.0
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
+        matrix = adjacency.astype(np.float64)
+        near = (matrix @ _indicator(adjacency.shape[0], targets) > 0).astype(np.float64)
+        common = matrix @ near
+        either = _degrees(adjacency) + near.sum() - common
+        return np.asarray(common / np.maximum(either, 1))
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return 1, or 0 for d = 0."""
+        return float(max_degree > 0)
+
+    def impact_cardinality(self, max_degree: int) -> float:
+        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
+        return math.inf if max_degree else 0
+
+
+@dataclass(frozen=True)
+class PreferentialAttachment:
+    """Preferential attachment: ``deg(v) Σ_{s ∈ S, s ≠ v} deg(s)``.
+
+    Notes
+    -----
+    No bound in d alone: one new neighbour of v multiplies the degrees of all of S.
+
+    Examples
+    --------
+    >>> PreferentialAttachment()(nx.path_graph(4), 1, frozenset({0, 2}))
+    6
+    """
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "PreferentialAttachment"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
+        """Return the statistic of ``vertex``; O(|S|)."""
+        others = sum(graph.degree(member) for member in targets if member != vertex)
+        return int(graph.degree(vertex) * others)
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n)."""
+        degree = _degrees(adjacency)
+        own = degree * _indicator(adjacency.shape[0], targets)
+        return np.asarray(degree * (degree[targets].sum() - own))
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
+        return math.inf if max_degree else 0
+
+    def impact_cardinality(self, max_degree: int) -> float:
+        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
+        return math.inf if max_degree else 0
+
+
+@dataclass(frozen=True)
+class Katz3:
+    """Katz's index truncated: ``Σ_{l ≤ 3} β^l`` times the walks of l edges from v to S, β = 0.1.
+
+    A walk may come back to v where v ∈ S.
+
+    Notes
+    -----
+    *Sensitivity*: for a targeted t and S ⊆ T only walks through u change. With two edges they are
+    t-u-s, at most d. With three edges: t-u-a-s with a ∈ N(u), which has at most d - 1 members of
+    S beside u, so d (d - 1); and t-a-u-s, where a is next to t and to u: at most d - 1 such a if
+    u is next to t too, d otherwise, with d choices of s each. So ``β² d + 2 β³ d (d - 1)`` where u
+    is next to t and ``β³ d²`` where it is not: the larger of the two, as all terms of the one
+    graph are positive and the other graph's too. *Impact cardinality*: the start lies within two
+    steps of u: ``1 + 2 d²``.
+
+    Examples
+    --------
+    >>> round(Katz3()(nx.path_graph(3), 0, frozenset({1})), 6)  # 0-1, and back and forth once
+    0.102
+    """
+
+    componentwise: ClassVar[bool] = True
+    beta: ClassVar[float] = 0.1
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "Katz3"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(d³)."""
+        one = sum(a in targets for a in graph[vertex])
+        two = sum(b in targets for a in graph[vertex] for b in graph[a])
+        three = sum(c in targets for a in graph[vertex] for b in graph[a] for c in graph[b])
+        return self.beta * one + self.beta**2 * two + self.beta**3 * three
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
+        matrix = adjacency.astype(np.float64)
+        one = matrix @ _indicator(adjacency.shape[0], targets)
+        two = matrix @ one
+        return np.asarray(self.beta * one + self.beta**2 * two + self.beta**3 * (matrix @ two))
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the bound derived above."""
+        d, beta = max_degree, self.beta
+        return max(beta**2 * d + 2 * beta**3 * d * (d - 1), beta**3 * d**2)
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 1 + 2d², or 0 for d = 0."""
+        return _two_steps(max_degree)
+
+
+@dataclass(frozen=True)
+class InverseDistance:
+    """One over the number of steps from v to the nearest other member of S; 0 if there is none.
+
+    Notes
+    -----
+    *Sensitivity* 1/2: the edges between targeted vertices never change, so a value of 1 stays and
+    the others lie between 0 and 1/2. With d = 1 there is no way through u: 0. *Impact
+    cardinality*: none in d alone, as u may be the only bridge to any number of vertices.
+
+    Examples
+    --------
+    >>> InverseDistance()(nx.path_graph(4), 0, frozenset({0, 2, 3}))
+    0.5
+    """
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "InverseDistance"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(n + m)."""
+        others = targets - {vertex}
+        layers = enumerate(nx.bfs_layers(graph, vertex))
+        return next((1 / steps for steps, layer in layers if not others.isdisjoint(layer)), 0.0)
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(levels (n + m))."""
+        n = adjacency.shape[0]
+        # How many of the members, at most two, reach each vertex within so many steps: a member
+        # is answered by the first other one. Two sources are kept for each vertex.
+        first, second = np.full(n, -1), np.full(n, -1)
+        scores = np.zeros(n)
+        members = _indicator(n, targets) > 0
+        first[targets] = targets
+        rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+        columns = adjacency.indices
+        scored = np.zeros(n, dtype=bool)
+        for steps in range(1, n):
+            before = first.copy(), second.copy()
+            for source in before:
+                _pass_on(rows, columns, source, first, second)
+            reached = np.where(members, second >= 0, first >= 0) & ~scored
+            scores[reached] = 1 / steps
+            scored |= reached
+            if np.array_equal(before[0], first) and np.array_equal(before[1], second):
+                break
+        return scores
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return 1/2, or 0 for d < 2."""
+        return 0.5 if max_degree >= 2 else 0.0
+
+    def impact_cardinality(self, max_degree: int) -> float:
+        """Return infinity; 1 for d = 1 and 0 for d = 0."""
+        return math.inf if max_degree >= 2 else max_degree
+
+
+def _pass_on(
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int32],
+    source: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+    second: npt.NDArray[np.int64],
+) -> None:
+    """Tell every vertex the sources of its neighbours, keeping two different ones."""
+    for _ in range(2):
+        known = source[columns]
+        news = (known >= 0) & (known != first[rows]) & (second[rows] < 0)
+        empty = news & (first[rows] < 0)
+        first[rows[empty]] = known[empty]
+        filled = news & ~empty & (known != first[rows])
+        second[rows[filled]] = known[filled]
+
+
+@dataclass(frozen=True)
+class PersonalisedPageRank:
+    """PageRank with restarts in S: the chance to be at v, damping 0.85; 0 for empty S.
+
+    A vertex without neighbours hands its share back to S.
+
+    Notes
+    -----
+    *Sensitivity* 1, as for any probability; the exact values are far below. *Impact cardinality*:
+    none in d alone, as a change anywhere is felt in all of its component.
+
+    Examples
+    --------
+    >>> round(PersonalisedPageRank()(nx.path_graph(2), 0, frozenset({0})), 4)  # 1 / 1.85
+    0.5405
+    """
+
+    damping: ClassVar[float] = 0.85
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return "PersonalisedPageRank"
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(n³), a dense linear system."""
+        if not targets:
+            return 0.0
+        order = sorted(graph)
+        place = {v: i for i, v in enumerate(order)}
+        n = len(order)
+        restart = np.array([v in targets for v in order]) / len(targets)
+        system = np.eye(n)
+        for v in order:
+            if not graph[v]:
+                system[:, place[v]] -= self.damping * restart
+            for other in graph[v]:
+                system[place[other], place[v]] -= self.damping / len(graph[v])
+        return float(np.linalg.solve(system, (1 - self.damping) * restart)[place[vertex]])
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``.
+
+        Up to 500 vertices by a linear system, beyond by iteration until nothing moves by 1e-15.
+        """
+        n = adjacency.shape[0]
+        if not len(targets):
+            return np.zeros(n)
+        degree = _degrees(adjacency)
+        restart = _indicator(n, targets) / len(targets)
+        step = csr_array(adjacency.astype(np.float64) * (1 / np.maximum(degree, 1))[None, :])
+        if n <= 500:
+            system = identity(n, format="csr").toarray() - self.damping * step.toarray()
+            system -= self.damping * np.outer(restart, degree == 0)
+            return np.asarray(np.linalg.solve(system, (1 - self.damping) * restart))
+        rank = restart
+        while True:
+            moved = self.damping * (step @ rank + restart * rank[degree == 0].sum())
+            following = moved + (1 - self.damping) * restart
+            if np.abs(following - rank).max() < 1e-15:
+                return np.asarray(following)
+            rank = following
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return 1, or 0 for d = 0."""
+        return float(max_degree > 0)
+
+    def impact_cardinality(self, max_degree: int) -> float:
+        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
+        return math.inf if max_degree else 0
