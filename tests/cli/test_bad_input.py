@@ -122,7 +122,9 @@ def test_wrong_nodes(run: Run, nodes: str, words: tuple[str, ...]) -> None:
 
 
 def test_a_mechanism_that_claims_nothing(run: Run) -> None:
-    Path("mine.py").write_text("class Mine:\n    def run(self, instance, rng):\n        return ()\n")
+    Path("mine.py").write_text(
+        "class Mine:\n    def run(self, instance, rng):\n        return ()\n"
+    )
     refused(run, "mine.py:Mine", words=("mine.py:Mine", "claim"))
 
 
