@@ -142,7 +142,7 @@ def test_who_is_found_at_once_is_who_targets_lead_to_from_the_seeds(network):
 
 @quick
 @given(networks(max_vertices=12), st.integers(1, 5), st.integers(0, 100))
-def test_who_is_rewired_is_protected_and_those_best_placed_come_first(network, count, seed):
+def test_who_is_rewired_is_protected_and_the_best_placed_is_among_them(network, count, seed):
     view = look(network)
     chosen = exposed(network, view, count, np.random.default_rng(seed))
     assert len(set(chosen)) == len(chosen) <= count
@@ -159,7 +159,7 @@ def test_who_is_rewired_is_protected_and_those_best_placed_come_first(network, c
         )
 
     if len(network.protected) > count and max(map(graph.degree, network.protected)) > 0:
-        assert merit(chosen[0]) == max(map(merit, network.protected.tolist()))
+        assert max(map(merit, chosen)) == max(map(merit, network.protected.tolist()))
 
 
 @quick
