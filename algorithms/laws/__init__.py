@@ -18,6 +18,13 @@ from .one_round import (
     search_com_noises,
     threshold_stop_law,
 )
+from .rounds import (
+    ListLaw,
+    Stage,
+    chain_law,
+    noiseless_rounds_law,
+    search_com_rounds_law,
+)
 from .scores import RoundScores
 from .verify import Verification, enclose_by_quadrature, verify_loss
 from .worst_case import (
@@ -37,12 +44,15 @@ __all__ = [
     "Gumbel",
     "Laplace",
     "LawUnavailable",
+    "ListLaw",
     "LossEnclosure",
     "Noise",
     "RoundLaw",
     "RoundScores",
+    "Stage",
     "Verification",
     "WorstCase",
+    "chain_law",
     "enclose_by_quadrature",
     "enclose_loss",
     "enclose_round",
@@ -53,10 +63,12 @@ __all__ = [
     "main_text_bound",
     "main_text_loss",
     "main_text_noise",
+    "noiseless_rounds_law",
     "search_com_bound",
     "search_com_epsilon",
     "search_com_law",
     "search_com_noises",
+    "search_com_rounds_law",
     "search_com_worst_case",
     "threshold_stop_law",
     "verify_loss",

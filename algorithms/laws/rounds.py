@@ -1,0 +1,395 @@
+"""Exact law of several search rounds: what is found in each, in order.
+
+A search that ranks only by earlier outputs chains by multiplication. The appendix algorithm also
+carries what its earlier rounds examined, which no output shows: between rounds its state is the
+number of unexamined protected vertices in each class of vertices that score alike now and later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binom
+
+from pdpaudit.contracts import LawUnavailable
+from pdpaudit.errors import InputError
+
+from .noise import Laplace
+from .one_round import RoundLaw
+
+FloatArray = NDArray[np.float64]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+# Below this, mass at either end of the integral is left out.
+_TAIL = 1e-16
+# Numbers held at once.
+_CHUNK = 1_000_000
+
+
+@dataclass(frozen=True)
+class ListLaw:
+    """Law of the list of targets found by the search rounds, in order.
+
+    Parameters
+    ----------
+    probabilities : dict from tuple to float
+        A list shorter than the number of rounds means that the next round found nothing.
+    missing : float
+        Probability of all lists left out.
+    """
+
+    probabilities: dict[tuple[Hashable, ...], float]
+    missing: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What one round of the appendix algorithm sees, as a function of what was found before.
+
+    Parameters
+    ----------
+    targets : sequence of hashable, length m
+        Names of the remaining targets.
+    target_scores : array, shape (m,)
+    class_scores : array, shape (C,)
+        Score of each class of protected vertices.
+    explored : array of bool, shape (C,)
+        Classes that statistic-first search has examined by now.
+    """
+
+    targets: Sequence[Hashable]
+    target_scores: FloatArray
+    class_scores: FloatArray
+    explored: NDArray[np.bool_]
+
+
+def chain_law(
+    one_round: Callable[[tuple[Hashable, ...]], tuple[Sequence[Hashable], RoundLaw]],
+    rounds: int,
+    *,
+    tolerance: float = 1e-12,
+    most_lists: int = 200_000,
+) -> ListLaw:
+    """Law of rounds that depend on earlier outputs alone (main text, threshold stop).
+
+    Parameters
+    ----------
+    one_round : callable
+        From the winners so far to the names of the remaining targets and the round's law.
+    rounds : int
+        Number of rounds, >= 0.
+    tolerance : float
+        Beginnings of lists less likely than this over `most_lists` are left out, so that at
+        most about this much is missing.
+    most_lists : int
+        Largest number of lists written out.
+
+    Raises
+    ------
+    InputError
+        If `rounds` is negative.
+    LawUnavailable
+        If there are more lists.
+
+    Notes
+    -----
+    Cost: one law for each beginning of a list.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.laws import Gumbel, threshold_stop_law
+    >>> def one_round(found):
+    ...     left = [t for t in "ab" if t not in found]
+    ...     return left, threshold_stop_law([0.0] * len(left), 0.0, Gumbel(1.0))
+    >>> law = chain_law(one_round, 2)
+    >>> sorted((k, round(v, 6)) for k, v in law.probabilities.items())[:2]
+    [((), 0.333333), (('a',), 0.166667)]
+    """
+    _check_rounds(rounds)
+    cutoff = tolerance / most_lists
+    done: dict[tuple[Hashable, ...], float] = {}
+    going: dict[tuple[Hashable, ...], float] = {(): 1.0}
+    missing = 0.0
+    for _ in range(rounds):
+        longer: dict[tuple[Hashable, ...], float] = {}
+        for found, mass in going.items():
+            names, law = one_round(found)
+            if law.none > 0.0:
+                done[found] = mass * law.none
+            for name, probability in zip(names, law.found.tolist(), strict=True):
+                if mass * probability < cutoff:
+                    missing += mass * probability
+                else:
+                    longer[(*found, name)] = mass * probability
+        going = longer
+        if len(done) + len(going) > most_lists:
+            raise LawUnavailable(f"more than {most_lists} lists: ask for fewer rounds, or sample")
+    return ListLaw({**done, **going}, missing)
+
+
+def noiseless_rounds_law(
+    ahead: Sequence[int], *, threshold: float, threshold_noise: Laplace
+) -> FloatArray:
+    """Law of the number of successful rounds when the scores carry no noise.
+
+    The order of examination is then fixed, so is what each round examines, and only the
+    thresholds are random, afresh each round.
+
+    Parameters
+    ----------
+    ahead : sequence of int, length r
+        Protected vertices examined before the winner of each round, as long as all succeed.
+    threshold, threshold_noise
+        K and its noise.
+
+    Returns
+    -------
+    array, shape (r + 1,)
+        Probability of 0, 1, ..., r successes before the first failure.
+
+    Examples
+    --------
+    >>> noiseless_rounds_law([2, 0], threshold=2, threshold_noise=Laplace(3.0)).round(6).tolist()
+    [0.5, 0.128354, 0.371646]
+    """
+    gaps = np.asarray(ahead, dtype=float) - threshold
+    if threshold_noise.scale == 0.0:
+        passed, failed = (gaps <= 0.0).astype(float), (gaps > 0.0).astype(float)
+    else:
+        passed, failed = threshold_noise.sf(gaps), threshold_noise.cdf(gaps)
+    reached = np.concatenate([[1.0], np.cumprod(passed)])
+    return np.asarray(reached * np.append(failed, 1.0))
+
+
+def search_com_rounds_law(
+    sizes: ArrayLike,
+    stage: Callable[[tuple[Hashable, ...]], Stage],
+    rounds: int,
+    *,
+    noise: Laplace,
+    threshold: float,
+    threshold_noise: Laplace,
+    tolerance: float = 1e-12,
+    most_work: float = 2e10,
+) -> ListLaw:
+    """Law of several rounds of SearchCom, hidden set of examined vertices included.
+
+    Parameters
+    ----------
+    sizes : array_like of int, shape (C,)
+        Protected vertices in each class. A class holds vertices that score alike after every
+        list of winners and that statistic-first search examines together or not at all.
+    stage : callable
+        From the winners so far to a `Stage`.
+    rounds : int
+        Number of rounds, >= 0.
+    noise, threshold, threshold_noise
+        As for `search_com_law`, the same in each round; ``noise.scale`` > 0.
+    tolerance : float
+        Beginnings of lists less likely than this over 10,000 are left out and counted missing.
+    most_work : float
+        Multiplications allowed, about; 10^9 take a second or two.
+
+    Returns
+    -------
+    ListLaw
+        Absolute error about 1e-12 for each list.
+
+    Raises
+    ------
+    InputError
+        If `rounds` is negative, a size is not a count, or there is no noise on the scores
+        (see `noiseless_rounds_law`).
+    LawUnavailable
+        If the recursion needs more than `most_work`, or the law does not sum to 1 within 1e-10.
+
+    Notes
+    -----
+    Given the winner's noisy score x, each unexamined vertex of a class is above x independently
+    with the class's probability, so the numbers left in each class are binomial. The search
+    goes on iff the number examined, old total T less what is left, is at most K + nu. With N
+    counts per class as axes and T as one more, thinning is one matrix product per class, and
+    the stopping rule a factor on ``T - sum N``. Cost: for each beginning of a list, quadrature
+    nodes (some 800) times the number T of totals times the states ``prod (N_c + 1)`` times
+    ``sum (N_c + 1)``.
+
+    Examples
+    --------
+    >>> def stage(found):
+    ...     left = [t for t in "ab" if t not in found]
+    ...     return Stage(left, np.zeros(len(left)), np.zeros(1), np.zeros(1, dtype=bool))
+    >>> law = search_com_rounds_law([2], stage, 2, noise=Laplace(1.0), threshold=0,
+    ...                             threshold_noise=Laplace(0.0))
+
+    The first of four equals is a target with probability 1/2, then of three with 1/3:
+
+    >>> round(law.probabilities[()], 9), round(law.probabilities[("a",)], 9)
+    (0.5, 0.166666667)
+    """
+    _check_rounds(rounds)
+    counts = np.asarray(sizes, dtype=float)
+    if counts.ndim != 1 or np.any(counts < 0) or np.any(counts != np.floor(counts)):
+        raise InputError("sizes must be whole numbers >= 0, one per class")
+    if noise.scale == 0.0:
+        raise InputError("without noise on the scores use noiseless_rounds_law")
+    whole = counts.astype(int)
+    start = np.zeros(tuple(whole + 1))
+    start[tuple(whole)] = 1.0
+    stopping = _stop_values(int(whole.sum()), threshold, threshold_noise)
+    cutoff = tolerance / 10_000
+    done: dict[tuple[Hashable, ...], float] = {}
+    going: dict[tuple[Hashable, ...], FloatArray] = {(): start}
+    missing = 0.0
+    work = 0.0
+    for number in range(rounds):
+        longer: dict[tuple[Hashable, ...], FloatArray] = {}
+        last = number == rounds - 1
+        for found, masses in going.items():
+            now = stage(found)
+            left = _explored(masses, now.explored)
+            if len(now.targets) == 0:
+                done[found] = float(left.sum())
+                continue
+            work += _work(left, now, noise)
+            if work > most_work:
+                raise LawUnavailable(
+                    f"the exact law needs more than most_work={most_work:g} multiplications: "
+                    "too many classes of protected vertices; ask for fewer rounds, or sample"
+                )
+            winners, none = _one_round(left, now, noise, stopping)
+            done[found] = none
+            for name, after in zip(now.targets, winners, strict=True):
+                mass = float(after.sum())
+                if mass < cutoff:
+                    missing += mass
+                elif last:
+                    done[(*found, name)] = mass
+                else:
+                    longer[(*found, name)] = after
+        going = longer
+    done.update({found: float(masses.sum()) for found, masses in going.items()})
+    total = sum(done.values()) + missing
+    if abs(total - 1.0) > 1e-10:
+        raise LawUnavailable(f"the law sums to {total!r} instead of 1: sample instead")
+    return ListLaw(done, missing)
+
+
+def _check_rounds(rounds: int) -> None:
+    if rounds < 0:
+        raise InputError(f"the number of rounds must be >= 0, not {rounds}")
+
+
+def _stop_values(total: int, threshold: float, noise: Laplace) -> tuple[FloatArray, FloatArray]:
+    """Probability that b examined vertices pass the stopping rule, and that they fail it."""
+    gaps = np.arange(total + 1) - threshold
+    if noise.scale == 0.0:
+        return (gaps <= 0.0).astype(float), (gaps > 0.0).astype(float)
+    return noise.sf(gaps), noise.cdf(gaps)
+
+
+def _explored(masses: FloatArray, explored: NDArray[np.bool_]) -> FloatArray:
+    """Nobody is left in a class that statistic-first search has examined."""
+    for axis in np.flatnonzero(explored):
+        masses = masses.sum(axis=int(axis), keepdims=True)
+    return masses
+
+
+def _panels(now: Stage, classes: FloatArray, noise: Laplace, people: float) -> FloatArray:
+    """List the ends of the panels: kinks, and steps narrow enough for the count's law."""
+    scale = noise.scale
+    top = now.target_scores.max()
+    high = top + scale * (np.log(now.target_scores.size) - np.log(_TAIL))
+    grid = np.linspace(now.target_scores.min() + scale * np.log(_TAIL), high, 400)
+    below = noise.logcdf(grid[:, None] - now.target_scores).sum(axis=1)
+    low = grid[max(int(np.searchsorted(below, np.log(_TAIL))) - 1, 0)]
+    step = scale * min(1.0, 6.0 / np.sqrt(people + 1.0))
+    kinks = np.unique(np.concatenate([now.target_scores, classes]))
+    ends = np.concatenate([[low], kinks[(kinks > low) & (kinks < high)], [high]])
+    pieces = [np.linspace(a, b, int(np.ceil((b - a) / step)) + 1)[:-1] for a, b in pairwise(ends)]
+    return np.append(np.concatenate(pieces), high)
+
+
+def _alive(left: FloatArray, now: Stage) -> tuple[FloatArray, FloatArray]:
+    """Drop the axes of empty classes."""
+    keep = np.array([size > 1 for size in left.shape], dtype=bool)
+    return left.reshape([s for s in left.shape if s > 1]), np.asarray(now.class_scores)[keep]
+
+
+def _people(left: FloatArray) -> float:
+    return float(sum(size - 1 for size in left.shape))
+
+
+def _work(left: FloatArray, now: Stage, noise: Laplace) -> float:
+    alive, classes = _alive(left, now)
+    nodes = 16.0 * _panels(now, classes, noise, _people(alive)).size
+    totals = np.unique(_totals(alive.shape)[alive > 0]).size
+    return nodes * totals * alive.size * (sum(alive.shape) + 1.0)
+
+
+def _totals(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Count the unexamined vertices at each state."""
+    return np.asarray(np.indices(shape).sum(axis=0)) if shape else np.zeros((), dtype=np.int64)
+
+
+def _one_round(
+    left: FloatArray,
+    now: Stage,
+    noise: Laplace,
+    stopping: tuple[FloatArray, FloatArray],
+) -> tuple[list[FloatArray], float]:
+    """States after each target's win, weighted by their probability; and Pr[no one is found]."""
+    alive, class_scores = _alive(left, now)
+    totals = _totals(alive.shape)
+    present = np.unique(totals[alive > 0])
+    # axis 0: how many were unexamined before the round
+    start = np.stack([np.where(totals == t, alive, 0.0) for t in present])
+    examined = present.reshape((-1,) + (1,) * alive.ndim) - totals
+    # states with more left than there were have no mass
+    clipped = np.clip(examined, 0, stopping[0].size - 1)
+    passing, failing = stopping[0][clipped], stopping[1][clipped]
+    ends = _panels(now, class_scores, noise, _people(alive))
+    middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * np.diff(ends)
+    x = (middle[:, None] + half[:, None] * _NODES).ravel()
+    weight = (half[:, None] * _WEIGHTS).ravel()
+    levels, inverse, sizes = np.unique(now.target_scores, return_inverse=True, return_counts=True)
+    centred = x[:, None] - levels
+    log_cdf = noise.logcdf(centred)
+    density = np.exp(noise.logpdf(centred) + (log_cdf @ sizes)[:, None] - log_cdf)
+    races = density * weight[:, None]
+    above = noise.sf(x[:, None] - class_scores)
+    seen = races.max(axis=1) > 1e-30
+    races, above = races[seen], above[seen]
+    results = np.zeros((levels.size, *alive.shape))
+    none = 0.0
+    size = max(start.size, sum(n * n for n in alive.shape))
+    step = max(1, _CHUNK // size)
+    for begin in range(0, races.shape[0], step):
+        part = slice(begin, begin + step)
+        state = _thinned(start, above[part])
+        lost = (state * failing).reshape(state.shape[0], -1).sum(axis=1)
+        none += float((races[part] @ sizes) @ lost)
+        results += np.tensordot(races[part].T, (state * passing).sum(axis=1), axes=1)
+    return [results[i].reshape(left.shape) for i in inverse], none
+
+
+def _thinned(start: FloatArray, above: FloatArray) -> FloatArray:
+    """States after each class has lost its vertices above, for a batch of points.
+
+    `start` has the total as axis 0, then one axis per class; the result has the batch before.
+    """
+    state = np.broadcast_to(start, (above.shape[0], *start.shape))
+    for axis, size in enumerate(start.shape[1:]):
+        numbers = np.arange(size)
+        # from N (rows) to how many of them stay below (columns)
+        below = 1.0 - above[:, axis, None, None]
+        matrix = np.asarray(
+            binom.pmf(numbers[None, None, :], numbers[None, :, None], below), dtype=float
+        )
+        # one matrix for each point of the batch, the same for all other axes
+        matrix = matrix.reshape(matrix.shape[:1] + (1,) * (start.ndim - 2) + matrix.shape[1:])
+        state = np.moveaxis(np.moveaxis(state, axis + 2, -1) @ matrix, -1, axis + 2)
+    return np.asarray(state)
