@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pdpaudit.reporting.html import render_html
 from pdpaudit.reporting.reading import Source, source_from_json
 
 VERSIONS = {"python": "3.12.1", "pdpaudit": "0.1.0", "numpy": "2.0.0"}
@@ -283,3 +284,15 @@ def chromium() -> tuple[str, str]:
     if browser is None or driver is None:
         pytest.skip("chromium and chromedriver are not installed")
     return browser, driver
+
+
+@pytest.fixture(scope="session")
+def hostile_text() -> str:
+    """Return a page with names that try everything at once."""
+    return render_html(
+        [
+            source_from_json(poison(body, name), f"{i}.json")
+            for i, name in enumerate(HOSTILE.values())
+            for body in (audit_json(), check_json())
+        ]
+    )

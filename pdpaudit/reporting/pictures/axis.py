@@ -16,6 +16,9 @@ WIDE = 12.0
 #: Ticks nearer to each other than this share of the axis would overlap.
 APART = 0.09
 
+#: Losses below this are drawn as none.
+LEAST = 1e-9
+
 
 @dataclass(frozen=True)
 class Tick:
@@ -88,7 +91,7 @@ def axis_for(values: Iterable[float]) -> Axis:
     >>> axis_for([1.0, 2.0]), axis_for([0.1, 0.2, 80.0]).compressed, axis_for([])
     (Axis(top=2.2, compressed=False), True, Axis(top=1.0, compressed=False))
     """
-    known = sorted(value for value in values if math.isfinite(value) and value > 0)
+    known = sorted(value for value in values if LEAST < value < math.inf)
     if not known:
         return Axis(1.0)
     top, median = known[-1], known[len(known) // 2]

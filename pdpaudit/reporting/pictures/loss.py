@@ -24,8 +24,8 @@ class Chances:
     p, q : float
         Share of the runs, or the probability where it is exact.
     p_low, p_high, q_low, q_high : float
-        Clopper-Pearson limits, each at a quarter of the error level; the values themselves where
-        exact.
+        Clopper-Pearson limits, each at half the error level, so that what is said of the two
+        together holds at the confidence of the claim; the values themselves where exact.
     """
 
     p: float
@@ -60,7 +60,7 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
     ...     confidence=0.95, event={"inside": 50, "inside_other": 10, "runs_a_side": 100})
     >>> told = chances(seen, 1)
     >>> told.p, told.q, round(told.p_low, 2), round(told.q_high, 2), round(told.loss(0.0), 2)
-    (0.5, 0.1, 0.38, 0.19, 1.61)
+    (0.5, 0.1, 0.4, 0.18, 1.61)
     """
     event = claim.event
     if {"probability", "probability_other"} <= event.keys():
@@ -70,7 +70,7 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
     if not runs:
         return None
     x, y = event["inside"], event["inside_other"]
-    tail = (1 - (claim.confidence or 0.95)) / max(claims, 1) / 4
+    tail = (1 - (claim.confidence or 0.95)) / max(claims, 1) / 2
     (p_low, p_high), (q_low, q_high) = _limits(x, runs, tail), _limits(y, runs, tail)
     return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
 

@@ -28,8 +28,8 @@ WHOLE = 24
 MOST_POINTED = 12
 
 SIZE = 400.0
-RADIUS = 118.0
-LABEL = 14  # characters
+RADIUS = 112.0
+LABEL = 12  # characters
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ def clip_label(name: str) -> str:
     Examples
     --------
     >>> clip_label("Jean Valjean"), clip_label("Mme de R. of somewhere")
-    ('Jean Valjean', 'Mme de R. of …')
+    ('Jean Valjean', 'Mme de R. o…')
     """
     line = " ".join(name.split())
     return line if len(line) <= LABEL else line[: LABEL - 1] + "…"

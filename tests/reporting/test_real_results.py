@@ -1,0 +1,89 @@
+"""What audits and checks write today is what the report reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import networkx as nx
+import numpy as np
+
+from pdpaudit.audit import Plan, audit
+from pdpaudit.conformance import Options, check_sop
+from pdpaudit.contracts import Law, PrivacyClaim
+from pdpaudit.network import Network, adjacency_from_networkx
+from pdpaudit.reporting.document import compose
+from pdpaudit.reporting.html import render_html
+from pdpaudit.reporting.markdown import render_markdown
+from pdpaudit.reporting.reading import Source, source_from_json
+from pdpaudit.results import Result
+from pdpaudit.statistic import statistic
+
+
+class LeakyCoin:
+    """Answers 1 with a probability that grows with the edges of the network."""
+
+    claims: ClassVar = (PrivacyClaim(0.1, source="a test"), PrivacyClaim(9.0, source="a test"))
+    claim = claims[0]
+
+    def law(self, instance: Any) -> Law:
+        chance = (1 + instance.adjacency.nnz / 2) / 100
+        return Law({(0,): 1 - chance, (1,): chance})
+
+    def run(self, instance: Any, rng: np.random.Generator) -> tuple[int]:
+        return (int(rng.random() < self.law(instance).probabilities[(1,)]),)
+
+
+@statistic(sensitivity=1, impact_cardinality=3)
+def shared(graph: Any, vertex: int, targets: frozenset[int]) -> float:
+    """Count walks of two steps to the targets: more can change than is declared."""
+    return float(sum(len(set(graph[vertex]) & set(graph[t])) for t in targets if t != vertex))
+
+
+def network() -> Network:
+    adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
+    mask = np.array([True, True, False, False, True])
+    return Network(adjacency, mask, seeds=(0,), names=tuple("abcde"))
+
+
+def through_json(result: Result, name: str) -> Source:
+    return source_from_json(json.loads(json.dumps(result.to_json(), allow_nan=False)), name)
+
+
+def test_an_audit_by_law_and_one_by_samples_are_told_in_full() -> None:
+    exact = audit(LeakyCoin(), [network()], Plan(seed=1), subject="coin", spec={})
+    plan = Plan(seed=1, samples=2000, jobs=1)
+    drawn = audit(LeakyCoin(), [network()], plan, subject="coin", spec={"name": "coin"})
+    sources = [through_json(exact, "exact.json"), through_json(drawn, "drawn.json")]
+    assert exact.claims[0].status == "violated"
+    for part in compose(sources).parts:
+        assert part.tried is not None
+        assert part.budget
+        for one in part.claims:
+            # The sentence is the one of the terminal, not what is said where the file tells less.
+            assert not one.words.startswith("Lower bound")
+            assert one.seen is not None
+            assert one.pair is not None
+            assert one.pair.whole
+            assert one.trade_off is not None
+    page = render_html(sources)
+    assert "Computed exactly" in page
+    assert render_markdown(sources)
+
+
+def test_a_check_is_told_in_full() -> None:
+    options = Options(max_vertices=4, examples=0, time_limit=60)
+    results = check_sop(shared, options)
+    body = Result("check", "sops.py:shared", 0, 1.0, checks=tuple(results))
+    part = compose([through_json(body, "check.json")]).parts[0]
+    checks = {one.title: one for one in part.checks}
+    broken = checks["targeted-sensitivity"]
+    assert broken.status == "violated"
+    assert broken.picture is not None
+    assert broken.listing is not None
+    assert "sops.py:shared" in broken.listing
+    assert [table.caption for table in checks["tightness"].tables] == [
+        "Exact targeted sensitivity Δ",
+        "Exact impact cardinality IC",
+    ]
+    assert render_html([through_json(body, "check.json")])
