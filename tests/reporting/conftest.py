@@ -237,7 +237,7 @@ HOSTILE = {
 }
 
 
-@pytest.fixture(params=HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.fixture(params=list(HOSTILE.values()), ids=list(HOSTILE))
 def hostile(request: pytest.FixtureRequest) -> str:
     """Return a name nobody should have."""
     name: str = request.param

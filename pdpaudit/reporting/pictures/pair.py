@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pdpaudit.reporting.figures import is_number, number
-from pdpaudit.reporting.plaintext import clip
+from pdpaudit.reporting.plaintext import clip, visible
 
 __all__ = ["Line", "PairPicture", "Spot", "draw_graph", "draw_pair", "draw_statistic_pair"]
 
@@ -286,7 +286,7 @@ def clip_label(name: str) -> str:
     >>> clip_label("Jean Valjean"), clip_label("Mme de R. of somewhere")
     ('Jean Valjean', 'Mme de R. o…')
     """
-    line = " ".join(name.split())
+    line = " ".join(visible(name).split())
     return line if len(line) <= LABEL else line[: LABEL - 1] + "…"
 
 
