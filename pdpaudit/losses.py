@@ -50,6 +50,9 @@ class ExactLoss:
 def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     """Return the exact ε of a pair of laws, the worse of both directions.
 
+    An output that one law leaves out may have all the mass that law is missing, so it is no
+    infinite loss.
+
     Parameters
     ----------
     left, right : Law
@@ -72,10 +75,11 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     0.0
     """
     outputs, p, q = _aligned(left, right)
-    forward, backward = epsilon_at(p, q, delta), epsilon_at(q, p, delta)
+    at_most_p, at_most_q = np.where(p > 0, p, left.missing), np.where(q > 0, q, right.missing)
+    forward, backward = epsilon_at(p, at_most_q, delta), epsilon_at(q, at_most_p, delta)
     side: Side = "left" if forward >= backward else "right"
     epsilon = max(forward, backward)
-    ours, theirs = (p, q) if side == "left" else (q, p)
+    ours, theirs = (p, at_most_q) if side == "left" else (q, at_most_p)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(ours > 0, np.log(ours) - np.log(theirs), -np.inf)
     if delta > 0 or math.isinf(epsilon):

@@ -194,3 +194,12 @@ def test_disjoint_laws_lose_everything():
 def test_an_epsilon_too_large_for_an_exponential_leaves_what_only_one_side_has():
     left, right = Law({"a": 0.5, "b": 0.5}), Law({"a": 0.9, "c": 0.1})
     assert hockey_stick(left, right, [1000.0, math.inf]).tolist() == [0.5, 0.5]
+
+
+def test_an_output_left_out_of_a_law_is_no_infinite_loss() -> None:
+    left = Law({"a": 1.0 - 1e-12, "b": 1e-12})
+    right = Law({"a": 1.0}, missing=1e-11)
+    assert exact_loss(left, right).epsilon == pytest.approx(0.0, abs=1e-9)
+    right = Law({"a": 1.0}, missing=1e-13)
+    assert exact_loss(left, right).epsilon == pytest.approx(math.log(10), rel=1e-6)
+    assert exact_loss(left, Law({"a": 1.0})).epsilon == math.inf
