@@ -264,7 +264,8 @@ class Examination:
     def scope(self) -> str:
         """Say what exhaustion and search went through."""
         done = self.exhaustion.rows[-1].n if self.exhaustion.rows else 0
-        parts = [f"all networks up to {done} vertices"]
+        how = " by the fast path" if self.fast else ""
+        parts = [f"all networks up to {done} vertices{how}"]
         if self.exhaustion.stopped:
             parts.append(f"{self.exhaustion.stopped} (--time-limit {self.options.time_limit:g})")
         return "; ".join(parts)

@@ -86,6 +86,31 @@ def test_a_statistic_that_hangs_is_stopped_in_any_check():
         assert result.status != "certified" or "2 vertices" in result.scope
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_or_a_hang_in_a_worker_comes_back(jobs):
+    @statistic(sensitivity=1, impact_cardinality=9)
+    def fails_on_six(graph, vertex, targets):
+        if graph.number_of_nodes() == 6 and graph.number_of_edges() == 9:
+            raise ArithmeticError("six and nine")
+        return 0.0
+
+    @statistic(sensitivity=1, impact_cardinality=9)
+    def hangs_on_six(graph, vertex, targets):
+        while graph.number_of_nodes() == 6 and graph.number_of_edges() == 9:
+            time.sleep(0.01)
+        return 0.0
+
+    options = Options(
+        max_vertices=6, jobs=jobs, examples=0, time_limit=6.0, select=("targeted-sensitivity",)
+    )
+    (failed,) = check_sop(fails_on_six, options)
+    assert failed.status == "violated"
+    assert "six and nine" in failed.detail
+    assert len(failed.witness["edges"]) == 9
+    (hung,) = check_sop(hangs_on_six, options)
+    assert hung.scope.startswith("all networks up to 5 vertices; the time was over at 6 vertices")
+
+
 def test_a_slow_statistic_says_which_scope_was_completed():
     @statistic(sensitivity=0, impact_cardinality=0)
     def slow(graph, vertex, targets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -73,7 +74,9 @@ def _run(examination: Examination) -> CheckResult:
             adjacency, targets = _union([sample])
             kept = adjacency.copy()
             try:
-                fast = fast_values(sop, adjacency, targets)
+                fast = examination.within_call_limit(
+                    partial(fast_values, sop, adjacency, targets), place_of_sample(sample)
+                )
             except EvaluationFailed as failure:
                 return failed_on_graph(
                     examination,
