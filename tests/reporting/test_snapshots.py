@@ -26,7 +26,7 @@ def masked(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "render"), [("report.html", render_html), ("report.md", render_markdown)]
+    ("name", "render"), [("report.html", render_html), ("report.md.txt", render_markdown)]
 )
 def test_a_report_is_what_it_was(
     name: str, render: Callable[[Sequence[Source]], str], sources: list[Source]
