@@ -3,92 +3,143 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.evidence.event import FEATURES, Event, common_prefix
+from pdpaudit.evidence.aim import Aim
+from pdpaudit.evidence.event import FEATURES, Event, Side, common_prefix, feature_of
+from pdpaudit.rows import list_rows
+from pdpaudit.sampling import Draws
+
+from .sweeping import Choice, apart
+from .vector_events import choose_regions
 
 __all__ = ["Choice", "choose_event"]
 
-Counts = Mapping[Hashable, int]
 Floats = npt.NDArray[np.float64]
-Bound = Callable[[Floats, Floats], Floats]
 
 #: Thresholds tried for one ordering of the values.
 THRESHOLDS = 64
 
+#: Vertices whose presence is looked at, and of whose order any two are.
+MOST_VERTICES = 48
+MOST_ORDERED = 12
+
+#: Lists are scored by where vertices stand in them when they repeat less often than this.
+REPEATS = 20
+
+#: Events kept beside the best, and cuts kept of one feature.
+OTHERS, EACH = 14, 3
+
+#: A less simple event must promise so much more.
+WORTH = 0.002
+
 
 @dataclass(frozen=True)
-class Choice:
-    """An event, and the lower bound on ε it may be expected to give on fresh samples."""
+class _Finite:
+    """The counted outputs: each one, and its counts in left and right, learn and sweep halves."""
 
-    event: Event
-    expected: float
+    outputs: list[Hashable]
+    table: Floats
+    runs: tuple[float, float]
+    aim: Aim
+    prefix: int
 
 
 def choose_event(
-    left: tuple[Counts, Counts], right: tuple[Counts, Counts], size: int, bound: Bound
+    left: tuple[Draws, Draws],
+    right: tuple[Draws, Draws],
+    aim: Aim,
+    *,
+    thorough: bool = True,
 ) -> Choice:
-    """Return the event whose lower bound at the planned sample size looks largest.
+    """Return the event whose lower bound at the planned sample size looks largest, and others.
 
-    The values of each feature are ranked by likelihood ratio on one half of the discovery sample,
-    smoothed, and the threshold is swept on the other half: ranking and sweeping on the same draws
-    would favour values seen once by chance.
+    Outputs that can be counted are ranked by likelihood ratio on one half of the discovery sample,
+    smoothed, as a whole and by features, and the threshold is swept on the other half: ranking and
+    sweeping on the same draws would favour values seen once by chance. For vectors of real values,
+    and for lists too many to count, see :func:`pdpaudit.attacks.vector_events.choose_regions`.
 
     Parameters
     ----------
-    left, right : pair of mapping of output to count
+    left, right : pair of Draws
         The two halves of the discovery sample on each side.
-    size : int
-        Planned number of fresh samples a side.
-    bound : callable
-        ``bound(x, y)``, the lower bound for x and y successes among ``size`` each, vectorised.
+    aim : Aim
+        What will be confirmed.
+    thorough : bool
+        Whether to learn scores by regression too, which takes most of the time.
 
     Returns
     -------
     Choice
-        O(k log k) for k distinct outputs.
+        With up to a dozen others. O(k log k) for k distinct outputs.
 
     Examples
     --------
-    >>> ours, theirs = {(0, 1): 90, (0, 2): 10}, {(0, 1): 10, (0, 2): 90}
-    >>> choice = choose_event((ours, ours), (theirs, theirs), 100, lambda x, y: x - y)
+    >>> ours, theirs = (Draws(Counter({(0, 1): n, (0, 2): 100 - n})) for n in (90, 10))
+    >>> choice = choose_event((ours, ours), (theirs, theirs), Aim(100, 0.05))
     >>> choice.event.values, choice.event.side, choice.event.prefix
     (frozenset({1}), 'left', 1)
     """
-    outputs = list(dict.fromkeys(output for half in (*left, *right) for output in half))
-    prefix = common_prefix(outputs)
-    trimmed = [o[prefix:] if isinstance(o, tuple) else o for o in outputs]
-    best: Choice | None = None
-    for feature, value_of in FEATURES.items():
+    halves = (*left, *right)
+    found: list[Choice] = []
+    runs = (float(len(left[1])), float(len(right[1])))
+    outputs = list(dict.fromkeys(output for half in halves for output in half.counts))
+    if outputs:
+        table = np.array([[half.counts[o] for o in outputs] for half in halves], dtype=np.float64)
+        finite = _Finite(outputs, table, runs, aim, common_prefix(outputs))
+        found += _by_features(finite)
+        found += _by_lists(finite, thorough)
+    if any(len(half.rows) for half in halves):
+        rows = [half.rows for half in halves]
+        found += choose_regions(
+            (rows[0], rows[1]),
+            (rows[2], rows[3]),
+            (int(runs[0]), int(runs[1])),
+            aim,
+            thorough=thorough,
+        )
+    best = found[0]
+    for one in found[1:]:
+        # The simple come first: a less simple event must promise clearly more.
+        if one.expected > best.expected + WORTH * abs(best.expected):
+            best = one
+    others = sorted((one for one in found if one is not best), key=lambda one: -one.expected)
+    return Choice(best.event, best.expected, tuple(others[:OTHERS]))
+
+
+def _by_features(finite: _Finite) -> list[Choice]:
+    """Rank the values of each feature and sweep."""
+    trimmed = [o[finite.prefix :] if isinstance(o, tuple) else o for o in finite.outputs]
+    features = [*FEATURES]
+    if any(isinstance(output, tuple) and len(output) > 2 for output in trimmed):
+        features[1:1] = ["begins 2", "begins 3"]
+    found: list[Choice] = []
+    for feature in features:
+        value_of = feature_of(feature)
         values = [value_of(output) for output in trimmed]
-        counts = [_tally(outputs, values, half) for half in (*left, *right)]
-        distinct = list(counts[0])
-        table = np.array([[tally[v] for v in distinct] for tally in counts], dtype=np.float64)
+        distinct = list(dict.fromkeys(values))
+        place = {value: i for i, value in enumerate(distinct)}
+        codes = np.array([place[value] for value in values])
+        table = np.array(
+            [np.bincount(codes, weights=row, minlength=len(distinct)) for row in finite.table],
+            dtype=np.float64,
+        )
         for side in ("left", "right"):
-            choice = _sweep(feature, distinct, table, side, prefix, size, bound)
-            # Features come from the simplest to the most detailed: the simpler wins a tie.
-            if best is None or choice.expected > best.expected + 1e-12:
-                best = choice
-    assert best is not None
-    return best
+            found += _sweep(finite, feature, distinct, table, side)
+    return found
 
 
 def _sweep(
-    feature: str,
-    distinct: list[Hashable],
-    table: Floats,
-    side: Literal["left", "right"],
-    prefix: int,
-    size: int,
-    bound: Bound,
-) -> Choice:
-    """Return the best threshold for one feature in one direction."""
+    finite: _Finite, feature: str, distinct: list[Hashable], table: Floats, side: Side
+) -> list[Choice]:
+    """Return the best thresholds for one feature in one direction."""
     rank_ours, test_ours, rank_theirs, test_theirs = table
+    runs, runs_other = finite.runs
     if side == "right":
         rank_ours, test_ours, rank_theirs, test_theirs = (
             rank_theirs,
@@ -96,29 +147,90 @@ def _sweep(
             rank_ours,
             test_ours,
         )
+        runs, runs_other = runs_other, runs
     order = np.argsort(-np.log((rank_ours + 0.5) / (rank_theirs + 0.5)), kind="stable")
     cuts = np.unique(np.linspace(1, len(order), THRESHOLDS).round().astype(int))
-    # One standard error is given away on each side: among many candidates the one that merely
-    # looks best on a small sample would win otherwise.
-    p, error_p = _rate(np.cumsum(test_ours[order])[cuts - 1], test_ours.sum())
-    q, error_q = _rate(np.cumsum(test_theirs[order])[cuts - 1], test_theirs.sum())
-    expected = bound(
-        np.rint(size * np.maximum(p - error_p, 0.0)), np.rint(size * np.minimum(q + error_q, 1.0))
+    inside = np.cumsum(test_ours[order])[cuts - 1]
+    expected = finite.aim.expected(
+        inside, runs, np.cumsum(test_theirs[order])[cuts - 1], runs_other
     )
-    pick = int(np.argmax(expected))
-    values = frozenset(distinct[i] for i in order[: cuts[pick]])
-    return Choice(Event(feature, values, side, prefix), float(expected[pick]))
+    return [
+        Choice(
+            Event(
+                feature, frozenset(distinct[i] for i in order[: cuts[pick]]), side, finite.prefix
+            ),
+            float(expected[pick]),
+        )
+        for pick in apart(expected, inside, EACH)
+    ]
 
 
-def _rate(inside: Floats, total: float) -> tuple[Floats, Floats]:
-    """Return the shares and their standard errors, never zero."""
-    share = (inside + 0.5) / (total + 1.0)
-    return share, np.sqrt(share * (1.0 - share) / (total + 1.0))
+def _by_lists(finite: _Finite, thorough: bool) -> list[Choice]:
+    """Look at lists of vertices: who is in them, who stands before whom, and where all stand."""
+    lists = [_is_list(output) for output in finite.outputs]
+    if not any(lists) or not all(lists):
+        return []
+    times: Counter[int] = Counter()
+    for output, row in zip(finite.outputs, finite.table.sum(axis=0).tolist(), strict=True):
+        for vertex in output[finite.prefix :]:  # type: ignore[index]
+            times[vertex] += int(row)
+    total = int(finite.table.sum())
+    # Who is always in the list tells nothing by being there, but may by where.
+    vertices = sorted(vertex for vertex, _ in times.most_common(MOST_VERTICES))
+    if len(vertices) < 2:
+        return []
+    places = list_rows([o[finite.prefix :] for o in finite.outputs], vertices)  # type: ignore[index]
+    events, masks = list[tuple[str, Hashable]](), list[npt.NDArray[np.bool_]]()
+    for column, vertex in enumerate(vertices):
+        if times[vertex] < total:
+            present = ~np.isnan(places[:, column])
+            events += [(f"finds {vertex}", True), (f"finds {vertex}", False)]
+            masks += [present, ~present]
+    ordered = sorted(vertex for vertex, _ in times.most_common(MOST_ORDERED))
+    filled = np.where(np.isnan(places), np.inf, places)
+    for one, other in combinations(ordered, 2):
+        first, second = filled[:, vertices.index(one)], filled[:, vertices.index(other)]
+        events += [(f"order {one} {other}", one), (f"order {one} {other}", other)]
+        masks += [first < second, second < first]
+    found = _best_masks(finite, events, masks) if events else []
+    repeats = total / len(finite.outputs)
+    if repeats < REPEATS and len(vertices) > 2:
+        found += _scored(finite, tuple(vertices), thorough)
+    return found
 
 
-def _tally(outputs: list[Hashable], values: list[Hashable], half: Counts) -> Counter[Hashable]:
-    """Count the values of a feature; every value is a key, in the same order for all halves."""
-    tally: Counter[Hashable] = Counter(dict.fromkeys(values, 0))
-    for output, value in zip(outputs, values, strict=True):
-        tally[value] += half.get(output, 0)
-    return tally
+def _best_masks(
+    finite: _Finite,
+    events: list[tuple[str, Hashable]],
+    masks: list[npt.NDArray[np.bool_]],
+) -> list[Choice]:
+    inside = np.array(masks, dtype=np.float64) @ finite.table[1::2].T
+    found: list[Choice] = []
+    sides: tuple[tuple[Side, int, int], ...] = (("left", 0, 1), ("right", 1, 0))
+    for side, ours, theirs in sides:
+        expected = finite.aim.expected(
+            inside[:, ours], finite.runs[ours], inside[:, theirs], finite.runs[theirs]
+        )
+        for pick in np.argsort(-expected, kind="stable")[:EACH].tolist():
+            feature, value = events[pick]
+            event = Event(feature, frozenset({value}), side, finite.prefix)
+            found.append(Choice(event, float(expected[pick])))
+    return found
+
+
+def _scored(finite: _Finite, vertices: tuple[int, ...], thorough: bool) -> list[Choice]:
+    """Learn a score of where the vertices stand."""
+    rows = list_rows(finite.outputs, vertices)
+    parts = [np.repeat(rows, times.astype(np.int64), axis=0) for times in finite.table]
+    return choose_regions(
+        (parts[0], parts[1]),
+        (parts[2], parts[3]),
+        (int(finite.runs[0]), int(finite.runs[1])),
+        finite.aim,
+        vertices,
+        thorough=thorough,
+    )
+
+
+def _is_list(output: Hashable) -> bool:
+    return isinstance(output, tuple) and all(type(entry) is int for entry in output)

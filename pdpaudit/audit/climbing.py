@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pdpaudit.audit.arms import Arm, moves_of
+from pdpaudit.evidence.event import AnyEvent
 from pdpaudit.losses import ExactLoss
+from pdpaudit.sampling import Draws
 
-__all__ = ["Found", "by_score", "climb"]
+__all__ = ["Found", "Halves", "by_score", "climb", "empty_halves"]
+
+#: Discovery samples: left and right, each in two halves.
+Halves = tuple[tuple[Draws, Draws], tuple[Draws, Draws]]
 
 #: Rounds without gain after which climbing ends.
 PATIENCE = 2
+
+
+def empty_halves() -> Halves:
+    """Return discovery samples with nothing in them yet."""
+    return (Draws(), Draws()), (Draws(), Draws())
 
 
 @dataclass
@@ -28,8 +37,15 @@ class Found:
         Exact loss, or the lower bound its best event is expected to give.
     losses : dict of float to ExactLoss
         By δ, where the law is known.
-    halves : tuple, optional
-        Discovery counts: left and right, two halves each.
+    halves : tuple
+        Discovery samples: left and right, two halves each; given up when the arm is.
+    events : list of AnyEvent
+        The best events found in these samples.
+    tested : list of tuple of int
+        For each event how many runs of another sample fell into it on the left and on the right;
+        that sample is no part of the halves.
+    tests : int
+        Runs a side of that other sample.
     runs : int
         Runs spent on both sides together.
     """
@@ -37,9 +53,10 @@ class Found:
     arm: Arm
     score: float = -math.inf
     losses: dict[float, ExactLoss] = field(default_factory=dict)
-    halves: tuple[tuple[Counter[Hashable], ...], tuple[Counter[Hashable], ...]] = field(
-        default_factory=lambda: ((Counter(), Counter()), (Counter(), Counter()))
-    )
+    halves: Halves = field(default_factory=empty_halves)
+    events: list[AnyEvent] = field(default_factory=list)
+    tested: list[tuple[int, int]] = field(default_factory=list)
+    tests: int = 0
     runs: int = 0
 
 

@@ -14,6 +14,7 @@ from pdpaudit.audit.sampled import by_samples
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.errors import InputError
+from pdpaudit.evidence import ErrorBudget
 from pdpaudit.network import Network
 from pdpaudit.results import Result
 
@@ -91,6 +92,7 @@ def audit(
         context={
             "tried": _tried(found),
             "error_budget": _budget_words(plan, len(claims), exact=verdicts[0].exact is not None),
+            **({"remarks": run.remarks} if run.remarks else {}),
         },
     )
 
@@ -106,6 +108,4 @@ def _tried(found: Sequence[Found]) -> dict[str, Any]:
 def _budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
     if exact:
         return "exact output laws: no sampling error"
-    alpha = 1 - plan.confidence
-    share = "" if claims == 1 else f", {alpha / claims:.3g} for each of {claims} claims"
-    return f"chance of calling a true claim violated: at most {alpha:.3g}{share}"
+    return ErrorBudget(1 - plan.confidence, claims).describe()

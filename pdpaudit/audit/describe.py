@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.evidence.event import Event, Side
+from pdpaudit.evidence.event import AnyEvent, Event, Side
 from pdpaudit.neighbors import NeighborPair
 from pdpaudit.network import Network
 
@@ -49,8 +49,10 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     )
 
 
-def event_words(event: Event, name: Name) -> str:
+def event_words(event: AnyEvent, name: Name) -> str:
     """Say what happens when an output belongs to the event."""
+    if not isinstance(event, Event):
+        return event.words(name)
     after = "" if event.prefix <= 1 else f" after the first {event.prefix}"
     values = sorted(event.values, key=repr)
     if event.feature in ("first", "last"):
@@ -60,6 +62,16 @@ def event_words(event: Event, name: Name) -> str:
             who = people[0] if len(people) == 1 else "one of " + list_names(people)
             told.insert(0, f"{who} is found {event.feature}{after}")
         return " or ".join(told)
+    kind, *vertices = event.feature.split()
+    if kind == "finds":
+        return f"{name(int(vertices[0]))} is {'' if True in event.values else 'not '}found"
+    if kind == "order":
+        one, other = vertices
+        return " or ".join(_order_words(value, one, other, name) for value in values)
+    if kind == "begins":
+        begins = [_output_words(value, name) for value in values]
+        few = begins[0] if len(begins) == 1 else "one of " + list_names(begins, shown=2)
+        return f"the first {vertices[0]} found{after} are {few}"
     if event.feature == "length":
         numbers = [str(v) for v in values]
         few = numbers[0] if len(numbers) == 1 else "one of " + list_names(numbers)
@@ -111,6 +123,13 @@ def network_json(network: Network, without: int, file: dict[str, Any] | None) ->
 
 def _listed(vertices: Any) -> list[int]:
     return [int(v) for v in np.sort(np.asarray(vertices))]
+
+
+def _order_words(first: Hashable, one: str, other: str, name: Name) -> str:
+    if first is None:
+        return f"neither {name(int(one))} nor {name(int(other))} is found"
+    second = other if str(first) == one else one
+    return f"{name(int(str(first)))} is found before {name(int(second))}, or without"
 
 
 def _output_words(value: Hashable, name: Name) -> str:

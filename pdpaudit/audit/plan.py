@@ -7,7 +7,6 @@ from typing import Protocol
 
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import METHODS
-from pdpaudit.evidence import METHODS
 
 __all__ = ["Plan", "Silent", "Watcher"]
 

@@ -10,7 +10,7 @@ from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.describe import event_words, pair_json
 from pdpaudit.audit.plan import Plan, Watcher
 from pdpaudit.contracts import Mechanism, PrivacyClaim
-from pdpaudit.evidence.event import Event
+from pdpaudit.evidence.event import AnyEvent
 from pdpaudit.results import ClaimResult, Status
 
 __all__ = ["Run", "statement", "told"]
@@ -26,6 +26,13 @@ class Run:
     plan: Plan
     watcher: Watcher
     file: dict[str, Any] | None = field(default=None)
+    remarks: list[str] = field(default_factory=list)
+    blocked: list[str] = field(default_factory=list)
+
+    def remark(self, words: str) -> None:
+        """Keep what is to be said of how the mechanism behaved, once."""
+        if words not in self.remarks:
+            self.remarks.append(words)
 
 
 def told(
@@ -33,7 +40,7 @@ def told(
     number: int,
     claim: PrivacyClaim,
     arm: Arm,
-    event: Event,
+    event: AnyEvent,
     *,
     status: Status,
     lower_bound: float,

@@ -6,12 +6,16 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from pdpaudit.evidence.regions import Range, Score, region_from_json
 
 __all__ = [
     "FEATURES",
     "AnyEvent",
     "Event",
+    "Several",
     "Side",
     "common_prefix",
     "count_inside",
@@ -146,6 +150,32 @@ class Event:
 
 #: An event of any kind: values of a feature, or a region of real vectors.
 AnyEvent = Event | Range | Score
+
+
+@dataclass(frozen=True)
+class Several:
+    """Several events counted on the same draws.
+
+    Attributes
+    ----------
+    events : tuple
+        Of any kinds.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from types import SimpleNamespace
+    >>> ends = [Event("last", frozenset({v}), "left") for v in (4, 3)]
+    >>> draws = SimpleNamespace(counts=Counter({(3, 4): 5, (4, 3): 7}), rows=np.empty((0, 0)))
+    >>> Several(tuple(ends)).count(draws)
+    array([5, 7])
+    """
+
+    events: tuple[AnyEvent, ...]
+
+    def count(self, draws: Any) -> npt.NDArray[np.int64]:
+        """Return how many outputs of draws belong to each event, shape ``(events,)``."""
+        return np.array([event.count(draws) for event in self.events], dtype=np.int64)
 
 
 def event_from_json(body: Mapping[str, Any]) -> AnyEvent:

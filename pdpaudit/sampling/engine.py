@@ -143,8 +143,8 @@ def draw(
 class Counting(Protocol):
     """An event, as far as the engine knows."""
 
-    def count(self, draws: Draws) -> int:
-        """Return how many of the outputs belong to it."""
+    def count(self, draws: Draws) -> Any:
+        """Return how many of the outputs belong to it; an array for several events."""
         ...
 
 
@@ -154,13 +154,15 @@ class Hits:
 
     Attributes
     ----------
-    inside, runs : int
-        Of how many.
+    inside : int or ndarray of int
+        In the event, or in each of several.
+    runs : int
+        Of so many.
     failures : dict of str to str
         As for :class:`Draws`.
     """
 
-    inside: int = 0
+    inside: Any = 0
     runs: int = 0
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -214,7 +216,7 @@ def hits(
     total = Hits() if total is None else total
     work = partial(_hits_chunk, mechanism, instance, limit, event)
     for part in _chunks(work, mechanism, size, seed, key, jobs):
-        total.inside += part.inside
+        total.inside = total.inside + part.inside
         total.runs += part.runs
         total.failures = {**part.failures, **total.failures}
         if progress is not None:
