@@ -28,6 +28,8 @@ def times(epsilon: float) -> str:
     """
     if math.isinf(epsilon):
         return "infinitely many times"
+    if epsilon > 700:
+        return f"e^{epsilon:.0f} times"
     factor = math.exp(epsilon)
     return f"{factor:.1f} times" if factor < 1e5 else f"{factor:.1e} times"
 
