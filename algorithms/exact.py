@@ -9,6 +9,7 @@ from pdpaudit.contracts import Law, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .hidden import Calibration, State, state_after_sfs, state_at_seeds
+from .hidden_law import law_of_many_rounds
 from .laws import (
     Laplace,
     LawUnavailable,
@@ -75,16 +76,14 @@ def law_of_searches(
     Raises
     ------
     LawUnavailable
-        If there is more than one search round: what the first has examined is hidden.
+        If there is more than one search round and the network is not small: what earlier rounds
+        have examined is hidden and has to be kept track of.
     """
     start = output_of(instance, ())
     if rounds == 0:
         return Law({start: 1.0})
     if rounds > 1:
-        raise LawUnavailable(
-            f"{rounds} search rounds: the exact law of SearchCom is worked out for one round; ask "
-            "for 2 components, or sample"
-        )
+        return law_of_many_rounds(instance, sop, calibration, rounds)
     state = state_after_sfs(instance, sop)
     targets, law = _search_com(state, calibration)
     found = outputs_of(instance, ((target,) for target in targets))
