@@ -93,6 +93,7 @@ def audit(
             "tried": _tried(found),
             "error_budget": _budget_words(plan, len(claims), exact=verdicts[0].exact is not None),
             **({"remarks": run.remarks} if run.remarks else {}),
+            **({"network": file} if file else {}),
         },
     )
 

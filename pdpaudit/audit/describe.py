@@ -56,7 +56,11 @@ def event_words(event: AnyEvent, name: Name) -> str:
     after = "" if event.prefix <= 1 else f" after the first {event.prefix}"
     values = sorted(event.values, key=repr)
     if event.feature in ("first", "last"):
-        people = [name(int(str(v))) for v in values if v is not None]
+        if any(v is not None and type(v) is not int for v in values):
+            entries = [str(v) for v in values]
+            few = entries[0] if len(entries) == 1 else "one of " + list_names(entries)
+            return f"the {event.feature} entry{after} is {few}"
+        people = [name(v) for v in values if isinstance(v, int)]
         told = [] if None not in event.values else [f"nobody more is found{after}"]
         if people:
             who = people[0] if len(people) == 1 else "one of " + list_names(people)
@@ -88,6 +92,7 @@ def pair_json(pair: NeighborPair, to: Side, file: dict[str, Any] | None) -> dict
     """
     name = pair.network.name
     left, right = set(_listed(pair.left_neighbours)), set(_listed(pair.right_neighbours))
+    before, after = (left, right) if to == "right" else (right, left)
     return {
         "network": pair.network.title,
         "family": pair.family,
@@ -95,8 +100,8 @@ def pair_json(pair: NeighborPair, to: Side, file: dict[str, Any] | None) -> dict
         "vertex_name": name(pair.vertex),
         "left": sorted(left),
         "right": sorted(right),
-        "lost": [name(v) for v in sorted(left - right)],
-        "gained": [name(v) for v in sorted(right - left)],
+        "lost": [name(v) for v in sorted(before - after)],
+        "gained": [name(v) for v in sorted(after - before)],
         "words": pair_words(pair, to),
         "base": network_json(pair.network, pair.vertex, file),
     }
