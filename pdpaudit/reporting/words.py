@@ -49,7 +49,7 @@ def claim_words(claim: ClaimResult) -> str:
     """
     if claim.status == "skipped":
         return claim.method
-    allowed = times(claim.claimed["epsilon"])
+    allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
     event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
     bound = claim.lower_bound or 0.0
     if claim.exact is not None:
@@ -105,14 +105,16 @@ def _effect(claim: ClaimResult) -> str:
     """Say what the rewiring does."""
     event, pair = claim.event, claim.pair
     if claim.exact is not None:
-        how = times(claim.exact)
+        how = f"{times(claim.exact)} as likely"
         ours, theirs = event["probability"], event["probability_other"]
         chance = f"{ours:.4g} against {theirs:.4g}"
     else:
         x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
-        how = times(math.log(x / y)) if x and y else ("never seen otherwise" if x else "0 times")
+        how = f"{times(math.log(x / y))} as likely" if x and y else "happen, never seen otherwise"
+        if not x:
+            how = "no likelier"
         chance = f"{x} against {y} of {n} runs"
-    return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} as likely ({chance})"
+    return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} ({chance})"
 
 
 def _power_words(seen: float | None) -> str:
