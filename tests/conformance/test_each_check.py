@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.conformance import Options, check_names, check_sop, verify_witness
+from pdpaudit.conformance import Options, check_names, check_sop, name_of, verify_witness
 from pdpaudit.network import Network, adjacency_from_networkx
 from pdpaudit.statistic import statistic
 
@@ -202,7 +202,7 @@ def test_a_statistic_that_fails_only_on_its_network_trips_that_check_alone():
     assert verify_witness(own.witness, wakes_up_late).reproduced
 
 
-@pytest.mark.parametrize("sop", [correct, CN(), Path(1), Path(2)], ids=str)
+@pytest.mark.parametrize("sop", [correct, CN(), Path(1), Path(2)], ids=name_of)
 def test_a_correct_statistic_passes_all(sop):
     results = check_sop(sop, QUICK)
     assert tuple(result.name for result in results) == check_names()

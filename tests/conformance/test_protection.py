@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -86,6 +87,7 @@ def test_a_statistic_that_hangs_is_stopped_in_any_check():
         assert result.status != "certified" or "2 vertices" in result.scope
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failure_or_a_hang_in_a_worker_comes_back(jobs):
     @statistic(sensitivity=1, impact_cardinality=9)
@@ -101,13 +103,13 @@ def test_a_failure_or_a_hang_in_a_worker_comes_back(jobs):
         return 0.0
 
     options = Options(
-        max_vertices=6, jobs=jobs, examples=0, time_limit=6.0, select=("targeted-sensitivity",)
+        max_vertices=6, jobs=jobs, examples=0, time_limit=60.0, select=("targeted-sensitivity",)
     )
     (failed,) = check_sop(fails_on_six, options)
     assert failed.status == "violated"
     assert "six and nine" in failed.detail
     assert len(failed.witness["edges"]) == 9
-    (hung,) = check_sop(hangs_on_six, options)
+    (hung,) = check_sop(hangs_on_six, replace(options, time_limit=8.0))
     assert hung.scope.startswith("all networks up to 5 vertices; the time was over at 6 vertices")
 
 
