@@ -36,7 +36,7 @@ def replay_witness(witness: Mapping[str, Any]) -> Verification:
     >>> replay_witness({"format": "pdpaudit-statistic-witness/1", "property": "impact-cardinality",
     ...     "statistic": "CN", "specification": "CN", "n": 3, "edges": [[0, 1]], "vertex": 2,
     ...     "left": [], "right": [1], "targets": [0], "max_degree": 2})
-    Verification(reproduced=False, observed=2.0, detail='declared 5, found 2')
+    Verification(reproduced=False, observed=1.0, detail='declared 5, found 1')
     """
     name = witness.get("specification")
     if not isinstance(name, str):
