@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pdpaudit.evidence.aim import Aim
 from pdpaudit.evidence.event import FEATURES, Event, Side, common_prefix, feature_of
-from pdpaudit.rows import list_rows
+from pdpaudit.rows import Rows, flag_rows, list_rows
 from pdpaudit.sampling import Draws
 
 from .sweeping import Choice, apart
@@ -32,6 +32,9 @@ MOST_ORDERED = 12
 #: Lists are scored by where vertices stand in them when they repeat less often than this.
 REPEATS = 20
 
+#: More outputs than this, if made of flags, are also scored flag by flag.
+FEW_OUTPUTS = 24
+
 #: Events kept beside the best, and cuts kept of one feature.
 OTHERS, EACH = 14, 3
 
@@ -41,11 +44,15 @@ WORTH = 0.002
 
 @dataclass(frozen=True)
 class _Finite:
-    """The counted outputs: each one, and its counts in left and right, learn and sweep halves."""
+    """The counted outputs: each one, and its counts in both halves of left and of right.
+
+    With the runs behind both halves together, and behind the second alone.
+    """
 
     outputs: list[Hashable]
     table: Floats
     runs: tuple[float, float]
+    swept: tuple[int, int]
     aim: Aim
     prefix: int
 
@@ -87,19 +94,23 @@ def choose_event(
     """
     halves = (*left, *right)
     found: list[Choice] = []
-    runs = (float(len(left[1])), float(len(right[1])))
+    runs = (float(sum(map(len, left))), float(sum(map(len, right))))
+    swept = (len(left[1]), len(right[1]))
     outputs = list(dict.fromkeys(output for half in halves for output in half.counts))
     if outputs:
         table = np.array([[half.counts[o] for o in outputs] for half in halves], dtype=np.float64)
-        finite = _Finite(outputs, table, runs, aim, common_prefix(outputs))
+        finite = _Finite(outputs, table, runs, swept, aim, common_prefix(outputs))
         found += _by_features(finite)
         found += _by_lists(finite, thorough)
+        flags = flag_rows(outputs) if len(outputs) > FEW_OUTPUTS else None
+        if flags is not None:
+            found += _scored(finite, flags, None, thorough)
     if any(len(half.rows) for half in halves):
         rows = [half.rows for half in halves]
         found += choose_regions(
             (rows[0], rows[1]),
             (rows[2], rows[3]),
-            (int(runs[0]), int(runs[1])),
+            swept,
             aim,
             thorough=thorough,
         )
@@ -138,31 +149,29 @@ def _sweep(
     finite: _Finite, feature: str, distinct: list[Hashable], table: Floats, side: Side
 ) -> list[Choice]:
     """Return the best thresholds for one feature in one direction."""
-    rank_ours, test_ours, rank_theirs, test_theirs = table
-    runs, runs_other = finite.runs
-    if side == "right":
-        rank_ours, test_ours, rank_theirs, test_theirs = (
-            rank_theirs,
-            test_theirs,
-            rank_ours,
-            test_ours,
-        )
-        runs, runs_other = runs_other, runs
-    order = np.argsort(-np.log((rank_ours + 0.5) / (rank_theirs + 0.5)), kind="stable")
-    cuts = np.unique(np.linspace(1, len(order), THRESHOLDS).round().astype(int))
-    inside = np.cumsum(test_ours[order])[cuts - 1]
-    expected = finite.aim.expected(
-        inside, runs, np.cumsum(test_theirs[order])[cuts - 1], runs_other
-    )
+    first, second = (0, 1) if side == "left" else (1, 0)
+    ours, theirs = table[2 * first : 2 * first + 2], table[2 * second : 2 * second + 2]
+    cuts = np.unique(np.linspace(1, len(distinct), THRESHOLDS).round().astype(int))
+    # Each half is swept in the order that the other one gives, and both count.
+    inside, inside_other = np.zeros(len(cuts)), np.zeros(len(cuts))
+    for half in (0, 1):
+        order = _order(ours[1 - half], theirs[1 - half])
+        inside += np.cumsum(ours[half][order])[cuts - 1]
+        inside_other += np.cumsum(theirs[half][order])[cuts - 1]
+    expected = finite.aim.expected(inside, finite.runs[first], inside_other, finite.runs[second])
+    order = _order(ours.sum(axis=0), theirs.sum(axis=0))
     return [
         Choice(
-            Event(
-                feature, frozenset(distinct[i] for i in order[: cuts[pick]]), side, finite.prefix
-            ),
+            Event(feature, frozenset(distinct[i] for i in order[:cut]), side, finite.prefix),
             float(expected[pick]),
         )
-        for pick in apart(expected, inside, EACH)
+        for pick, cut in ((pick, cuts[pick]) for pick in apart(expected, inside, EACH))
     ]
+
+
+def _order(ours: Floats, theirs: Floats) -> npt.NDArray[np.intp]:
+    """Return the outcomes by likelihood ratio, smoothed, the largest first."""
+    return np.argsort(-np.log((ours + 0.5) / (theirs + 0.5)), kind="stable")
 
 
 def _by_lists(finite: _Finite, thorough: bool) -> list[Choice]:
@@ -195,7 +204,8 @@ def _by_lists(finite: _Finite, thorough: bool) -> list[Choice]:
     found = _best_masks(finite, events, masks) if events else []
     repeats = total / len(finite.outputs)
     if repeats < REPEATS and len(vertices) > 2:
-        found += _scored(finite, tuple(vertices), thorough)
+        rows = list_rows(finite.outputs, vertices)
+        found += _scored(finite, rows, tuple(vertices), thorough)
     return found
 
 
@@ -204,7 +214,8 @@ def _best_masks(
     events: list[tuple[str, Hashable]],
     masks: list[npt.NDArray[np.bool_]],
 ) -> list[Choice]:
-    inside = np.array(masks, dtype=np.float64) @ finite.table[1::2].T
+    halves = finite.table[0::2] + finite.table[1::2]
+    inside = np.array(masks, dtype=np.float64) @ halves.T
     found: list[Choice] = []
     sides: tuple[tuple[Side, int, int], ...] = (("left", 0, 1), ("right", 1, 0))
     for side, ours, theirs in sides:
@@ -218,14 +229,15 @@ def _best_masks(
     return found
 
 
-def _scored(finite: _Finite, vertices: tuple[int, ...], thorough: bool) -> list[Choice]:
-    """Learn a score of where the vertices stand."""
-    rows = list_rows(finite.outputs, vertices)
+def _scored(
+    finite: _Finite, rows: Rows, vertices: tuple[int, ...] | None, thorough: bool
+) -> list[Choice]:
+    """Learn a score of the entries, or of where vertices stand."""
     parts = [np.repeat(rows, times.astype(np.int64), axis=0) for times in finite.table]
     return choose_regions(
         (parts[0], parts[1]),
         (parts[2], parts[3]),
-        (int(finite.runs[0]), int(finite.runs[1])),
+        finite.swept,
         finite.aim,
         vertices,
         thorough=thorough,

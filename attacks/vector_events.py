@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ Ints = npt.NDArray[np.intp]
 CUTS = 96
 CELLS = (8, 3)
 MOST_ENTRIES = 64
+
+#: Standard errors given away beyond those asked for: there are hundreds of cuts, and in the tails
+#: their errors have little to do with each other.
+MANY = 1.0
 
 #: Cells of a number whose weights lie on a line.
 RAMP = 24
@@ -100,6 +104,7 @@ def choose_regions(
     >>> choice.event.view, -0.5 < choice.event.low < 1.5
     (View(kind='entry', at=0), True)
     """
+    aim = replace(aim, caution=aim.caution + MANY)
     width = max(part.shape[1] for part in (*left, *right))
     one, other = (Halves(*(fit_width(part, width) for part in side)) for side in (left, right))
     views = views_of(np.concatenate([part[:4000] for part in (one.learn, other.learn)]))

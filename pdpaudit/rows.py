@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Rows", "array_rows", "as_rows", "fit_width", "list_rows"]
+__all__ = ["Rows", "array_rows", "as_rows", "fit_width", "flag_rows", "list_rows"]
 
 #: Float64, or bool where all entries are.
 Rows = npt.NDArray[Any]
@@ -78,6 +78,36 @@ def as_rows(outputs: Sequence[Hashable]) -> Rows | None:
     for row, entries in zip(rows, listed, strict=True):
         row[: len(entries)] = [np.nan if entry is None else entry for entry in entries]
     return rows
+
+
+def flag_rows(outputs: Sequence[Hashable]) -> npt.NDArray[np.float64] | None:
+    """Return tuples of truth values and None as rows of 1, 0 and nan; None for anything else.
+
+    Parameters
+    ----------
+    outputs : sequence of hashable
+        Tuples of one length, at least 2.
+
+    Returns
+    -------
+    ndarray of float, shape (size, length), or None
+
+    Examples
+    --------
+    >>> flag_rows([(True, None), (False, True)])
+    array([[ 1., nan],
+           [ 0.,  1.]])
+    >>> flag_rows([(1, 0)]) is None, flag_rows([(True, False), (True,)]) is None
+    (True, True)
+    """
+    lengths = {len(output) if isinstance(output, tuple) else -1 for output in outputs}
+    if len(lengths) != 1 or lengths.pop() < 2:
+        return None
+    meaning = {True: 1.0, False: 0.0, None: np.nan}
+    kinds = (bool, type(None))
+    if not all(type(entry) in kinds for output in outputs for entry in output):  # type: ignore[attr-defined]
+        return None
+    return np.array([[meaning[entry] for entry in output] for output in outputs])  # type: ignore[attr-defined]
 
 
 def fit_width(rows: Rows, width: int) -> Rows:

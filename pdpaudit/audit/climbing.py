@@ -46,8 +46,10 @@ class Found:
         that sample is no part of the halves.
     tests : int
         Runs a side of that other sample.
+    wanted : int
+        Runs a side asked for so far.
     runs : int
-        Runs spent on both sides together.
+        Runs looked at, on both sides together.
     """
 
     arm: Arm
@@ -57,6 +59,7 @@ class Found:
     events: list[AnyEvent] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
     tests: int = 0
+    wanted: int = 0
     runs: int = 0
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.rows import Rows, as_rows, fit_width, list_rows
+from pdpaudit.rows import Rows, as_rows, fit_width, flag_rows, list_rows
 
 __all__ = ["VIEWS", "Range", "Region", "Score", "Term", "View", "region_from_json"]
 
@@ -131,21 +131,21 @@ class Region:
         if len(draws.rows) and self.vertices is None:
             total += int(self.inside(fit_width(draws.rows, self.width)).sum())
         outputs = list(draws.counts)
-        if outputs and self.vertices is not None:
-            rows = list_rows(outputs, self.vertices)
+        if not outputs:
+            return total
+        rows = self._read(outputs)
+        if rows is not None:
             times = np.fromiter(draws.counts.values(), dtype=np.int64, count=len(outputs))
-            listed = np.fromiter((isinstance(o, tuple) for o in outputs), bool, len(outputs))
-            total += int(times[self.inside(rows) & listed].sum())
-        elif outputs:
-            total += sum(times for o, times in draws.counts.items() if o in self)
-        return total
+            return total + int(times[self.inside(rows)].sum())
+        return total + sum(int(times) for o, times in draws.counts.items() if o in self)
 
     def _read(self, outputs: list[Hashable]) -> Rows | None:
+        """Read outputs as rows; None where one of them cannot be."""
         if self.vertices is not None:
-            return list_rows(outputs, self.vertices) if isinstance(outputs[0], tuple) else None
-        if all(isinstance(o, tuple) and all(isinstance(e, bool) for e in o) for o in outputs):
-            outputs = [tuple(map(float, o)) for o in outputs if isinstance(o, tuple)]
-        rows = as_rows(outputs)
+            lists = all(isinstance(output, tuple) for output in outputs)
+            return list_rows(outputs, self.vertices) if lists else None
+        rows = flag_rows(outputs)
+        rows = as_rows(outputs) if rows is None else rows
         return None if rows is None else fit_width(rows, self.width)
 
     def _column_words(self, view: View, name: Callable[[int], str]) -> str:

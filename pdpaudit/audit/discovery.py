@@ -1,0 +1,318 @@
+"""Discovery: which pair, and which event on it, promises the largest bound on fresh samples.
+
+Adaptive throughout, so nothing it sees is evidence.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.audit.arms import Arm
+from pdpaudit.audit.climbing import Found, by_score, climb, empty_halves
+from pdpaudit.audit.telling import Run
+from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.errors import InputError
+from pdpaudit.evidence.aim import Aim
+from pdpaudit.evidence.event import AnyEvent, Several
+from pdpaudit.registry import registered
+from pdpaudit.sampling import Draws, Misbehaviour, draw, hits
+
+__all__ = ["Discovery"]
+
+#: How much discovery may cost, as a multiple of the confirming samples a side: where each output
+#: is a run of its own, and where many are drawn at once, for few pairs and for many.
+SINGLE = 1.0
+BATCHED_LEAST, BATCHED_MOST = 1.0, 10.0
+ARMS_PER_SAMPLE = 12
+
+#: Fewest runs a side that tell arms apart at all.
+FEWEST_RUNS = 200
+
+#: How sharply each round of halving cuts, where there are few arms and where there are many, and
+#: how many are left at the end.
+FEW, CUT_FEW, CUT_MANY = 16, 2, 4
+LEFT = 2
+
+#: Arms whose events are tested before one is chosen.
+FINALISTS = 8
+
+#: Rounds of local moves.
+MOVES = 4
+
+#: Share of discovery that goes into testing the finalists' events on samples of their own.
+TESTING = 0.4
+
+#: Standard errors given away when arms are compared, when events are chosen among many, and among
+#: the few that are tested.
+COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
+
+#: Runs drawn twice from the same stream, to see that they depend on nothing else.
+TWICE = 32
+
+#: Inputs that are the same when they are equal, and then share their discovery runs.
+VALUES = (tuple, int, float, str, bytes, frozenset)
+
+
+class Discovery:
+    """The search for a pair and an event, and what it has spent.
+
+    Parameters
+    ----------
+    run : Run
+        What is audited and how; takes remarks on how the mechanism behaved.
+    claims : sequence of PrivacyClaim
+        The first is the one to search for.
+    alpha : float
+        Error level at which each event will be confirmed.
+
+    Attributes
+    ----------
+    spent : int
+        Runs spent so far, those that shared equal inputs counted once.
+    """
+
+    def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
+        self.run, self.claims, self.alpha = run, claims, alpha
+        self.spent = self._measured = 0
+        self._choose: Any = registered("events")[0].load()
+        limit = run.plan.time_limit
+        self._until = math.inf if limit is None else time.monotonic() + limit
+        self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
+        self._numbers: dict[Hashable, int] = {}
+
+    def check_repeatable(self, arm: Arm) -> None:
+        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
+        plan, instance = self.run.plan, arm.inputs()[0]
+        once, again = (
+            draw(self.run.mechanism, instance, TWICE, seed=plan.seed, key=("discover", "twice"))
+            for _ in range(2)
+        )
+        self.spent += 2 * TWICE
+        rows = (once.rows, again.rows)
+        if once.counts != again.counts or not np.array_equal(
+            *rows, equal_nan=rows[0].dtype.kind == "f"
+        ):
+            raise Misbehaviour(
+                "the same random stream gave other outputs the second time, so it takes randomness "
+                "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
+                "the rng it is given"
+            )
+
+    def aim(self, claim: PrivacyClaim, caution: float) -> Aim:
+        """Return what a claim will be confirmed with."""
+        return Aim(self.run.plan.size, self.alpha, claim.delta, caution)
+
+    def search(self, arms: Sequence[Arm]) -> list[Found]:
+        """Find the arms with the best expected evidence by successive halving, then climb.
+
+        Too many arms for the runs that may be spent are cut short, all families alike.
+
+        Returns
+        -------
+        list of Found
+            Everything measured; first those whose events were tested, the most promising first.
+
+        Raises
+        ------
+        Misbehaviour
+            If no pair could be measured, or every run failed.
+        InputError
+            If the mechanism refused every input.
+        """
+        runs = self._runs_a_side(len(arms))
+        arms = list(arms)[: self.run.plan.tries]
+        if len(arms) * FEWEST_RUNS * 2 > runs:
+            arms = arms[: max(1, runs // (2 * FEWEST_RUNS))]
+        cut = CUT_FEW if len(arms) <= FEW else CUT_MANY
+        rounds = max(1, math.ceil(math.log(len(arms) / LEFT, cut)))
+        climbs = arms[0].pair is not None
+        spend = int(runs * (1 - TESTING) / (rounds + climbs))
+        self.run.watcher.stage("looking for the pair that leaks most", 2 * runs)
+        found, dropped = [Found(arm) for arm in arms], list[Found]()
+        for _ in range(rounds):
+            pools = len({key for one in found for key in self._keys(one.arm)})
+            each = max(FEWEST_RUNS, 2 * spend // pools)
+            measured = by_score(one for one in found if self._measure(one, each))
+            if not measured:
+                break
+            keep = max(LEFT, math.ceil(len(measured) / cut))
+            dropped = [*measured[keep:], *dropped]
+            for one in measured[keep:]:
+                one.halves = empty_halves()
+            found = measured[:keep]
+            self._forget(found)
+        self._refuse_nothing(found, dropped)
+        each = max(FEWEST_RUNS, spend // (MOVES * 12))
+
+        def measure(arm: Arm) -> Found:
+            one = Found(arm)
+            self._measure(one, each)
+            return one
+
+        found = by_score(climb(found[0], found, measure, MOVES, self.run.plan.seed))
+        finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
+        each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
+        for one in finalists:
+            self._test(one, each)
+        return [one for one in by_score(finalists) + dropped if one.runs]
+
+    def best_event(self, one: Found, claim: PrivacyClaim) -> tuple[AnyEvent, float]:
+        """Return the tested event of an arm that promises most for a claim, and what."""
+        sides = [
+            (x, y) if event.side == "left" else (y, x)
+            for event, (x, y) in zip(one.events, one.tested, strict=True)
+        ]
+        ours, theirs = np.array(sides, dtype=np.float64).T
+        expected = self._aim(claim, TESTED).expected(ours, one.tests, theirs, one.tests)
+        pick = int(np.argmax(expected))
+        return one.events[pick], float(expected[pick])
+
+    def _aim(self, claim: PrivacyClaim, caution: float) -> Aim:
+        return Aim(self.run.plan.size, self.alpha, claim.delta, caution)
+
+    def _runs_a_side(self, arms: int) -> int:
+        size = self.run.plan.size
+        if not hasattr(self.run.mechanism, "sample"):
+            return int(size * SINGLE)
+        return int(size * min(max(arms / ARMS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
+
+    def _keys(self, arm: Arm) -> tuple[Hashable, Hashable]:
+        """Return what stands for an arm's two inputs: themselves where they are plain values."""
+        if arm.pair is not None:
+            return (arm, "left"), (arm, "right")
+        left, right = (
+            instance if isinstance(instance, VALUES) and _hashable(instance) else (arm, side)
+            for side, instance in zip(("left", "right"), arm.inputs(), strict=True)
+        )
+        return left, right
+
+    def _measure(self, one: Found, size: int) -> bool:
+        """Add about ``size`` runs a side and score anew; say whether that was possible."""
+        if time.monotonic() > self._until and self._measured:
+            self.run.remark("the time limit ended the search")
+            return one.score > -math.inf
+        self._measured += 1
+        failed = {}
+        until = one.wanted + size
+        for side, key, instance in zip(
+            ("left", "right"), self._keys(one.arm), one.arm.inputs(), strict=True
+        ):
+            try:
+                self._grow(key, instance, until)
+            except Misbehaviour as error:
+                failed[side] = str(error)
+        if failed:
+            self.run.blocked.append(_blocked(one.arm, failed))
+            one.score = -math.inf
+            return False
+        left, right = (self._pools[key] for key in self._keys(one.arm))
+        one.halves, one.wanted, one.runs = (left, right), until, 2 * until
+        aim = self._aim(self.claims[0], COMPARING)
+        one.score = self._choose(*one.halves, aim, thorough=False).expected
+        return True
+
+    def _grow(self, key: Hashable, instance: Any, until: int) -> None:
+        """Draw until an input has so many runs; each half has a stream of its own."""
+        pool = self._pools.setdefault(key, (Draws(), Draws()))
+        number = self._numbers.setdefault(key, len(self._numbers))
+        for half, goal in enumerate((until // 2, until - until // 2)):
+            runs = goal - len(pool[half])
+            if runs <= 0:
+                continue
+            draws = draw(
+                self.run.mechanism,
+                instance,
+                runs,
+                seed=self.run.plan.seed,
+                key=("discover", "looking", number, half, len(pool[half])),
+                jobs=self.run.plan.jobs,
+                progress=self.run.watcher.advance,
+            )
+            self.spent += runs
+            pool[half].update(draws)
+            for words in draws.failures.values():
+                self.run.remark(f"some runs raised {words}; that counts as an output")
+            if draws.printed:
+                self.run.remark("it printed to standard output, which was swallowed")
+
+    def _forget(self, kept: Sequence[Found]) -> None:
+        """Give up the runs of inputs that no arm left needs."""
+        needed = {key for one in kept for key in self._keys(one.arm)}
+        self._pools = {key: pool for key, pool in self._pools.items() if key in needed}
+
+    def _test(self, one: Found, size: int) -> None:
+        """Choose events, and see on other samples which of them holds what it promises.
+
+        Where much is tried, what looks best owes some of it to chance, and what is rare the most.
+        """
+        if one.score == -math.inf:
+            return
+        for delta in dict.fromkeys(claim.delta for claim in self.claims):
+            aim = self._aim(replace(self.claims[0], delta=delta), CHOOSING)
+            choice = self._choose(*one.halves, aim)
+            one.events += [choice.event, *(other.event for other in choice.others)]
+        one.halves = empty_halves()
+        together, inside = Several(tuple(one.events)), []
+        number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))
+        try:
+            for side, instance in zip(("left", "right"), one.arm.inputs(), strict=True):
+                counted = hits(
+                    self.run.mechanism,
+                    instance,
+                    size,
+                    together,
+                    seed=self.run.plan.seed,
+                    key=("discover", "testing", number, side),
+                    jobs=self.run.plan.jobs,
+                    progress=self.run.watcher.advance,
+                )
+                self.spent += size
+                inside.append(counted.inside)
+        except Misbehaviour as error:
+            self.run.blocked.append(f"{one.arm.label}: {error}")
+            one.score, one.events = -math.inf, []
+            return
+        one.tested = [(int(x), int(y)) for x, y in zip(*inside, strict=True)]
+        one.tests = size
+        one.runs += 2 * size
+        one.score = self.best_event(one, self.claims[0])[1]
+
+    def _refuse_nothing(self, found: Sequence[Found], dropped: Sequence[Found]) -> None:
+        """Refuse to judge a mechanism that never gave an output."""
+        alive = [one for one in found if one.score > -math.inf]
+        if not alive:
+            raise Misbehaviour("; ".join(self.run.blocked[:2]))
+        outputs = {o for one in alive for side in one.halves for half in side for o in half.counts}
+        real = any(len(half.rows) for one in alive for side in one.halves for half in side)
+        if real or dropped or not outputs or not all(_is_failure(o) for o in outputs):
+            return
+        words = next(w for one in alive for w in one.halves[0][0].failures.values())
+        if words.startswith("InputError: "):
+            raise InputError(words.removeprefix("InputError: "))
+        raise Misbehaviour(f"every run raised {words}")
+
+
+def _blocked(arm: Arm, failed: dict[str, str]) -> str:
+    """Say why a pair could not be measured, and whether that alone tells its sides apart."""
+    told = [f"{arm.label}, on the {side}: {words}" for side, words in failed.items()]
+    if len(failed) == 1:
+        told.append("not so on the other side, which anyone who waits can see")
+    return "; ".join(told)
+
+
+def _is_failure(output: Any) -> bool:
+    return isinstance(output, str) and output.startswith("error ")
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,67 @@
+"""What the best event, known in advance, would show: the limit for any auditor of this kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.evidence import METHODS
+
+__all__ = ["Oracle", "oracle_bound"]
+
+#: Draws a side from which the laws of densities' ratios are taken, from a stream of their own.
+DRAWS = 300_000
+CUTS = 400
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The best event's bound at its expected counts, and where it is."""
+
+    bound: float
+    pair: str
+    p: float
+    q: float
+
+
+def oracle_bound(mechanism: Any, size: int, alpha: float, seed: int) -> Oracle:
+    """Return the largest bound of any event on any of the mechanism's pairs.
+
+    By Neyman and Pearson the best event cuts the likelihood ratio. With an exact law its
+    probabilities are sums; with a density ``p`` is a share of draws from one side and ``q`` the
+    mean of ``exp(-ratio)`` over the same draws.
+    """
+    rng = np.random.default_rng(seed)
+    best = Oracle(0.0, "", 1.0, 1.0)
+    for pair in mechanism.pairs():
+        for one, other in ((pair.left, pair.right), (pair.right, pair.left)):
+            p, q = _curve(mechanism, one, other, rng)
+            hits, misses = np.rint(size * p), np.rint(size * q)
+            bounds = METHODS["score"](hits, size, misses, size, alpha, 0.0)
+            i = int(np.argmax(bounds))
+            if bounds[i] > best.bound:
+                exact = float(METHODS["exact"](hits[i], size, misses[i], size, alpha, 0.0))
+                best = max(best, Oracle(exact, pair.name, p[i], q[i]), key=lambda item: item.bound)
+    return best
+
+
+def _curve(mechanism: Any, one: Any, other: Any, rng: Any) -> tuple[Any, Any]:
+    """Return both sides' probabilities of the events that cut the likelihood ratio."""
+    if hasattr(mechanism, "log_density"):
+        outputs = mechanism.sample(one, DRAWS, rng)
+        ratio = mechanism.log_density(one, outputs) - mechanism.log_density(other, outputs)
+        ratio = np.sort(ratio)[::-1]
+        places = np.unique(np.geomspace(20, DRAWS, CUTS).astype(int))
+        # Ties belong together: a cut inside one would be no event of the ratio alone.
+        places = np.searchsorted(-ratio, -ratio[places - 1], side="right")
+        p = places / DRAWS
+        q = np.minimum(np.cumsum(np.exp(-ratio))[places - 1] / DRAWS, 1.0)
+        return p, q
+    left, right = mechanism.law(one).probabilities, mechanism.law(other).probabilities
+    keys = list(dict.fromkeys([*left, *right]))
+    p, q = (np.array([law.get(key, 0.0) for key in keys]) for law in (left, right))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(-np.where(p > 0, np.log(p) - np.log(q), -np.inf))
+    return np.cumsum(p[order]), np.cumsum(q[order])
