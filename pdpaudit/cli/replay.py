@@ -31,7 +31,7 @@ def replay_command(
 
     from pdpaudit.cli.output import console
     from pdpaudit.errors import InputError
-    from pdpaudit.replay import replay_claim
+    from pdpaudit.replay import replay_check, replay_claim
     from pdpaudit.results import load
 
     body = load(file)
@@ -44,6 +44,7 @@ def replay_command(
         for claim in body.get("claims", [])
         if claim.get("witness")
     ]
+    replays += [replay_check(check) for check in body.get("checks", []) if check.get("witness")]
     if not replays:
         raise InputError(f"{file}: holds no witness, so there is nothing to replay")
     for one in replays:
