@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from pdpaudit.composition import basic_composition
 from pdpaudit.contracts import (
@@ -16,20 +17,24 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    SearchRound,
     StatisticOfProximity,
 )
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound
 from .exact import law_of_winners
+from .laws import first_target_law
 from .laws.exact_round import ExactRound, Number, exact_first_target
 from .laws.noise import Laplace
 from .laws.worst_case import main_text_bound
 from .memoryless import sample_winners
-from .proving import RoundView, enclose_winners, view_again, view_of_round
+from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .searching import examine, ranked, score, targeting, unexamined
 
 __all__ = ["PTargetMainText", "search_until_found"]
+
+Floats = npt.NDArray[np.float64]
 
 
 def search_until_found(
@@ -167,6 +172,16 @@ class PTargetMainText:
             f"{rounds} search round{'s' * (rounds != 1)} of 2ε each: to keep a winner its noise "
             "is raised by 2Δ",
         )
+
+    def search_round(self, instance: SearchInstance) -> SearchRound:
+        """Return the first search round, after statistic-first search from the seeds."""
+        noise = self.distribution(instance)
+
+        def law(scores: Floats, levels: Floats, counts: Floats) -> tuple[Floats, float]:
+            found = first_target_law(scores, noise)
+            return found.log_found, found.log_none
+
+        return SearchRound(self.sop, *found_and_left(instance), True, law)
 
     def _enclose(
         self,

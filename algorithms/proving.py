@@ -14,18 +14,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import networkx as nx
+import numpy as np
+import numpy.typing as npt
 
 from pdpaudit.contracts import Instance, LawUnavailable, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .hidden import state_after_sfs, state_at_seeds
-from .laws import LawUnavailable as NoEnclosure
 from .laws import enclose_by_quadrature, enclose_round
 from .laws.exact_round import ExactRound, Number
 from .memoryless import remaining_targets
-from .simulation import component_order, seed_components
+from .simulation import component_members, component_order, remaining, seed_components
 
-__all__ = ["RoundView", "enclose_winners", "view_again", "view_of_round"]
+__all__ = ["RoundView", "enclose_winners", "found_and_left", "view_again", "view_of_round"]
 
 #: Relative width asked of an enclosure in closed form, far below the digits that are printed.
 NARROW = 1e-20
@@ -114,7 +115,7 @@ def view_again(
     >>> targeted = np.array([True, False, True, False, False])
     >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
     >>> view = view_again(instance, CN(), explored=True, hidden=True)
-    >>> view.targets, view.protected, view.winner((0, 2))
+    >>> view.targets, dict(view.protected), view.winner((0, 2))
     ({2: Fraction(1, 1)}, {Fraction(0, 1): 2}, 2)
     """
     graph, oracle = instance.graph, instance.fresh().oracle
@@ -148,6 +149,15 @@ def view_again(
         raise LawUnavailable(f"{output!r} is no output of this search")
 
     return RoundView({v: score(v) for v in targeted if v not in known}, protected, winner)
+
+
+def found_and_left(
+    instance: SearchInstance,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return what statistic-first search finds from the seeds, and the targets left; ascending."""
+    members, labels = component_members(instance), seed_components(instance)
+    found = np.sort(np.concatenate([members[label] for label in labels]))
+    return found, remaining(instance, labels)
 
 
 def enclose_winners(
@@ -186,14 +196,11 @@ def enclose_winners(
     events = Counter(None if t is None else view.targets[t] for t in winners)
     low, high = Fraction(0), Fraction(0)
     for event, times in events.items():
-        try:
-            part = (
-                enclose_by_quadrature(stated, event, relative=NARROW_AGAIN)
-                if again
-                else enclose_round(stated, event, relative=NARROW)
-            )
-        except NoEnclosure as error:
-            raise LawUnavailable(str(error)) from None
+        part = (
+            enclose_by_quadrature(stated, event, relative=NARROW_AGAIN)
+            if again
+            else enclose_round(stated, event, relative=NARROW)
+        )
         low, high = low + times * part.lower, high + times * part.upper
     return max(low, Fraction(0)), min(high, Fraction(1))
 

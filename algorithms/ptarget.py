@@ -16,6 +16,7 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    SearchRound,
     StatisticOfProximity,
 )
 from pdpaudit.network import SearchInstance
@@ -23,8 +24,8 @@ from pdpaudit.network import SearchInstance
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_searches
 from .hidden import sample_searches, state_after_sfs
-from .proving import RoundView, enclose_winners, view_again, view_of_round
-from .search_com import calibration, search_com, search_com_question
+from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
+from .search_com import calibration, law_of_scores, search_com, search_com_question
 from .searching import targeting
 
 __all__ = ["PTarget"]
@@ -158,6 +159,14 @@ class PTarget:
             f"{movable} remaining targets that one protected vertex may move, impact cardinality "
             f"{impact}: max(ε/2 + (IC + 1)/IC·ε/2, m'ε/4 + (IC + 1 - m')/IC·ε/2)",
         )
+
+    def search_round(self, instance: SearchInstance) -> SearchRound:
+        """Return the first search round, after statistic-first search from the seeds."""
+        n = instance.adjacency.shape[0]
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
+        return SearchRound(self.sop, *found_and_left(instance), True, law_of_scores(noises))
 
     def _enclose(
         self,

@@ -19,6 +19,7 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    SearchRound,
     StatisticOfProximity,
 )
 from pdpaudit.errors import InputError
@@ -26,13 +27,16 @@ from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound
 from .exact import law_of_winners
+from .laws import threshold_stop_law
 from .laws.exact_round import ExactRound, Number, exact_threshold_stop
 from .laws.noise import Exponential, Gumbel, Laplace, Noise
 from .memoryless import sample_winners
-from .proving import RoundView, enclose_winners, view_again, view_of_round
+from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .searching import examine, ranked, score, targeting
 
 __all__ = ["NoiseName", "PTargetRepaired", "search_above_threshold"]
+
+Floats = npt.NDArray[np.float64]
 
 NoiseName = Literal["laplace", "gumbel", "exponential"]
 
@@ -243,6 +247,16 @@ class PTargetRepaired:
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return the claim, which is proved."""
         return ProvedBound(self.claim.epsilon, self.claim.source)
+
+    def search_round(self, instance: SearchInstance) -> SearchRound:
+        """Return the first search round, after statistic-first search from the seeds."""
+        noise, threshold = self.distribution(instance), self.threshold
+
+        def law(scores: Floats, levels: Floats, counts: Floats) -> tuple[Floats, float]:
+            found = threshold_stop_law(scores, threshold, noise)
+            return found.log_found, found.log_none
+
+        return SearchRound(self.sop, *found_and_left(instance), True, law)
 
     def _enclose(
         self,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from pdpaudit.contracts import (
     Instance,
@@ -14,6 +15,7 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    SearchRound,
     StatisticOfProximity,
 )
 from pdpaudit.network import SearchInstance
@@ -21,12 +23,16 @@ from pdpaudit.network import SearchInstance
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_search
 from .hidden import Calibration, sample_search, state_at_seeds
+from .laws import Laplace, RoundScores, search_com_law
 from .laws.exact_round import ExactRound, Number, exact_search_com
 from .laws.worst_case import search_com_bound
 from .proving import Question, enclose_winners, view_again, view_of_round
 from .searching import examine, ranked, score, unexamined
 
-__all__ = ["SearchCom", "calibration", "search_com", "search_com_question"]
+__all__ = ["SearchCom", "calibration", "law_of_scores", "search_com", "search_com_question"]
+
+Floats = npt.NDArray[np.float64]
+RoundLawOfScores = Callable[[Floats, Floats, Floats], tuple[Floats, float]]
 
 
 def search_com(
@@ -123,6 +129,21 @@ def search_com_question(
         )
 
     return stated
+
+
+def law_of_scores(noises: Calibration) -> RoundLawOfScores:
+    """Return the law of a round of :func:`search_com` as a function of scores alone."""
+
+    def law(targets: Floats, levels: Floats, counts: Floats) -> tuple[Floats, float]:
+        found = search_com_law(
+            RoundScores.from_levels(targets, levels, counts),
+            noise=Laplace(noises.score_scale),
+            threshold=noises.limit,
+            threshold_noise=Laplace(noises.limit_scale),
+        )
+        return found.log_found, found.log_none
+
+    return law
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,6 +244,16 @@ class SearchCom:
             f"{movable} remaining targets that one protected vertex may move, impact cardinality "
             f"{impact}: max(ε, m'ε/4 + (1 - m'/IC)ε/2)",
         )
+
+    def search_round(self, instance: SearchInstance) -> SearchRound:
+        """Return its one round."""
+        targets = state_at_seeds(instance, self.sop).targets.members
+        n = instance.adjacency.shape[0]
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
+        found = np.unique(np.array(instance.seeds, dtype=np.int64))
+        return SearchRound(self.sop, found, np.sort(targets), False, law_of_scores(noises))
 
     def _question(self, instance: SearchInstance) -> Question:
         max_degree = degree_bound(self.max_degree, instance)

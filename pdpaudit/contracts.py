@@ -5,7 +5,7 @@ Everything else in the harness is written against these names, and this module i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, overload, runtime_checkable
@@ -28,7 +28,10 @@ __all__ = [
     "PrivacyClaim",
     "ProvableMechanism",
     "ProvedBound",
+    "RewiringStatistic",
+    "RoundMechanism",
     "SamplingMechanism",
+    "SearchRound",
     "StatisticOfProximity",
 ]
 
@@ -311,4 +314,60 @@ class BoundedMechanism(Protocol):
 
     def proved_bound(self, instance: Any) -> ProvedBound | None:
         """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
+        ...
+
+
+#: From a protected vertex and its new neighbours to the vertices whose statistic is another then,
+#: the vertex itself always among them, and what it is.
+Rewirer = Callable[
+    [int, npt.NDArray[np.integer[Any]]],
+    tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
+]
+
+
+@runtime_checkable
+class RewiringStatistic(FastStatistic, Protocol):
+    """A statistic that says what changes when one vertex is rewired, without scoring everybody."""
+
+    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]) -> Rewirer:
+        """Return what tells the changes on this graph with these targets."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SearchRound:
+    """The next round of a search: what it knows, and its law as a function of scores alone.
+
+    Attributes
+    ----------
+    sop : StatisticOfProximity
+        The statistic it ranks by.
+    found : ndarray of int
+        The targets found so far.
+    targets : ndarray of int, shape (m,)
+        Those left to find.
+    explored : bool
+        Whether the protected neighbours of the targets found have been examined already.
+    law : callable
+        From the targets' scores, shape ``(m,)``, and distinct scores of the unexamined protected
+        vertices with their counts, to the logarithms of the probability that each target is the
+        one found, and that none is.
+    """
+
+    sop: StatisticOfProximity
+    found: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
+    explored: bool
+    law: Callable[
+        [npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]],
+        tuple[npt.NDArray[np.float64], float],
+    ]
+
+
+@runtime_checkable
+class RoundMechanism(Protocol):
+    """A search whose next round can be looked at by itself."""
+
+    def search_round(self, instance: Any) -> SearchRound:
+        """Return the round after what is found from the seeds."""
         ...

@@ -19,7 +19,16 @@ from pdpaudit.errors import InputError
 
 __all__ = ["Group", "Registered", "UserCodeError", "configure", "registered", "resolve"]
 
-Group = Literal["sops", "mechanisms", "attacks", "refinements", "events", "grounds", "populations"]
+Group = Literal[
+    "sops",
+    "mechanisms",
+    "attacks",
+    "refinements",
+    "events",
+    "grounds",
+    "populations",
+    "claims",
+]
 
 SINGULAR = {
     "sops": "statistic",
@@ -29,6 +38,7 @@ SINGULAR = {
     "events": "choice of events",
     "grounds": "ground",
     "populations": "population",
+    "claims": "claim",
 }
 
 

@@ -150,8 +150,9 @@ def _curves(mechanism: LawfulMechanism, arm: Arm, reach: float) -> dict[str, Any
     """Return δ(ε) up to ``reach``, and the trade-off between false alarms and misses."""
     left, right = (mechanism.law(side) for side in arm.inputs())
     epsilons = np.linspace(0.0, reach if np.isfinite(reach) else 1.0, POINTS)
-    deltas = hockey_stick(left, right, epsilons)
-    alarm, miss = trade_off(left, right)
+    # Nobody needs more decimals, and further ones would depend on the machine.
+    deltas = hockey_stick(left, right, epsilons).round(DECIMALS) + 0.0
+    alarm, miss = (curve.round(DECIMALS) + 0.0 for curve in trade_off(left, right))
     # Leaving vertices out of a convex curve leaves an attack that is no better than the best.
     kept = np.unique(np.linspace(0, len(alarm) - 1, POINTS).round().astype(int))
     return {

@@ -12,6 +12,7 @@ import typer
 import pdpaudit
 from pdpaudit.cli.audit import audit_command
 from pdpaudit.cli.check import check_command
+from pdpaudit.cli.claims import claims_command
 from pdpaudit.cli.listing import list_command
 from pdpaudit.cli.replay import replay_command
 from pdpaudit.cli.report import report_command
@@ -41,6 +42,7 @@ def _without_command(context: typer.Context) -> None:
 
 app.command("audit")(audit_command)
 app.command("check")(check_command)
+app.command("claims")(claims_command)
 app.command("replay")(replay_command)
 app.command("report")(report_command)
 app.command("list")(list_command)

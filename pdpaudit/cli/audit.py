@@ -80,6 +80,12 @@ def audit_command(
             "--prove", help="Enclose what is violated by ball arithmetic, and write a certificate."
         ),
     ] = False,
+    exposure: Annotated[
+        bool,
+        typer.Option(
+            "--exposure", help="Also what each protected person of --edges loses in a round."
+        ),
+    ] = False,
     jobs: o.Jobs = -1,
     seed: o.Seed = None,
     json_file: o.Json = None,
@@ -100,7 +106,7 @@ def audit_command(
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.errors import InputError
     from pdpaudit.making import make_mechanism
-    from pdpaudit.reporting.terminal import show_audit
+    from pdpaudit.reporting.terminal import show_audit, show_exposure
     from pdpaudit.results import exit_status
     from pdpaudit.sampling import draw_seed
 
@@ -150,10 +156,17 @@ def audit_command(
         if nodes is not None or infect is not None:
             raise InputError("--nodes and --infect label the people of --edges; give that too")
         networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
+    if exposure and edges is None:
+        raise InputError("--exposure is about the people of a network; give it with --edges")
     with progress(quiet=quiet) as watcher:
         result = audit(
             made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher
         )
+        if exposure:
+            from pdpaudit.exposure import measure_exposure
+
+            told = measure_exposure(made, networks[0], watcher=watcher).to_json(networks[0])
+            result = replace(result, context={**result.context, "exposure": told})
     if prove:
         from pdpaudit.cli.replay import read_again
         from pdpaudit.proof import prove_claim
@@ -161,6 +174,8 @@ def audit_command(
         proved = (prove_claim(claim, made, plan.seed, read_again) for claim in result.claims)
         result = replace(result, claims=tuple(proved))
     show_audit(screen, result)
+    if exposure:
+        show_exposure(screen, result.context["exposure"])
     write_json(json_file, result)
     if json_file is not None and str(json_file) != "-":
         screen.print(f"result written to {Path(json_file)}", markup=False)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -10,7 +13,7 @@ from rich.text import Text
 from pdpaudit.reporting.words import VERDICT, claim_words
 from pdpaudit.results import Result
 
-__all__ = ["show_audit"]
+__all__ = ["show_audit", "show_exposure"]
 
 STYLE = {"violated": "bold red", "error": "bold red", "inconclusive": "yellow"}
 
@@ -49,3 +52,42 @@ def show_audit(console: Console, result: Result) -> None:
         console.print(Text(f"{claim.statement} ({claim.source})", style="bold"))
         console.print(Padding(Text(claim_words(claim)), (0, 0, 0, 2)))
     console.print(Text(str(result.context["error_budget"]), style="dim"))
+
+
+def show_exposure(console: Console, exposure: Mapping[str, Any], shown: int = 10) -> None:
+    """Print who is most exposed, how exposure is distributed, and the overall figure."""
+    people = exposure["most_exposed"][:shown]
+    console.print(Text("exposure: exact loss of the next round, for each person", style="bold"))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("person", "ties", "isolated", "rewired at worst", "how", "through"):
+        table.add_column(heading)
+    for one in people:
+        rewired = "" if one["rewired"] is None else f"{one['rewired']:.4f}"
+        table.add_row(
+            Text(one["name"]),
+            str(one["degree"]),
+            f"{one['isolated']:.4f}",
+            rewired,
+            one["how"],
+            one["through"],
+        )
+    console.print(table)
+    for name, words in (("isolated", "by being isolated"), ("rewired", "by the worst rewiring")):
+        told = exposure[name]
+        if told:
+            shares = ", ".join(
+                f"{float(share):.0%} at most {value:.4g}"
+                for share, value in told["quantiles"].items()
+            )
+            line = (
+                f"{words}, of {told['measured']:,}: {told['unaffected']:,} lose nothing; {shares}"
+            )
+            console.print(Padding(Text(line), (0, 0, 0, 2)))
+    first = people[0]
+    most = max(first["isolated"], first["rewired"] or 0.0)
+    console.print(
+        Text(
+            f"No rewiring tried of anyone on this network loses more than {most:.4f}; "
+            f"{first['name']} loses most, through: {first['through']}."
+        )
+    )

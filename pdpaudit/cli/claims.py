@@ -1,0 +1,111 @@
+"""``pdpaudit claims``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pdpaudit.cli import options as o
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pdpaudit.results import Result
+
+__all__ = ["claims_command"]
+
+
+def claims_command(
+    select: Annotated[
+        list[str] | None, typer.Option(help="Audit this claim only, such as C2; may be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the dossier: claims.json and README.md."),
+    ] = None,
+    seed: o.Seed = None,
+    json_file: o.Json = None,
+    quiet: o.Quiet = False,
+) -> int:
+    """Audit every claim of the paper, and write the dossier.
+
+    For example: pdpaudit claims --seed 1 --output reports/paper
+    """
+    import time
+    from dataclasses import replace
+
+    from pdpaudit.claims import audit_claims, catalogue
+    from pdpaudit.cli.output import check_writable, console, progress, write_json
+    from pdpaudit.errors import InputError
+    from pdpaudit.reporting.dossier import dossier, published
+    from pdpaudit.results import exit_status, save, write_text
+    from pdpaudit.sampling import draw_seed
+
+    began = time.monotonic()
+    check_writable(json_file)
+    if output is not None:
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{output}: cannot be made ({error.strerror}); choose another folder"
+            ) from None
+        check_writable(output / "claims.json")
+    root = draw_seed(seed)
+    claims = catalogue(select)
+    screen = console(quiet=quiet or str(json_file) == "-")
+    screen.print(f"pdpaudit claims, seed {root}", markup=False)
+    with progress(quiet=quiet) as watcher:
+        result = audit_claims(claims, root, watcher=watcher)
+    result = replace(result, elapsed_s=time.monotonic() - began)
+    _show(screen, result)
+    write_json(json_file, result)
+    if json_file is not None and str(json_file) != "-":
+        screen.print(f"result written to {json_file}", markup=False, soft_wrap=True)
+    if output is not None:
+        body = published(result.to_json())
+        chosen = "".join(f" --select {name}" for name in select or ())
+        folder = output.as_posix()
+        command = f"python -m pdpaudit claims --seed {root}{chosen} --output {folder}"
+        replay = f"python -m pdpaudit replay {folder}/claims.json"
+        save(output / "claims.json", body)
+        write_text(output / "README.md", dossier(body, command, replay))
+        screen.print(f"dossier written to {output}", markup=False, soft_wrap=True)
+    return exit_status(result.status)
+
+
+def _show(screen: Console, result: Result) -> None:
+    """Print the verdict on each claim, and why."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from pdpaudit.reporting.dossier import verdict_words
+    from pdpaudit.reporting.terminal import STYLE
+    from pdpaudit.reporting.words import VERDICT
+
+    body = result.to_json()
+    for entry in body["context"]["catalogue"]:
+        line = Text(f"{entry['id']:4}")
+        line.append(VERDICT[entry["status"]], style=STYLE.get(entry["status"], ""))
+        line.append(f"  {entry['statement']} ({entry['source']})")
+        screen.print(line)
+        screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
+        for words in verdict_words(body, entry):
+            screen.print(Padding(Text(words), (0, 0, 0, 4)))
+    table = Table(box=None, pad_edge=False, title="composition of m rounds", title_justify="left")
+    forms = [bound["form"] for bound in body["context"]["composition"][0]["bounds"]]
+    for heading in ("ε", "m", "δ", *forms, "the paper's form"):
+        table.add_column(heading, justify="right")
+    for row in body["context"]["composition"]:
+        paper = next(bound for bound in row["bounds"] if bound["form"] == "paper")
+        table.add_row(
+            f"{row['epsilon']:g}",
+            str(row["rounds"]),
+            f"{row['delta']:g}",
+            *(f"{bound['epsilon']:.3f}" for bound in row["bounds"]),
+            "follows" if paper["proved"] else "holds" if paper["valid"] else "false",
+        )
+    screen.print(table)
