@@ -36,7 +36,7 @@ Ints = npt.NDArray[np.intp]
 
 #: Cuts tried for each ordering, cells for each number of a score, entries looked at one by one.
 CUTS = 96
-CELLS = (8, 3)
+CELLS = (8, 4)
 MOST_ENTRIES = 64
 
 #: Standard errors given away beyond those asked for: there are hundreds of cuts, and in the tails
@@ -214,7 +214,7 @@ def _kinds(table: _Table, thorough: bool) -> list[tuple[str, int]]:
     if len(table.views) == 1:
         return [("entry", CELLS[0])]
     steps = any(view.kind == "step" for view in table.views)
-    used = CELLS if thorough else CELLS[:1]
+    used = CELLS if thorough else CELLS[1:]
     kinds = [("entry", cells) for cells in used]
     kinds += [("step", cells) for cells in used] if steps else []
     return [*kinds, ("cells", CELLS[0]), ("ramps", RAMP)] if thorough else kinds

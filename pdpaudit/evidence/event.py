@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.evidence.regions import Range, Score, region_from_json
+from pdpaudit.evidence.regions import Range, Score, Term, region_from_json
+from pdpaudit.rows import fit_width
 
 __all__ = [
     "FEATURES",
@@ -24,6 +25,7 @@ __all__ = [
     "simplest",
 ]
 
+Floats = npt.NDArray[np.float64]
 Side = Literal["left", "right"]
 
 
@@ -175,7 +177,17 @@ class Several:
 
     def count(self, draws: Any) -> npt.NDArray[np.int64]:
         """Return how many outputs of draws belong to each event, shape ``(events,)``."""
-        return np.array([event.count(draws) for event in self.events], dtype=np.int64)
+        # Scores that differ in their thresholds alone are computed once.
+        known: dict[tuple[Term, ...], Floats] = {}
+        found = []
+        for event in self.events:
+            if isinstance(event, Score) and len(draws.rows) and not draws.counts:
+                if event.terms not in known:
+                    known[event.terms] = event.scores(fit_width(draws.rows, event.width))
+                found.append(int((known[event.terms] >= event.threshold).sum()))
+            else:
+                found.append(event.count(draws))
+        return np.array(found, dtype=np.int64)
 
 
 def event_from_json(body: Mapping[str, Any]) -> AnyEvent:
