@@ -3,11 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# Machines are shared and noisy: an example that is slow once is no failure.
-settings.register_profile("pdpaudit", deadline=None)
-settings.load_profile("pdpaudit")
 
 
 @pytest.fixture(scope="session")
