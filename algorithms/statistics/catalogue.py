@@ -297,7 +297,8 @@ class Katz3:
     u is next to t too, d otherwise, with d choices of s each. So ``β² d + 2 β³ d (d - 1)`` where u
     is next to t and ``β³ d²`` where it is not: the larger of the two, as all terms of the one
     graph are positive and the other graph's too. *Impact cardinality*: the start lies within two
-    steps of u: ``1 + 2 d²``.
+    steps of u: ``1 + 2 d²``. With d = 1 it is 2: u's one neighbour, a in the one graph and b in
+    the other, changes only if it is in S itself, and if both are, u's own value stays.
 
     Examples
     --------
@@ -332,8 +333,8 @@ class Katz3:
         return max(beta**2 * d + 2 * beta**3 * d * (d - 1), beta**3 * d**2)
 
     def impact_cardinality(self, max_degree: int) -> int:
-        """Return 1 + 2d², or 0 for d = 0."""
-        return _two_steps(max_degree)
+        """Return 1 + 2d²; 2 for d = 1 and 0 for d = 0."""
+        return _two_steps(max_degree) if max_degree >= 2 else 2 * max_degree
 
 
 @dataclass(frozen=True)
@@ -351,6 +352,8 @@ class InverseDistance:
     >>> InverseDistance()(nx.path_graph(4), 0, frozenset({0, 2, 3}))
     0.5
     """
+
+    componentwise: ClassVar[bool] = True
 
     def __str__(self) -> str:
         """Return the name."""

@@ -1,6 +1,7 @@
 """Does a statistic do what it declares? Named checks, each in a file of its own."""
 
 from pdpaudit.conformance.door import name_of, require_statistic
+from pdpaudit.conformance.exhaustive import Exhaustion, Row, exhaust
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.pytest_helper import parametrize_with_checks
 from pdpaudit.conformance.replaying import replay_witness
@@ -8,13 +9,16 @@ from pdpaudit.conformance.suite import NamedCheck, check_names, check_sop, iter_
 from pdpaudit.conformance.witness import Verification, as_listing, as_python, verify_witness
 
 __all__ = [
+    "Exhaustion",
     "NamedCheck",
     "Options",
+    "Row",
     "Verification",
     "as_listing",
     "as_python",
     "check_names",
     "check_sop",
+    "exhaust",
     "iter_checks",
     "name_of",
     "parametrize_with_checks",

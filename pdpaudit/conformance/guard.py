@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -61,10 +62,13 @@ def limit(seconds: float) -> Iterator[None]:
     """Raise :class:`TooSlow` inside the block once the time is over.
 
     It interrupts Python code in the main thread of a process that has interval timers; elsewhere
-    the block runs to its end. An outer limit stays in force.
+    the block runs to its end. So does one call into compiled code that does not return to Python:
+    such a call is interrupted only once it returns. An outer limit stays in force.
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not (
-        threading.main_thread()
+    if (
+        math.isinf(seconds)
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
     ):
         yield
         return
