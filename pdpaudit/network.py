@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -181,6 +182,27 @@ class SearchInstance:
         value: T = self._memory[key]
         return value
 
+    def fingerprint(self) -> str:
+        """Return a digest of what a search can learn: graph, partition, seeds, degree bound; O(m).
+
+        Examples
+        --------
+        >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(3))
+        >>> one = SearchInstance(adjacency, np.array([True, False, True]), (0,))
+        >>> one.fingerprint() == one.fresh().fingerprint()
+        True
+        """
+        known = (self.adjacency.shape, [*map(int, self.seeds)], self.max_degree)
+        digest = hashlib.blake2b(repr(known).encode(), digest_size=32)
+        for array, kind in (
+            (self.adjacency.indptr, np.int64),
+            (self.adjacency.indices, np.int64),
+            (self.adjacency.data, self.adjacency.dtype),
+            (self._targeted, np.bool_),
+        ):
+            digest.update(np.ascontiguousarray(array, dtype=kind).data)
+        return digest.hexdigest()
+
     def fresh(self) -> SearchInstance:
         """Return the same instance with an oracle that has not been asked anything."""
         return SearchInstance(
@@ -307,6 +329,8 @@ def targeted_components(
 ) -> list[npt.NDArray[np.int64]]:
     """Return the components of the targeted subgraph, largest first, then by smallest index.
 
+    O(n + m), beside sorting the targeted vertices.
+
     Examples
     --------
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
@@ -318,9 +342,13 @@ def targeted_components(
     if not len(members):
         return []
     count, label = connected_components(adjacency[members][:, members], directed=False)
-    order = np.argsort(label, kind="stable")
-    groups = np.split(members[order], np.cumsum(np.bincount(label, minlength=count))[:-1])
-    return sorted(groups, key=lambda group: (-len(group), int(group[0])))
+    grouped = members[np.argsort(label, kind="stable")]
+    sizes = np.bincount(label, minlength=count)
+    ends = np.cumsum(sizes)
+    order = np.lexsort((grouped[ends - sizes], -sizes))
+    # Slices of one array: a call of numpy for each of many thousand components would be seen.
+    bounds = zip((ends - sizes)[order].tolist(), ends[order].tolist(), strict=True)
+    return [grouped[start:end] for start, end in bounds]
 
 
 def default_seeds(adjacency: csr_array, targeted: npt.NDArray[np.bool_]) -> tuple[int, ...]:

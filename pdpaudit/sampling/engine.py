@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,8 +14,10 @@ from typing import Any, Protocol, TypeVar
 from joblib import Parallel, delayed
 
 from pdpaudit.contracts import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.sampling.backends import at_worker, shareable
 from pdpaudit.sampling.draws import Draws
 from pdpaudit.sampling.guard import LIMIT_S, guarded
+from pdpaudit.sampling.store import Kept, Store
 from pdpaudit.sampling.streams import stream
 
 __all__ = ["Hits", "Progress", "draw", "hits", "tally"]
@@ -46,6 +47,7 @@ def tally(
     key: tuple[str | int, ...],
     jobs: int = 1,
     progress: Progress | None = None,
+    store: Store | None = None,
 ) -> Counter[Hashable]:
     """Run a mechanism many times and count its outputs.
 
@@ -63,6 +65,8 @@ def tally(
         Worker processes; the result does not depend on it.
     progress : Progress, optional
         Told of finished runs.
+    store : Store, optional
+        Finished chunks are taken from it and kept in it; never changes the result.
 
     Returns
     -------
@@ -84,7 +88,8 @@ def tally(
     """
     total: Counter[Hashable] = Counter()
     work = partial(_chunk, mechanism, instance)
-    for part in _chunks(work, mechanism, size, seed, key, jobs):
+    kept = None if store is None else store.kept(Counter, key, seed, instance)
+    for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(part.total())
@@ -101,12 +106,13 @@ def draw(
     jobs: int = 1,
     progress: Progress | None = None,
     limit: float = LIMIT_S,
+    store: Store | None = None,
 ) -> Draws:
     """Run a mechanism many times, whatever it does, and keep what came out.
 
     Parameters
     ----------
-    mechanism, instance, size, seed, key, jobs, progress
+    mechanism, instance, size, seed, key, jobs, progress, store
         As for :func:`tally`, from the same streams.
     limit : float
         Seconds that one call may take.
@@ -133,7 +139,8 @@ def draw(
     """
     total = Draws()
     work = partial(_guarded_chunk, mechanism, instance, limit)
-    for part in _chunks(work, mechanism, size, seed, key, jobs):
+    kept = None if store is None else store.kept(Draws, key, seed, instance)
+    for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(len(part))
@@ -179,12 +186,13 @@ def hits(
     progress: Progress | None = None,
     limit: float = LIMIT_S,
     total: Hits | None = None,
+    store: Store | None = None,
 ) -> Hits:
     """Run a mechanism many times and count the runs inside an event; outputs are not kept.
 
     Parameters
     ----------
-    mechanism, instance, size, seed, key, jobs, progress, limit
+    mechanism, instance, size, seed, key, jobs, progress, limit, store
         As for :func:`draw`, from the same streams.
     event : with ``count(draws)``
         What to count.
@@ -215,7 +223,8 @@ def hits(
     """
     total = Hits() if total is None else total
     work = partial(_hits_chunk, mechanism, instance, limit, event)
-    for part in _chunks(work, mechanism, size, seed, key, jobs):
+    kept = None if store is None else store.kept(Hits, key, seed, instance, event)
+    for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
         total.inside = total.inside + part.inside
         total.runs += part.runs
         total.failures = {**part.failures, **total.failures}
@@ -231,24 +240,49 @@ def _chunks(
     seed: int,
     key: Key,
     jobs: int,
+    kept: Kept[T] | None,
 ) -> Iterator[T]:
-    """Yield ``work(runs, seed, key)`` for every chunk, here or in workers, as they come."""
+    """Yield ``work(runs, seed, key)`` for every chunk, here or in workers, as they come.
+
+    Those that were kept are taken from there, and the others kept as soon as they are done.
+    """
     chunk = BATCHED_CHUNK if isinstance(mechanism, SamplingMechanism) else SINGLE_CHUNK
     sizes = [min(chunk, size - start) for start in range(0, size, chunk)]
+    known: set[int] = set()
+    if kept is not None:
+        known = kept.known(sizes)
+        for i in sorted(known):
+            yield kept.load(i, sizes[i])
+    left = [i for i in range(len(sizes)) if i not in known]
+    with closing(_fresh(work, sizes, left, seed, key, jobs)) as parts:
+        for i, part in parts:
+            if kept is not None:
+                kept.keep(i, sizes[i], part)
+            yield part
+
+
+def _fresh(
+    work: Callable[[int, int, Key], T],
+    sizes: Sequence[int],
+    left: Sequence[int],
+    seed: int,
+    key: Key,
+    jobs: int,
+) -> Generator[tuple[int, T], None, None]:
+    """Yield number and result of the chunks that are left to do."""
     done = 0
-    while done < len(sizes):
+    while done < len(left):
         began = time.perf_counter()
-        part = work(sizes[done], seed, (*key, done))
+        i = left[done]
+        part = work(sizes[i], seed, (*key, i))
         done += 1
         spent = time.perf_counter() - began
-        yield part
-        if jobs != 1 and spent * (len(sizes) - done) > WORTH_WORKERS_S:
+        yield i, part
+        if jobs != 1 and spent * (len(left) - done) > WORTH_WORKERS_S:
             break
-    if done < len(sizes):
-        tasks = (
-            delayed(_there)(_SysPath(), work, sizes[i], seed, (*key, i))
-            for i in range(done, len(sizes))
-        )
+    if done < len(left):
+        shared = shareable(work)
+        tasks = (delayed(at_worker)(shared, i, sizes[i], seed, (*key, i)) for i in left[done:])
         with closing(_unordered(tasks, jobs)) as parts:
             yield from parts
 
@@ -264,27 +298,6 @@ def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
             # Work in vain is what an interruption means; there is no need to be told.
             warnings.simplefilter("ignore", UserWarning)
             results.close()
-
-
-class _SysPath:
-    """The import path, put in force where it is unpickled.
-
-    Workers are kept and reused: one that was started before a user's folder joined the path could
-    not import their mechanism. Pickles are read in order, so this stands before the mechanism.
-    """
-
-    def __reduce__(self) -> tuple[Callable[[list[str]], None], tuple[list[str]]]:
-        """Travel as a call that extends the path."""
-        return _extend_path, (sys.path,)
-
-
-def _extend_path(path: list[str]) -> None:
-    sys.path.extend(entry for entry in path if entry not in sys.path)
-
-
-def _there(_: None, work: Callable[..., T], *arguments: Any) -> T:
-    """Do one chunk in a worker."""
-    return work(*arguments)
 
 
 def _guarded_chunk(

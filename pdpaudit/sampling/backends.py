@@ -1,0 +1,160 @@
+"""Where chunks are drawn: worker processes here, or those of a cluster, through joblib."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import cloudpickle
+import numpy as np
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
+
+from pdpaudit.errors import InputError
+from pdpaudit.results import versions
+
+__all__ = ["BACKENDS", "at_worker", "backend", "shareable"]
+
+T = TypeVar("T")
+
+#: What may be asked for, and what it is.
+BACKENDS = {
+    "loky": "worker processes on this machine",
+    "multiprocessing": "the same through the standard library",
+    "dask": "the workers of a dask.distributed scheduler",
+}
+
+#: Seconds to wait for a scheduler and its first worker.
+PATIENCE_S = 10
+
+#: Bytes above which what all tasks share is sent to each worker once, and not with each task.
+LARGE = 1 << 20
+
+Shared = tuple[list[str], bytes, Any]
+
+
+@contextmanager
+def backend(name: str = "loky", scheduler: str | None = None) -> Iterator[str]:
+    """Draw chunks there, for as long as the context lasts.
+
+    Parameters
+    ----------
+    name : str
+        One of ``BACKENDS``; the result never depends on it.
+    scheduler : str, optional
+        Address of the scheduler, for ``dask``.
+
+    Yields
+    ------
+    str
+        What was found there, in words; empty for this machine.
+
+    Raises
+    ------
+    InputError
+        If there is no such backend, its packages are not installed, no scheduler answers, or its
+        workers have other versions, which could give other results.
+
+    Examples
+    --------
+    >>> with backend("loky") as words:
+    ...     words
+    ''
+    """
+    if name not in BACKENDS:
+        raise InputError(f"--backend {name}: known are {', '.join(BACKENDS)}")
+    if name != "dask":
+        if scheduler is not None:
+            raise InputError(f"--scheduler is for --backend dask, not {name}; leave it out")
+        with parallel_config(backend=name):
+            yield ""
+        return
+    if scheduler is None:
+        raise InputError(
+            "--backend dask needs --scheduler tcp://HOST:PORT; `dask scheduler` starts one and "
+            "prints its address"
+        )
+    with _connected(scheduler) as client, parallel_config(backend="dask", client=client):
+        cores = client.ncores()
+        yield f"{len(cores)} workers with {sum(cores.values())} threads at {scheduler}"
+
+
+@contextmanager
+def _connected(scheduler: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "--backend dask: dask.distributed is not installed; install it with pip install "
+            "'pdpaudit[cluster]'"
+        ) from None
+    try:
+        connect: Any = Client
+        client = connect(scheduler, timeout=PATIENCE_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"--scheduler {scheduler}: no scheduler answers ({error}); `dask scheduler` starts "
+            "one and prints its address"
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE_S)
+        except TimeoutError:
+            raise InputError(
+                f"--scheduler {scheduler}: it has no workers; `dask worker {scheduler}` starts one"
+            ) from None
+        try:
+            found = client.run(versions)
+        except ImportError as error:
+            raise InputError(
+                f"--scheduler {scheduler}: its workers cannot import pdpaudit ({error}); install "
+                "it where they run"
+            ) from None
+        ours = versions()
+        for worker, theirs in found.items():
+            for package, version in ours.items():
+                if theirs.get(package) != version:
+                    raise InputError(
+                        f"--scheduler {scheduler}: worker {worker} has {package} "
+                        f"{theirs.get(package)}, here is {version}; the same everywhere gives the "
+                        "same results"
+                    )
+        yield client
+
+
+def shareable(work: Callable[..., Any]) -> Shared:
+    """Return what all tasks of a job share, made to travel once and be unpacked once a worker.
+
+    A worker that unpacks a network anew for each chunk would score it anew each time.
+    """
+    packed = cloudpickle.dumps(work)
+    token = hashlib.sha256(packed).digest()
+    # joblib hands a large array to its processes through a file that all of them map.
+    payload: Any = np.frombuffer(packed, dtype=np.uint8)
+    client = getattr(get_active_backend()[0], "client", None)
+    if client is not None and len(packed) > LARGE:
+        # At every worker, so that the death of one loses nothing.
+        payload = client.scatter(payload, broadcast=True)
+    return list(sys.path), token, payload
+
+
+#: The job this process worked at last.
+_last: tuple[bytes, Any] | None = None
+
+
+def at_worker(shared: Shared, number: int, *arguments: Any) -> tuple[int, Any]:
+    """Do one chunk in a worker; return its number and what it gave.
+
+    Workers are kept and reused: one that was started before a user's folder joined the import path
+    could not import their mechanism, so the path comes first.
+    """
+    global _last
+    path, token, payload = shared
+    last = _last
+    if last is None or last[0] != token:
+        sys.path.extend(entry for entry in path if entry not in sys.path)
+        last = _last = (token, cloudpickle.loads(memoryview(payload)))
+    return number, last[1](*arguments)

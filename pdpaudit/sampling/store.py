@@ -1,0 +1,383 @@
+"""Counts kept on disk, chunk by chunk, so that a run that was killed goes on where it was.
+
+A chunk's outputs depend on its stream alone, so a run that takes some chunks from the store and
+draws the others gives what an uninterrupted run gives. The store is one SQLite file with a rollback
+journal: whatever kills the process, what was committed is there and the rest is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import struct
+import tempfile
+import time
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import joblib
+
+from pdpaudit.errors import InputError
+from pdpaudit.sampling.encoding import decode, encode
+
+__all__ = ["Kept", "Store"]
+
+T = TypeVar("T")
+
+#: "pdpa", in the header of every store, so that no other SQLite file is taken for one.
+APPLICATION = 0x70647061
+
+#: Of the tables and of how outputs are written down.
+FORMAT = 1
+
+#: Seconds of work that a kill may cost: a commit waits for the disk, so there is not one a chunk.
+COMMIT_S = 1.0
+
+#: Bytes that wait for a commit at most.
+COMMIT_BYTES = 32 << 20
+
+#: Seconds to wait for another process that writes to the same store.
+BUSY_S = 60.0
+
+MAGIC = b"SQLite format 3\x00"
+
+SCHEMA = f"""
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE chunks (
+    stream BLOB NOT NULL, chunk INTEGER NOT NULL, runs INTEGER NOT NULL,
+    outputs BLOB NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (stream, chunk, runs)
+);
+"""
+
+
+class Store:
+    """A file of finished chunks, for one set of settings.
+
+    Parameters
+    ----------
+    path : Path
+        Made where there is none.
+    settings : mapping of str to str
+        Whatever the outputs depend on beside stream and instance: mechanism, seed, versions. The
+        file belongs to them for good.
+
+    Attributes
+    ----------
+    found, added : int
+        Runs taken from the file, and runs added to it.
+
+    Raises
+    ------
+    InputError
+        If the file is no store, is damaged, belongs to other settings or cannot be written. It is
+        left as it was.
+
+    Examples
+    --------
+    >>> from pdpaudit.sampling import tally
+    >>> class Coin:
+    ...     def run(self, instance, rng):
+    ...         return bool(rng.integers(2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for size in 600, 1200:
+    ...         with Store(Path(folder) / "coin.db", {"seed": "1"}) as store:
+    ...             total = tally(Coin(), None, size, seed=1, key=("doc",), store=store)
+    ...         print(total.total(), store.found, store.added)
+    600 0 600
+    1200 500 700
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
+        self.path = Path(path)
+        self.found = self.added = 0
+        self._settings = hashlib.sha256(json.dumps(dict(settings), sort_keys=True).encode())
+        self._waiting: list[tuple[bytes, int, int, bytes, bytes]] = []
+        self._bytes = 0
+        self._committed = time.monotonic()
+        with self._told():
+            if not self.path.exists():
+                self._make(settings)
+        self._look()
+        with self._told():
+            self._base = sqlite3.connect(
+                f"{self.path.resolve().as_uri()}?mode=rw",
+                uri=True,
+                timeout=BUSY_S,
+                isolation_level=None,
+            )
+        try:
+            with self._told():
+                self._base.execute("PRAGMA synchronous = EXTRA")
+                self._check(settings)
+        except BaseException:
+            self._base.close()
+            raise
+
+    def __enter__(self) -> Store:
+        """Return the store itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Commit what waits, whatever happened, and close."""
+        try:
+            self.commit()
+        finally:
+            self._base.close()
+
+    def kept(
+        self, kind: type[T], key: Sequence[str | int], seed: int, instance: Any, event: Any = None
+    ) -> Kept[T]:
+        """Return the chunks of one stream on one instance.
+
+        Parameters
+        ----------
+        kind : type
+            What is kept of each chunk: a Counter, or a dataclass of what can be written down.
+        key, seed : sequence, int
+            The stream.
+        instance : Any
+            One with ``fingerprint()`` is told apart by that, any other by its pickled content.
+        event : Any, optional
+            What is counted; one with ``to_json()``, or ``events`` that have it.
+
+        Raises
+        ------
+        InputError
+            If the instance or event cannot be told apart from others.
+        """
+        digest = self._settings.copy()
+        parts = (
+            kind.__name__,
+            seed,
+            tuple(key),
+            self._fingerprint(instance),
+            self._fingerprint(event),
+        )
+        digest.update(encode(parts))
+        return Kept(self, kind, digest.digest())
+
+    def commit(self) -> None:
+        """Write to disk what waits; returns when it is there.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written. What was committed before stays.
+        """
+        self._committed = time.monotonic()
+        if not self._waiting:
+            return
+        with self._told(), self._transaction():
+            # Another process may have drawn the same chunk, which is the same to the last bit.
+            self._base.executemany(
+                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)", self._waiting
+            )
+        self._waiting, self._bytes = [], 0
+
+    def chunks(self, stream: bytes) -> set[tuple[int, int]]:
+        """Return number and size of the chunks of a stream."""
+        with self._told():
+            rows = self._base.execute(
+                "SELECT chunk, runs FROM chunks WHERE stream = ?", (stream,)
+            ).fetchall()
+        return {(int(chunk), int(runs)) for chunk, runs in rows}
+
+    def load(self, stream: bytes, chunk: int, runs: int) -> Any:
+        """Return what was kept of a chunk.
+
+        Raises
+        ------
+        InputError
+            If it was damaged since.
+        """
+        with self._told():
+            outputs, digest = self._base.execute(
+                "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?",
+                (stream, chunk, runs),
+            ).fetchone()
+        if digest != _digest(stream, chunk, runs, outputs):
+            raise self._damaged(f"chunk {chunk} is not what was written")
+        self.found += runs
+        return decode(outputs)
+
+    def keep(self, stream: bytes, chunk: int, runs: int, value: Any) -> None:
+        """Take a chunk; it is on disk within a second or so, and after :meth:`commit`."""
+        try:
+            outputs = encode(value)
+        except TypeError as error:
+            raise InputError(
+                f"--store {self.path}: {error}; return tuples of numbers and strings, or leave "
+                "--store out"
+            ) from None
+        self._waiting.append((stream, chunk, runs, outputs, _digest(stream, chunk, runs, outputs)))
+        self._bytes += len(outputs)
+        self.added += runs
+        if time.monotonic() - self._committed >= COMMIT_S or self._bytes >= COMMIT_BYTES:
+            self.commit()
+
+    def _fingerprint(self, thing: Any) -> Hashable:
+        """Return what tells one instance or event apart from others, here and next time."""
+        if thing is None:
+            return None
+        own = getattr(thing, "fingerprint", None)
+        if callable(own):
+            return str(own())
+        events = getattr(thing, "events", (thing,))
+        if all(callable(getattr(one, "to_json", None)) for one in events):
+            return json.dumps([one.to_json() for one in events], sort_keys=True, default=repr)
+        try:
+            return str(joblib.hash(thing, hash_name="sha1"))
+        except Exception as error:
+            raise InputError(
+                f"--store {self.path}: a {type(thing).__name__} cannot be told apart from others "
+                f"({error}); give it fingerprint(), or leave --store out"
+            ) from None
+
+    def _make(self, settings: Mapping[str, str]) -> None:
+        """Make the file, whole from the beginning: a kill leaves an empty store or none."""
+        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+        os.close(handle)
+        try:
+            base = sqlite3.connect(name, isolation_level=None)
+            try:
+                base.execute("PRAGMA synchronous = FULL")
+                base.executescript(SCHEMA)
+                base.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
+            finally:
+                base.close()
+            with suppress(FileExistsError):  # another process was first
+                try:
+                    os.link(name, self.path)
+                except (AttributeError, NotImplementedError, PermissionError):
+                    os.rename(name, self.path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    def _look(self) -> None:
+        """Refuse a file that is no store before SQLite touches it."""
+        try:
+            with self.path.open("rb") as file:
+                head = file.read(100)
+        except OSError as error:
+            raise InputError(f"--store {self.path}: cannot be read ({error.strerror})") from None
+        if head[: len(MAGIC)] != MAGIC or len(head) < 100:
+            raise InputError(
+                f"--store {self.path}: is {'no store' if head else 'an empty file'}; it was left "
+                "as it is, give the name of another"
+            )
+        version, application = struct.unpack(">I4xI", head[60:72])
+        if application != APPLICATION:
+            raise InputError(
+                f"--store {self.path}: is a database, but no store; it was left as it is, give "
+                "the name of another"
+            )
+        if version != FORMAT:
+            raise InputError(
+                f"--store {self.path}: has format {version}, this version of pdpaudit writes "
+                f"format {FORMAT}; give the name of another"
+            )
+
+    def _check(self, settings: Mapping[str, str]) -> None:
+        found = self._base.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise self._damaged(" ".join(str(found).split()))
+        kept = dict(self._base.execute("SELECT name, value FROM settings"))
+        for name in sorted({*kept, *settings}):
+            if kept.get(name) != settings.get(name):
+                raise InputError(
+                    f"--store {self.path}: was begun with {_told(name, kept)}, this run has "
+                    f"{_told(name, settings)}; nothing of it fits, so give the same again or the "
+                    "name of another store"
+                )
+
+    def _damaged(self, why: object) -> InputError:
+        return InputError(
+            f"--store {self.path}: is damaged ({why}); it was left as it is, restore a copy or "
+            "give the name of another"
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._base.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # a full disk has rolled back already
+                self._base.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say in words what the disk said."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._in_words(error) from None
+        except OSError as error:
+            raise InputError(
+                f"--store {self.path}: cannot be made ({error.strerror}); choose another place"
+            ) from None
+
+    def _in_words(self, error: sqlite3.Error) -> InputError:
+        name = getattr(error, "sqlite_errorname", "")
+        stays = "what was kept before is still there; the same command goes on from it"
+        if name.startswith("SQLITE_FULL"):
+            return InputError(f"--store {self.path}: the disk is full: make room; {stays}")
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return InputError(
+                f"--store {self.path}: another process has held it for {BUSY_S:g} s: end that; "
+                f"{stays}"
+            )
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            return self._damaged(error)
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+            return InputError(
+                f"--store {self.path}: cannot be written ({error}): see to its permissions, or "
+                "choose another place"
+            )
+        return InputError(f"--store {self.path}: cannot be written ({error}): {stays}")
+
+
+class Kept(Generic[T]):
+    """The chunks of one stream on one instance."""
+
+    def __init__(self, store: Store, kind: type[T], stream: bytes) -> None:
+        self._store, self._kind, self._stream = store, kind, stream
+
+    def known(self, sizes: Sequence[int]) -> set[int]:
+        """Return which of the chunks are there, of those sizes."""
+        there = self._store.chunks(self._stream)
+        return {chunk for chunk, runs in enumerate(sizes) if (chunk, runs) in there}
+
+    def load(self, chunk: int, runs: int) -> T:
+        """Return what was kept of a chunk; see :meth:`Store.load`."""
+        told = self._store.load(self._stream, chunk, runs)
+        return self._kind(**told) if is_dataclass(self._kind) else told
+
+    def keep(self, chunk: int, runs: int, value: T) -> None:
+        """Take a chunk; see :meth:`Store.keep`."""
+        told = vars(value) if is_dataclass(value) else value
+        self._store.keep(self._stream, chunk, runs, told)
+
+
+def _digest(stream: bytes, chunk: int, runs: int, outputs: bytes) -> bytes:
+    return hashlib.sha256(stream + struct.pack(">qq", chunk, runs) + outputs).digest()
+
+
+def _told(name: str, settings: Mapping[str, str]) -> str:
+    return f"{name} {settings[name]}" if name in settings else f"no {name}"

@@ -1,0 +1,402 @@
+"""Chunks on disk: the same result, resumed or not; and what is no store of ours is left alone."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpaudit.errors import InputError
+from pdpaudit.sampling import draw, engine, hits, tally
+from pdpaudit.sampling.encoding import decode, encode
+from pdpaudit.sampling.store import Store
+
+SETTINGS = {"mechanism": "Die", "seed": "5"}
+
+
+class Die:
+    """Counts its own runs, so that it shows which chunks were drawn anew."""
+
+    runs = 0
+
+    def run(self, instance, rng):
+        self.runs += 1
+        return int(rng.integers(6)), str(instance)[:1]
+
+
+class Vectors:
+    def run(self, instance, rng):
+        return float(rng.normal()), float("nan")
+
+
+class Even:
+    def count(self, draws):
+        return sum(times for (value, _), times in draws.counts.items() if value % 2 == 0)
+
+    def to_json(self):
+        return {"even": True}
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(engine, "SINGLE_CHUNK", 50)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.db"
+
+
+def filled(path, size=230):
+    with Store(path, SETTINGS) as store:
+        return tally(Die(), "x", size, seed=5, key=("k",), store=store)
+
+
+# What can be written down, and equality that tells True from 1 and 0.0 from -0.0.
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters())  # lone surrogates, too
+    | st.binary()
+    | st.complex_numbers(allow_nan=False)
+)
+outputs = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4).map(tuple) | st.frozensets(inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(outputs)
+def test_what_is_written_down_comes_back(value):
+    again = decode(encode(value))
+    assert again == value
+    assert _shape(again) == _shape(value)
+
+
+def _shape(value):
+    if isinstance(value, tuple):
+        return [_shape(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(str(_shape(item)) for item in value)
+    return type(value), repr(value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[0.1, np.nan], [-0.0, np.inf]]),
+        np.array([True, False]),
+        np.arange(6, dtype=np.int32).reshape(2, 3)[:, ::2],
+        np.empty((0, 3)),
+    ],
+)
+def test_arrays_come_back_to_the_last_bit(array):
+    again = decode(encode({"rows": [array]}))["rows"][0]
+    assert (again.dtype, again.shape) == (array.dtype, array.shape)
+    assert again.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, (1, [object()]), np.array([object()])])
+def test_anything_else_is_refused(value):
+    with pytest.raises(TypeError, match="cannot be written down"):
+        encode(value)
+
+
+@pytest.mark.parametrize("junk", [b"", b"junk", encode(1)[:-1]])
+def test_bytes_that_were_not_written_down_are_refused(junk):
+    with pytest.raises(ValueError, match="not written"):
+        decode(junk)
+
+
+def test_a_set_is_written_alike_in_every_process():
+    code = (
+        "from pdpaudit.sampling.encoding import encode; import sys;"
+        "sys.stdout.buffer.write(encode((frozenset('abcdefgh'), {'x': 1, 'y': 2})))"
+    )
+    written = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(written) == 1
+    assert decode(written.pop())[0] == frozenset("abcdefgh")
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3])
+def test_only_what_is_missing_is_drawn_and_the_result_is_the_same(path, before):
+    expected = tally(Die(), "x", 230, seed=5, key=("k",))
+    filled(path, 50 * before)
+    die = Die()
+    with Store(path, SETTINGS) as store:
+        assert tally(die, "x", 230, seed=5, key=("k",), store=store) == expected
+        assert (store.found, store.added) == (50 * before, 230 - 50 * before)
+    assert die.runs == 230 - 50 * before
+
+
+def test_rows_failures_and_hits_are_kept_too(path):
+    class Touchy(Vectors):
+        def run(self, instance, rng):
+            if rng.random() < 0.1:
+                raise ArithmeticError("now and then")
+            return super().run(instance, rng)
+
+    plain = draw(Touchy(), "x", 200, seed=5, key=("k",))
+    plain_hits = hits(Die(), "x", 200, Even(), seed=5, key=("k",))
+    for expected in (0, 200):
+        with Store(path, SETTINGS) as store:
+            drawn = draw(Touchy(), "x", 200, seed=5, key=("k",), store=store)
+            assert store.found == expected
+            found = hits(Die(), "x", 200, Even(), seed=5, key=("k",), store=store)
+        assert drawn.rows.tobytes() == plain.rows.tobytes()
+        assert (drawn.counts, drawn.failures) == (plain.counts, plain.failures)
+        assert found == plain_hits
+
+
+def test_streams_instances_events_and_kinds_do_not_mix(path, path_of_five):
+    class Odd(Even):
+        def to_json(self):
+            return {"even": False}
+
+    other = path_of_five.with_adjacency(path_of_five.adjacency)
+    graphs = [path_of_five.instance(), path_of_five.instance().fresh(), other.instance()]
+    with Store(path, SETTINGS) as store:
+        for seed, key, instance in [
+            (5, ("k",), "x"),
+            (6, ("k",), "x"),
+            (5, ("l",), "x"),
+            (5, ("k",), "y"),
+            (5, ("k",), graphs[0]),
+        ]:
+            tally(Die(), instance, 50, seed=seed, key=key, store=store)
+        draw(Die(), "x", 50, seed=5, key=("k",), store=store)
+        hits(Die(), "x", 50, Even(), seed=5, key=("k",), store=store)
+        hits(Die(), "x", 50, Odd(), seed=5, key=("k",), store=store)
+        assert store.found == 0
+        # Equal networks are one instance, however they were built.
+        for equal in graphs:
+            store.commit()
+            tally(Die(), equal, 50, seed=5, key=("k",), store=store)
+        assert store.found == 150
+
+
+def test_one_edge_more_is_another_instance(path_of_five):
+    from pdpaudit.network import adjacency_from_edges
+
+    ends = np.array([[0, 1, 2, 3, 0], [1, 2, 3, 4, 4]])
+    ring = path_of_five.with_adjacency(adjacency_from_edges(5, *ends))
+    assert ring.instance().fingerprint() != path_of_five.instance().fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"mechanism": "Die", "seed": "6"}, "was begun with seed 5, this run has seed 6"),
+        ({"mechanism": "Die"}, "this run has no seed"),
+        ({**SETTINGS, "version": "9"}, "was begun with no version, this run has version 9"),
+    ],
+)
+def test_other_settings_are_refused_and_the_store_left_alone(path, other, words):
+    filled(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=words):
+        Store(path, other)
+    assert path.read_bytes() == before
+
+
+def _truncated(path, share):
+    filled(path, 5000)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+
+
+def _flipped(path):
+    filled(path, 5000)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 64
+    path.write_bytes(content)
+
+
+def _foreign_database(path):
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE chunks (mine TEXT)")
+    base.close()
+
+
+def _other_format(path):
+    filled(path)
+    base = sqlite3.connect(path)
+    base.execute("PRAGMA user_version = 2")
+    base.close()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: _truncated(path, 0.5), "damaged"),
+        (lambda path: _truncated(path, 0.99), "damaged"),
+        (lambda path: path.write_bytes(b""), "empty file"),
+        (lambda path: path.write_text("my thesis"), "no store"),
+        (lambda path: path.write_bytes(os.urandom(5000)), "no store"),
+        (lambda path: path.mkdir(), "cannot be read"),
+        (_flipped, "damaged"),
+        (_foreign_database, "no store"),
+        (_other_format, "format 2"),
+    ],
+)
+def test_what_is_no_whole_store_is_refused_and_left_alone(path, spoil, words):
+    spoil(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(InputError, match=words) as caught:
+        filled(path, 5000)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    if before is not None:
+        assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_every_single_truncation_is_noticed_or_harmless(path, tmp_path):
+    expected = filled(path)
+    content = path.read_bytes()
+    for length in [*range(0, 120, 7), *range(120, len(content), 997)]:
+        cut = tmp_path / "cut.db"
+        cut.write_bytes(content[:length])
+        with pytest.raises(InputError):
+            filled(cut)
+    assert filled(path) == expected
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(InputError, match="cannot be made"):
+        Store(tmp_path / "nowhere" / "run.db", SETTINGS)
+
+
+def test_outputs_that_cannot_be_written_down_are_told(path):
+    class Strange:
+        def run(self, instance, rng):
+            return object
+
+    with pytest.raises(InputError, match="return tuples"), Store(path, SETTINGS) as store:
+        tally(Strange(), None, 10, seed=1, key=(), store=store)
+
+
+def test_a_database_that_may_not_grow_says_the_disk_is_full(path):
+    filled(path, 2000)
+    store = Store(path, SETTINGS)
+    pages = store._base.execute("PRAGMA page_count").fetchone()[0]
+    store._base.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(InputError, match="the disk is full"), store:
+        tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
+    with Store(path, SETTINGS) as store:
+        again = tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
+        assert store.found == 2000
+    assert again == tally(Die(), "x", 20_000, seed=5, key=("k",))
+
+
+def test_a_file_the_system_will_not_let_grow_is_told_and_what_was_kept_stays(path):
+    filled(path, 2000)
+    room = path.stat().st_size + 10_000
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        with (
+            pytest.raises(InputError, match="what was kept before is still there"),
+            Store(path, SETTINGS) as store,
+        ):
+            tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with Store(path, SETTINGS) as store:
+        tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
+        assert store.found == 2000
+
+
+@pytest.mark.skipif(shutil.which("mount") is None or os.geteuid() != 0, reason="cannot mount")
+def test_a_disk_that_is_really_full(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("cannot mount a small disk")
+    try:
+        path = disk / "run.db"
+        filled(path, 2000)
+        with pytest.raises(InputError, match=r"full|cannot be written"):
+            filled(path, 200_000)
+        with Store(path, SETTINGS) as store:
+            tally(Die(), "x", 2000, seed=5, key=("k",), store=store)
+            assert store.found == 2000
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_an_interruption_keeps_what_was_drawn(path):
+    seen = []
+
+    def interrupt(done):
+        seen.append(done)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Store(path, SETTINGS) as store:
+        tally(Die(), "x", 1000, seed=5, key=("k",), progress=interrupt, store=store)
+    with Store(path, SETTINGS) as store:
+        again = tally(Die(), "x", 1000, seed=5, key=("k",), store=store)
+        assert store.found == 150
+    assert again == tally(Die(), "x", 1000, seed=5, key=("k",))
+
+
+def test_workers_and_a_store_give_the_same(path, monkeypatch):
+    monkeypatch.setattr(engine, "WORTH_WORKERS_S", -1.0)
+    expected = tally(Die(), "x", 430, seed=5, key=("k",))
+    filled(path, 130)
+    with Store(path, SETTINGS) as store:
+        assert tally(Die(), "x", 430, seed=5, key=("k",), jobs=2, store=store) == expected
+        assert store.found == 100  # the last chunk of the shorter run was a shorter one
+
+
+def test_two_processes_that_write_by_turns_lose_nothing(path):
+    one, two = Store(path, SETTINGS), Store(path, SETTINGS)
+    with one, two:
+        a = tally(Die(), "x", 500, seed=5, key=("k",), store=one)
+        b = tally(Die(), "x", 500, seed=5, key=("k",), store=two)
+        one.commit()
+        two.commit()
+        assert a == b
+        c = tally(Die(), "x", 500, seed=5, key=("k",), store=two)
+        assert c == a
+        assert two.found == 500
+    rows = sqlite3.connect(path)
+    assert rows.execute("SELECT count(*), sum(runs) FROM chunks").fetchone() == (10, 500)
+    rows.close()
+
+
+def test_a_writer_that_does_not_let_go_is_told(path, monkeypatch):
+    monkeypatch.setattr("pdpaudit.sampling.store.BUSY_S", 0.05)
+    filled(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    try:
+        with pytest.raises(InputError, match="another process"), Store(path, SETTINGS) as store:
+            tally(Die(), "x", 500, seed=5, key=("k",), store=store)
+    finally:
+        holder.close()
+    assert isinstance(filled(path, 500), Counter)

@@ -1,0 +1,106 @@
+"""Killed with SIGKILL again and again, a run ends with what it would have been without."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# One process is warm and forks those that are killed: they die in their work, not in their imports.
+SCRIPT = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from pdpaudit.sampling import engine, store, tally
+import numpy as np
+
+class Die:
+    def sample(self, instance, size, rng):
+        return (rng.integers(6, size=size) + instance).tolist()
+    def run(self, instance, rng):
+        raise AssertionError
+
+engine.BATCHED_CHUNK = 200
+store.COMMIT_S = float(sys.argv[2])
+path, size, kills, at_once = Path(sys.argv[1]), int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
+
+def work(kept):
+    return tally(Die(), 1, size, seed=5, key=("k",), store=kept)
+
+def child():
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            with store.Store(path, {"seed": "5"}) as kept:
+                work(kept)
+            status = 0
+        finally:
+            os._exit(status)
+    return pid
+
+rng = random.Random(7)
+began = time.perf_counter()
+os.waitpid(child(), 0)
+whole = time.perf_counter() - began
+path.unlink()
+killed, done, at_work = 0, 0, set()
+found = []
+while killed < kills:
+    family = [child() for _ in range(at_once)]
+    # Early and late alike: in opening and making the file, in drawing, in a commit.
+    time.sleep(rng.uniform(0, min(0.2 * whole, 0.1)))
+    for pid in family:
+        os.kill(pid, signal.SIGKILL)
+    for pid in family:
+        _, status = os.waitpid(pid, 0)
+        killed += os.WIFSIGNALED(status)
+        done += os.WIFEXITED(status)
+        assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), status
+    if path.exists():
+        with store.Store(path, {"seed": "5"}) as kept:
+            stream = kept.kept("tally", ("k",), 5, 1)
+            found.append(len(stream.known([200] * (size // 200))))
+    if done:
+        path.unlink()
+        done = 0
+with store.Store(path, {"seed": "5"}) as kept:
+    resumed = work(kept)
+plain = work(None)
+left = [name for name in os.listdir(path.parent) if name != path.name]
+print(json.dumps({
+    "killed": killed, "same": sorted(resumed.items()) == sorted(plain.items()),
+    "found": kept.found, "levels": len(set(found)),
+    "left": left,
+}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("commit_s", "at_once"), [(0.0, 1), (0.005, 1), (0.0, 2)])
+def test_at_least_a_hundred_kills_change_nothing(tmp_path, commit_s, at_once):
+    """Two at once are two processes on one store, both killed."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            SCRIPT,
+            folder / "run.db",
+            str(commit_s),
+            "20000",
+            "40",
+            str(at_once),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert told["killed"] >= 40  # of each kind: 120 in all
+    assert told["same"]
+    assert told["levels"] > 3  # kills fell on stores filled to different degrees
