@@ -190,8 +190,12 @@ def test_verdict(claimed: float, lower: float, seen: float, status: str) -> None
 
 
 def test_the_main_text_is_broken_by_search_and_the_repair_is_not() -> None:
-    """From nothing but the mechanisms; the true losses are below 2 and 1 by theorem."""
-    plan = Plan(seed=1, samples=20_000)
+    """From nothing but the mechanisms; the true losses are below 2 and 1 by theorem.
+
+    At a confidence of 0.95 a bound lies above the truth once in twenty runs, too often for a test
+    that must not alarm for nothing: at 0.999 it fails so once in a thousand seeds.
+    """
+    plan = Plan(seed=1, samples=20_000, confidence=0.999)
     broken = audit(PTargetMainText(sop=CN()), grounds(), plan, subject="main").claims[0]
     assert broken.status == "violated"
     assert 1.4 < (broken.lower_bound or 0) <= 2.0
