@@ -134,13 +134,13 @@ def _judged(gate: Gate, result: Result, where: str | None) -> str:
     for check in result.checks:
         record(
             gate,
-            kind="check",
+            _kind="check",
             subject=result.subject,
             status=check.status,
-            claim=check.name,
-            words=check.detail or check.scope,
+            check=check.name,
+            found=check.detail or check.scope,
             replay=again if check in broken else "",
-            file=file,
+            _file=file,
         )
     if not broken:
         return ""

@@ -68,6 +68,10 @@ class Gate:
         The baseline's entries.
     rows : list
         What was found, as plain data.
+    properties : list
+        Where pytest takes a test's JUnit properties from.
+    audits, files : int
+        Audits begun and results written so far.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -80,6 +84,7 @@ class Gate:
     cache: Path | None = None
     recorded: Mapping[str, Any] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    properties: list[tuple[str, object]] = field(default_factory=list)
     audits: int = 0
     files: int = 0
 

@@ -15,6 +15,7 @@ from pdpaudit.plugin.gate import Gate, Turn, current
 from pdpaudit.plugin.origin import claiming, made_mechanism
 from pdpaudit.plugin.regression import Growth, entry_of, measure_growth
 from pdpaudit.plugin.telling import labelled, record, relative, saved, short
+from pdpaudit.reporting.plaintext import isolate_names
 from pdpaudit.reporting.words import times
 from pdpaudit.results import ClaimResult, Result
 
@@ -261,18 +262,29 @@ def _bound(one: _Found) -> str:
 
 def _pair(claim: ClaimResult) -> str:
     network = claim.pair.get("network")
-    return f"{claim.pair.get('words', '')}{f', on {network}' if network else ''}"
+    where = f", on {network}" if network else ""
+    return _shortened(f"{claim.pair.get('words', '')}{where}", claim)
 
 
 def _event(claim: ClaimResult) -> str:
-    event = claim.event
+    event, words = claim.event, _shortened(str(claim.event.get("words", "")), claim)
+    if claim.status in ("error", "skipped"):
+        return claim.method
     if claim.exact is not None:
         ours, theirs = event["probability"], event["probability_other"]
-        return f"{event.get('words', '')}: probability {ours:.4g} against {theirs:.4g}"
+        return f"{words}: probability {ours:.4g} against {theirs:.4g}"
     return (
-        f"{event.get('words', '')}: {event['inside']:,} against {event['inside_other']:,} of "
+        f"{words}: {event['inside']:,} against {event['inside_other']:,} of "
         f"{event['runs_a_side']:,} runs"
     )
+
+
+def _shortened(words: str, claim: ClaimResult) -> str:
+    """Cut long names in a sentence, so that the rest of it can be read."""
+    pair = claim.pair
+    names = [*pair.get("lost", ()), *pair.get("gained", ())]
+    names += [name for name in (pair.get("vertex_name"), pair.get("network")) if name]
+    return "".join(piece for piece, _ in isolate_names(words, names))
 
 
 def _blind(subject: str, found: Sequence[_Found]) -> str:
@@ -294,31 +306,32 @@ def _blind(subject: str, found: Sequence[_Found]) -> str:
 def _record(gate: Gate, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
     """Keep what was found, in plain values, for the summary and for JUnit."""
     claim = one.claim
-    known = None if gate.settings.baseline is None or gate.settings.update else one.growth
+    growth = one.growth
     record(
         gate,
-        kind="audit",
+        _kind="audit",
         subject=subject,
         status=claim.status,
         claim=claim.statement,
         epsilon=_plain(claim.claimed["epsilon"]),
         delta=_plain(claim.claimed["delta"]),
         bound=_plain(claim.lower_bound),
-        exact=claim.exact is not None,
         detectable=_plain(claim.detectable_epsilon),
+        baseline=_plain(None if growth is None else growth.then),
+        now=_plain(None if growth is None else growth.now),
         pair=_pair(claim) if claim.pair else "",
-        event=_event(claim) if claim.event else claim.method,
+        event=_event(claim),
         replay=again if one.failed else "",
         seed=turn.seed,
-        alpha=one.alpha,
-        file=file,
-        grew=one.grew,
-        compared=known is not None,
-        recorded=one.key in gate.recorded,
-        then=_plain(None if known is None else known.then),
-        now=_plain(None if known is None else known.now),
+        alpha=f"{one.alpha:.6g}",
+        _exact=claim.exact is not None,
+        _file=file,
+        _grew=one.grew,
+        _compared=growth is not None,
+        _recorded=one.key in gate.recorded,
+        _key=one.key,
+        _entry=one.entry,
     )
-    gate.rows[-1].update(key=one.key, entry=one.entry)
 
 
 def _plain(value: float | None) -> float | str | None:

@@ -105,6 +105,7 @@ class Session:
             self.config.invocation_params.dir,
             Path(cache.mkdir("pdpaudit")) if cache is not None and audits else None,
             self.recorded if audits else {},
+            properties=item.user_properties,
         )
 
     def _rerun(self, item: pytest.Item) -> str:

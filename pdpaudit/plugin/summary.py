@@ -66,8 +66,8 @@ def summary_markdown(rows: Rows, settings: Settings) -> str:
     blocks = ["## Privacy audits"]
     if audits:
         blocks.append(
-            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits, VERDICT)}. "
-            f"{escape(_budget(audits, settings))}."
+            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits, VERDICT)}; "
+            f"{_budget(audits, settings)}."
         )
         blocks.append(_audit_table(audits))
     if checks:
@@ -164,7 +164,7 @@ def _audit_table(audits: Rows) -> str:
             bound = _nats(row["bound"]) + (" (exact)" if row["exact"] else "")
             word = "GREW" if row["grew"] and row["status"] != "violated" else VERDICT[row["status"]]
             mark = "❌ " if _failed(row) else "⚠️ " if row["status"] == "inconclusive" else ""
-            loss = f"{_nats(row['then'])} → {_nats(row['now'])}" if row["compared"] else ""
+            loss = f"{_nats(row['baseline'])} → {_nats(row['now'])}" if row["compared"] else ""
             yield (
                 mark + word,
                 _cell(row["test"]),
@@ -183,8 +183,8 @@ def _check_table(checks: Rows) -> str:
         (
             f"❌ {CHECK_WORD[row['status']]}",
             _cell(row["subject"]),
-            row["claim"],
-            escape(row["words"]),
+            row["check"],
+            escape(row["found"]),
         )
         for row in _ordered(checks)[:MOST_ROWS]
     )
@@ -196,7 +196,7 @@ def _told(row: Mapping[str, Any]) -> str:
     if row["status"] == "error":
         what = "cannot be judged"
     told = [
-        f"### {escape(row['subject'])} {what}",
+        f"### {code(row['subject'])} {what}",
         f"- claim: {escape(row['claim'])}",
         f"- pair: {escape(row['pair'])}" if row["pair"] else "",
         f"- event: {escape(row['event'])}" if row["event"] else "",

@@ -45,10 +45,19 @@ def labelled(pairs: Iterable[tuple[str, object]]) -> list[str]:
 def record(gate: Gate, **row: Any) -> None:
     """Keep a row for the session's summary and the test's JUnit properties.
 
-    Values are plain, since they cross processes.
+    Values are plain, since they cross processes. What is kept under a name that begins with an
+    underscore is no property, and kept as it is.
     """
-    told = {key: short(value) if isinstance(value, str) else value for key, value in row.items()}
+    told = {
+        key.removeprefix("_"): short(value) if isinstance(value, str) and key[0] != "_" else value
+        for key, value in row.items()
+    }
     gate.rows.append({**told, "test": short(gate.nodeid), "tests": gate.tests})
+    gate.properties += [
+        (f"pdp_{key}", told[key])
+        for key in row
+        if key[0] != "_" and told[key] not in ("", None) and not isinstance(told[key], bool)
+    ]
 
 
 def saved(gate: Gate, result: Result, *, failed: bool) -> str:
