@@ -233,6 +233,7 @@ class Discovery:
                 key=("discover", "looking", number, half, len(pool[half])),
                 jobs=self.run.plan.jobs,
                 progress=self.run.watcher.advance,
+                store=self.run.plan.store,
             )
             self.spent += runs
             pool[half].update(draws)
@@ -271,6 +272,7 @@ class Discovery:
                     key=("discover", "testing", number, side),
                     jobs=self.run.plan.jobs,
                     progress=self.run.watcher.advance,
+                    store=self.run.plan.store,
                 )
                 self.spent += size
                 inside.append(counted.inside)

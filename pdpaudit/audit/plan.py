@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import METHODS
+from pdpaudit.sampling import Store
 
 __all__ = ["Plan", "Silent", "Watcher"]
 
@@ -55,6 +56,8 @@ class Plan:
     time_limit : float, optional
         Seconds after which the search for a pair ends with what it has; what was found then
         depends on the machine. None: no limit.
+    store : Store, optional
+        Where finished runs are kept and taken from; never changes the result.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class Plan:
     jobs: int = 1
     tries: int | None = None
     time_limit: float | None = None
+    store: Store | None = None
 
     DEFAULT_SAMPLES = 100_000
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found
@@ -54,7 +54,7 @@ def by_samples(
     InputError
         If the mechanism refuses every input.
     KeyboardInterrupt
-        If interrupted before anything was confirmed.
+        If interrupted before any confirming run was counted; later, what was counted is told.
     """
     discovery = Discovery(run, claims, ErrorBudget(1 - run.plan.confidence, len(claims)).share)
     try:
@@ -68,13 +68,15 @@ def by_samples(
         ]
     results: list[ClaimResult] = []
     for number, claim in enumerate(claims, start=1):
+        confirmation = _Confirmation(run, number, claim, discovery)
         try:
-            results.append(_Confirmation(run, number, claim, discovery).result(found))
+            results.append(confirmation.result(found))
         except KeyboardInterrupt:
-            if not results:
+            if not results and not confirmation.runs:
                 raise
+            results.append(confirmation.so_far())
             why = "interrupted before this claim was confirmed"
-            for later, left in enumerate(claims[number - 1 :], start=number):
+            for later, left in enumerate(claims[number:], start=number + 1):
                 results.append(_stopped(run, later, left, why, status="skipped"))
             break
     return found, results
@@ -104,6 +106,22 @@ class _Confirmation:
     number: int
     claim: PrivacyClaim
     discovery: Discovery
+    counted: dict[str, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
+
+    @property
+    def runs(self) -> int:
+        """Runs counted on both sides so far."""
+        return sum(one.runs for one in self.counted.values())
+
+    def so_far(self) -> ClaimResult:
+        """Tell an interrupted claim: what was counted is no verdict, for it was not the plan."""
+        sides = " and ".join(
+            f"{int(one.inside):,} of {one.runs:,} on the {side}"
+            for side, one in self.counted.items()
+        )
+        why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
+        spent = {"discovery": self.discovery.spent, "confirmation": self.runs}
+        return _stopped(self.run, self.number, self.claim, why, status="skipped", samples=spent)
 
     def result(self, found: Sequence[Found]) -> ClaimResult:
         """Choose among the finalists by what is expected of each, draw, and bound."""
@@ -112,7 +130,7 @@ class _Confirmation:
         event, _ = self.discovery.best_event(best, self.claim)
         plan, size = self.run.plan, self.run.plan.size
         self.run.watcher.stage(f"confirming {statement(self.claim)} on fresh samples", 2 * size)
-        counted = {"left": Hits(), "right": Hits()}
+        counted = self.counted
         try:
             for side, instance in zip(counted, best.arm.inputs(), strict=True):
                 hits(
@@ -125,6 +143,7 @@ class _Confirmation:
                     jobs=plan.jobs,
                     progress=self.run.watcher.advance,
                     total=counted[side],
+                    store=plan.store,
                 )
         except Misbehaviour as error:
             why = f"{best.arm.label}, on the {side}: {error}"

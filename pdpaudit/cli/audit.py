@@ -87,6 +87,9 @@ def audit_command(
         ),
     ] = False,
     jobs: o.Jobs = -1,
+    backend: o.Backend = "loky",
+    scheduler: o.Scheduler = None,
+    store: o.Store = None,
     seed: o.Seed = None,
     json_file: o.Json = None,
     quiet: o.Quiet = False,
@@ -103,6 +106,7 @@ def audit_command(
     from dataclasses import replace
 
     from pdpaudit.audit import Plan, audit, grounds, promised
+    from pdpaudit.cli.lasting import keeping, workers
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.errors import InputError
     from pdpaudit.making import make_mechanism
@@ -158,7 +162,15 @@ def audit_command(
         networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
-    with progress(quiet=quiet) as watcher:
+    settings = {"max_degree": max_degree, "file": file}
+    with (
+        keeping(store, made, spec, plan.seed, **settings) as kept,
+        workers(backend, scheduler, jobs) as where,
+        progress(quiet=quiet) as watcher,
+    ):
+        if where:
+            screen.print(where, markup=False)
+        plan = replace(plan, store=kept)
         result = audit(
             made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pdpaudit.network import Network
 
 __all__ = [
+    "Backend",
     "Edges",
     "IdColumn",
     "Infect",
@@ -25,9 +26,11 @@ __all__ = [
     "NetworkOptions",
     "Nodes",
     "Quiet",
+    "Scheduler",
     "Seed",
     "Seeds",
     "SourceColumn",
+    "Store",
     "TargetColumn",
     "TargetedValue",
     "WeightColumn",
@@ -94,6 +97,25 @@ InfectFrom = Annotated[
 ]
 Jobs = Annotated[
     int, typer.Option(help="Worker processes, -1 for all cores; never changes the result.")
+]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep finished runs here: whatever ends the command, the same command goes on from "
+        "there, to the same result.",
+    ),
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        help="Where workers are: loky or multiprocessing on this machine, dask on a cluster; "
+        "never changes the result.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="tcp://HOST:PORT", help="Scheduler of --backend dask."),
 ]
 Seed = Annotated[
     int | None, typer.Option(help="Root of all randomness. Default: drawn and printed.")

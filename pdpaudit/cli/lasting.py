@@ -1,0 +1,63 @@
+"""A store and workers for the length of a command, and what is said when it is interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from pdpaudit.audit.keeping import store_settings
+from pdpaudit.errors import InputError
+from pdpaudit.sampling import Store, backend
+
+__all__ = ["keeping", "workers"]
+
+INTERRUPTED = 130
+
+
+@contextmanager
+def keeping(
+    path: Path | None, mechanism: Any, spec: Mapping[str, Any], seed: int, **settings: Any
+) -> Iterator[Store | None]:
+    """Open the store asked for, if any; commit and close it whatever happens.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used; see :class:`pdpaudit.sampling.Store`.
+    typer.Exit
+        Instead of an interruption, after saying what is kept.
+    """
+    if path is None:
+        yield None
+        return
+    store = Store(path, store_settings(mechanism, spec, seed, **settings))
+    try:
+        with store:
+            yield store
+    except KeyboardInterrupt:
+        runs = store.found + store.added
+        typer.echo(
+            f"pdpaudit: interrupted before anything was confirmed; {runs:,} runs are kept in "
+            f"{path}, the same command with --seed {seed} goes on from there",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def workers(name: str, scheduler: str | None, jobs: int) -> Iterator[str]:
+    """Draw in the workers asked for; yields what is to be said of them.
+
+    Raises
+    ------
+    InputError
+        If they cannot be had; see :func:`pdpaudit.sampling.backend`.
+    """
+    if name == "dask" and jobs != -1:
+        raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
+    with backend(name, scheduler) as words:
+        yield words
