@@ -213,15 +213,17 @@ class Examination:
         except (EvaluationFailed, TooSlow):
             return False
 
-    def breaks_own(self, case: Case, bound: int) -> bool:
-        """Return whether a case moves a vertex by more than is declared for a given bound."""
+    def breaks_own(self, case: Case, bound: int, of: str) -> bool:
+        """Return whether a case breaks what is declared for a given degree bound."""
         if case.max_degree > bound:
             return False
         try:
-            moved = measure(self.scalar, case).moved
+            measured = measure(self.scalar, case)
         except (EvaluationFailed, TooSlow):
             return False
-        return exceeds(moved, float(self.sop.sensitivity(bound)))
+        if of == "impact-cardinality":
+            return exceeds(measured.changed, float(self.sop.impact_cardinality(bound)))
+        return exceeds(measured.moved, float(self.sop.sensitivity(bound)))
 
     def _if_scalar_agrees(self, case: Case, of: str) -> Case:
         """Refuse a violation that only the fast path shows: it is a failure of that path."""

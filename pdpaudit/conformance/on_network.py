@@ -1,25 +1,30 @@
-"""Look for the worst rewiring on one given network, within a public degree bound."""
+"""Look for the worst rewirings on one given network, within a public degree bound."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, author_trace, limit
+from pdpaudit.conformance.tolerance import differ
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
 from pdpaudit.errors import InputError
 from pdpaudit.neighbors import rewire
 from pdpaudit.network import Network, targeted_components
 
-__all__ = ["Move", "require_degree", "worst_move"]
+__all__ = ["Move", "Worst", "require_degree", "worst_moves"]
 
 Vertices = npt.NDArray[np.int64]
 
-SCALAR_SAMPLE = 300  # targeted vertices a statistic without fast path is evaluated at
+# A statistic without fast path is evaluated at so many targeted vertices, and so many that are
+# neighbours of the rewired one before or after.
+SCALAR_SAMPLE = 300
+SCALAR_NEAR = 60
 
 
 def require_degree(network: Network, max_degree: int) -> None:
@@ -40,7 +45,7 @@ def require_degree(network: Network, max_degree: int) -> None:
 
 @dataclass(frozen=True)
 class Move:
-    """One rewiring, and the targeted vertex it moves most.
+    """One rewiring, the targeted vertex it moves most, and the vertices it changes.
 
     Attributes
     ----------
@@ -54,8 +59,8 @@ class Move:
         The targeted vertex that moves most.
     before, after : float
         Its values.
-    looked_at : int
-        Number of rewirings evaluated in the whole search.
+    changed : tuple of int
+        The vertices whose value differs, of those that were evaluated.
     """
 
     vertex: int
@@ -65,15 +70,34 @@ class Move:
     at: int
     before: float
     after: float
-    looked_at: int
+    changed: tuple[int, ...]
 
     @property
     def moved(self) -> float:
-        """By how much."""
+        """By how much the targeted vertex moves."""
         return abs(self.after - self.before)
 
 
-def worst_move(
+@dataclass(frozen=True)
+class Worst:
+    """What a search on one network found.
+
+    Attributes
+    ----------
+    moves_most : Move
+        The rewiring that moves a targeted vertex most.
+    changes_most : Move
+        The rewiring that changes most vertices.
+    looked_at : int
+        Number of rewirings evaluated.
+    """
+
+    moves_most: Move
+    changes_most: Move
+    looked_at: int
+
+
+def worst_moves(
     sop: StatisticOfProximity,
     network: Network,
     max_degree: int,
@@ -82,8 +106,8 @@ def worst_move(
     steps: int,
     seed: int,
     deadline: float,
-) -> Move | None:
-    """Search for the rewiring of one protected vertex that moves a targeted vertex most.
+) -> Worst | None:
+    """Search for the rewirings of one protected vertex that move, and change, most.
 
     Parameters
     ----------
@@ -104,8 +128,8 @@ def worst_move(
 
     Returns
     -------
-    Move or None
-        The best found, by no means the worst there is; None if the time was over at once.
+    Worst or None
+        The worst found, by no means the worst there is; None if the time was over at once.
 
     Raises
     ------
@@ -118,16 +142,18 @@ def worst_move(
     degree = np.diff(network.adjacency.indptr)
     rng = np.random.default_rng([seed, 0x0E])
     targeted = np.flatnonzero(network.targeted)
-    seen = targeted if fast else np.sort(rng.permutation(targeted)[:SCALAR_SAMPLE])
+    sample = np.sort(rng.permutation(targeted)[:SCALAR_SAMPLE])
     sets = _sets(network, rng)
     vertices = _vertices(network, degree, rng)
-    best: Move | None = None
+    moves: Move | None = None
+    changes: Move | None = None
     looked_at = 0
     try:
         while looked_at < steps and time.time() < deadline:
             vertex = next(vertices)
             members = sets[int(rng.integers(len(sets)))]
             options = list(_neighbourhoods(network, vertex, members, max_degree, degree, rng))
+            seen = np.arange(network.n) if fast else _near(sample, vertex, options)
             scored = []
             for neighbours in options:
                 with limit(deadline - time.time()):
@@ -135,25 +161,38 @@ def worst_move(
                 scored.append(values)
                 looked_at += 1
             stacked = np.stack(scored)
-            spread = stacked.max(axis=0) - stacked.min(axis=0)
-            place = int(spread.argmax())
-            if best is None or spread[place] > best.moved:
-                low, high = int(stacked[:, place].argmin()), int(stacked[:, place].argmax())
-                best = Move(
+            where = np.flatnonzero(network.targeted[seen])
+            for a, b in combinations(range(len(options)), 2):
+                change = np.abs(stacked[a] - stacked[b])
+                count = int(np.count_nonzero(differ(stacked[a], stacked[b])))
+                place = where[change[where].argmax()]
+                further = moves is None or change[place] > moves.moved
+                wider = changes is None or count > len(changes.changed)
+                if not (further or wider):
+                    continue
+                move = Move(
                     vertex,
-                    tuple(options[low]),
-                    tuple(options[high]),
+                    tuple(options[a]),
+                    tuple(options[b]),
                     tuple(members.tolist()),
                     int(seen[place]),
-                    float(stacked[low, place]),
-                    float(stacked[high, place]),
-                    looked_at,
+                    float(stacked[a, place]),
+                    float(stacked[b, place]),
+                    tuple(seen[differ(stacked[a], stacked[b])].tolist()),
                 )
+                moves = move if further else moves
+                changes = move if wider else changes
     except TooSlow:
         pass
-    if best is None:
+    if moves is None or changes is None:
         return None
-    return Move(**{**best.__dict__, "looked_at": looked_at})
+    return Worst(moves, changes, looked_at)
+
+
+def _near(sample: Vertices, vertex: int, options: Sequence[Sequence[int]]) -> Vertices:
+    """Return where to evaluate a statistic without fast path: a sample, u, and some next to u."""
+    around = np.unique([v for neighbours in options for v in neighbours]).astype(np.int64)
+    return np.union1d(np.append(sample, vertex), around[:SCALAR_NEAR])
 
 
 def _values(

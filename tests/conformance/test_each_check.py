@@ -202,6 +202,31 @@ def test_a_statistic_that_fails_only_on_its_network_trips_that_check_alone():
     assert verify_witness(own.witness, wakes_up_late).reproduced
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_too_many_changes_on_its_network_are_found_there(fast):
+    def by_degree(adjacency, targets):
+        degree = np.diff(adjacency.indptr)
+        return np.full(len(degree), float(degree.max(initial=0) > 13))
+
+    # Nobody moves by more than is declared, but everybody moves.
+    @statistic(sensitivity=1, impact_cardinality=6, scores=by_degree if fast else None)
+    def hears_of_hubs(graph, vertex, targets):
+        return float(max(dict(graph.degree).values()) > 13)
+
+    graph = nx.random_regular_graph(13, 40, seed=5)
+    network = Network(adjacency_from_networkx(graph)[0], np.arange(40) % 2 == 0, seeds=(0,))
+    options = Options(
+        max_vertices=2, examples=40, network=network, max_degree=14, select=("own-network",)
+    )
+    own = check_sop(hears_of_hubs, options)[-1]
+    assert (own.name, own.status) == ("own-network", "violated")
+    assert own.declared == 6
+    # Without a fast path the other protected vertices are not all evaluated.
+    assert own.observed == 40 if fast else 20 < own.observed <= 40
+    assert "where 6 are declared" in own.detail
+    assert verify_witness(own.witness, hears_of_hubs).reproduced
+
+
 @pytest.mark.parametrize("sop", [correct, CN(), Path(1), Path(2)], ids=name_of)
 def test_a_correct_statistic_passes_all(sop):
     results = check_sop(sop, QUICK)
