@@ -8,7 +8,7 @@ people whose rewiring changes the same score levels share one computation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,12 +45,13 @@ class Loss:
     ----------
     epsilon : float
         Exact loss of the round, in nats.
-    level : float, optional
-        Score, before, of the target whose being found tells most; None for nobody's being found.
+    levels : tuple of float, optional
+        Score, before and after, of the target whose being found tells most; None for nobody's
+        being found.
     """
 
     epsilon: float
-    level: float | None
+    levels: tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,8 @@ class Exposure:
         nan where none was tried.
     how : dict of int to str
         For those rewired, how.
-    through : dict of int to Loss
-        For each, the worse of the two with its event.
+    through : callable
+        From a person to the event that tells most in the worse of the two.
     computed : int
         Laws computed.
     """
@@ -76,7 +77,7 @@ class Exposure:
     isolated: Floats
     rewired: Floats
     how: dict[int, str]
-    through: dict[int, Loss]
+    through: Callable[[int], str]
     computed: int
 
     def to_json(self, network: Network, shown: int = 20) -> dict[str, Any]:
@@ -86,9 +87,6 @@ class Exposure:
         people = []
         for place in order.tolist():
             vertex = int(self.protected[place])
-            loss = self.through[vertex]
-            told = "nobody is found" if loss.level is None else "one target is found first"
-            level = "" if loss.level is None else f", of score {loss.level:g} before"
             people.append(
                 {
                     "vertex": vertex,
@@ -97,7 +95,7 @@ class Exposure:
                     "isolated": float(self.isolated[place]),
                     "rewired": _number(self.rewired[place]),
                     "how": self.how.get(vertex, "isolated"),
-                    "through": told + level,
+                    "through": self.through(vertex),
                 }
             )
         return {
@@ -158,10 +156,11 @@ def measure_exposure(
     told.stage("computing everybody's exposure", len(people))
     isolated, rewired = np.zeros(len(people)), np.full(len(people), np.nan)
     how: dict[int, str] = {}
-    through: dict[int, Loss] = {}
+    alone = np.empty(0, dtype=np.int64)
+    worst: dict[int, tuple[Loss, Ints]] = {}
     for place, vertex in enumerate(people.tolist()):
-        loss = look.loss(vertex, np.empty(0, dtype=np.int64))
-        isolated[place], through[vertex] = loss.epsilon, loss
+        loss = look.loss(vertex, alone)
+        isolated[place], worst[vertex] = loss.epsilon, (loss, alone)
         told.advance(1)
     chosen = range(len(people))
     if not look.fast:
@@ -169,12 +168,15 @@ def measure_exposure(
     told.stage("rewiring people at their worst", len(chosen))
     for place in chosen:
         vertex = int(people[place])
-        best, words = look.worst(vertex)
+        best, how[vertex], ties = look.worst(vertex)
         rewired[place] = best.epsilon
-        how[vertex] = words
-        if best.epsilon > through[vertex].epsilon:
-            through[vertex] = best
+        if best.epsilon > worst[vertex][0].epsilon:
+            worst[vertex] = best, ties
         told.advance(1)
+
+    def through(vertex: int) -> str:
+        return look.event(vertex, *worst[vertex])
+
     return Exposure(people, isolated, rewired, how, through, look.computed)
 
 
@@ -206,7 +208,7 @@ class _Look:
         self.target_levels = Counter(self.scores[now.targets].tolist())
         self._base = self._law(self.target_levels, self.levels)
         self._known: dict[Any, Loss] = {}
-        self._worst: dict[Any, tuple[Loss, str]] = {}
+        self._worst: dict[Any, tuple[Loss, str, Ints]] = {}
         degree = np.diff(adjacency.indptr)
         bound = network.n - 1 if network.max_degree is None else network.max_degree
         self.room = min(bound, network.n - 1)
@@ -275,8 +277,10 @@ class _Look:
         levels.update(ahead)
         found, none = self._law(targets, levels)
         here, nobody = self._base
-        losses = [(abs(here[old] - found[new]), old) for old, new in pairs]
-        worst: tuple[float, float | None] = max(losses, key=lambda one: round(one[0], 9))
+        losses = [(abs(here[old] - found[new]), (old, new)) for old, new in pairs]
+        worst: tuple[float, tuple[float, float] | None] = max(
+            losses, key=lambda one: round(one[0], 9)
+        )
         if not np.isneginf(nobody) or not np.isneginf(none):
             gap = abs(nobody - none)
             if gap > worst[0]:
@@ -299,7 +303,19 @@ class _Look:
         first = np.cumsum(counts) - counts
         return dict(zip(levels, log_found[first].tolist(), strict=True)), log_none
 
-    def worst(self, vertex: int) -> tuple[Loss, str]:
+    def event(self, vertex: int, loss: Loss, neighbours: Ints) -> str:
+        """Say what tells most of the rewiring whose loss this is."""
+        if loss.levels is None:
+            return "nobody more is found"
+        changed, values = self._changes(vertex, neighbours)
+        after = self.scores.copy()
+        after[changed] = values
+        left = self.now.targets
+        old, new = loss.levels
+        one = left[(self.scores[left] == old) & (after[left] == new)][0]
+        return f"{self.network.name(int(one))} is found first"
+
+    def worst(self, vertex: int) -> tuple[Loss, str, Ints]:
         """Return the worst of the most promising rewirings, and how it is made."""
         now = self.network.neighbours(vertex)
         # Someone whose ties touch nobody's score loses by the new ties alone: so do all like them.
@@ -314,14 +330,14 @@ class _Look:
             # law is worked out for the most promising.
             tried.sort(key=lambda one: -round(self.promise(vertex, one[1]), 9))
             del tried[PROMISING:]
-        best, words = Loss(0.0, None), "isolated"
+        best, words, ties = Loss(0.0, None), "isolated", tried[0][1]
         for told, neighbours in tried:
             loss = self.loss(vertex, neighbours)
             if loss.epsilon > best.epsilon + 1e-9:
-                best, words = loss, told
+                best, words, ties = loss, told, neighbours
         if lone:
-            self._worst[alike] = best, words
-        return best, words
+            self._worst[alike] = best, words, ties
+        return best, words, ties
 
     def _rewirings(
         self, vertex: int, now: npt.NDArray[Any], lone: bool

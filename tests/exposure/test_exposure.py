@@ -72,6 +72,7 @@ def test_the_worst_rewiring_finds_the_known_pairs() -> None:
     assert whole > 1.9
     assert appendix.rewired.max() == pytest.approx(whole, abs=1e-8)
     assert "all left" in appendix.how[int(appendix.protected[0])]
+    assert appendix.through(int(appendix.protected[0])) == "nobody more is found"
 
 
 def test_rewirings_keep_the_public_degree_bound() -> None:
@@ -124,4 +125,7 @@ def test_the_table_names_the_most_exposed() -> None:
     assert losses == sorted(losses, reverse=True)
     assert body["people"] == len(network.protected)
     assert body["most_exposed"][0]["name"] in network.names
+    for one in body["most_exposed"]:
+        who = one["through"].removesuffix(" is found first")
+        assert who == "nobody more is found" or network.targeted[network.names.index(who)]
     assert sum(body["isolated"]["histogram"]["counts"]) == body["people"]
