@@ -74,7 +74,7 @@ def test_an_interrupted_audit_interrupts_the_session(project: Project) -> None:
         def test_it(): assert_private(Stopped(), samples=10)
         """
     )
-    result = it.runpytest_inprocess(no_reraise_ctrlc=True)  # type: ignore[arg-type]
+    result = it.runpytest_inprocess(no_reraise_ctrlc=True)
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
