@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_network():
 
 
 # Real networks of their kind. Co-authors of computational linguistics (62,620, shared data):
-# average clustering 0.72, largest degree 354, exponent by the Hill estimate of the largest hundredth
+# average clustering 0.72, largest degree 354, exponent by the Hill estimate of the top hundredth
 # 3.5. Co-stars (28,372): 0.64, 739. DBLP of 2012 (317,080; Yang, Leskovec, ICDM 2012): clustering
 # 0.63. Actors (225,226; Watts, Strogatz, Nature 1998): 0.79.
 @pytest.mark.parametrize(
