@@ -235,9 +235,7 @@ def test_true_bound_and_curves_are_told(main_text: dict[str, Any]) -> None:
 
 def test_losses_stay_below_the_proved_bound() -> None:
     for mechanism in (SearchCom(sop=CN()), PTarget(sop=CN()), PTargetMainText(sop=CN())):
-        result: Result = audit(
-            mechanism, [planted_network(6, 24)], Plan(3), subject="m"
-        )
+        result: Result = audit(mechanism, [planted_network(6, 24)], Plan(3), subject="m")
         claim = result.claims[0]
         assert claim.exact is not None
         assert claim.exact <= claim.event["proved_bound"]["epsilon"] + 1e-9

@@ -27,9 +27,7 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs a command in a folder with a small network."""
     (tmp_path / "edges.csv").write_text(EDGES)
     (tmp_path / "nodes.csv").write_text(NODES)

@@ -40,11 +40,12 @@ def test_every_package_folder_says_that_it_is_one():
 def test_every_registered_name_can_be_imported():
     for group, names in PROJECT["project"]["entry-points"].items():
         for name, place in names.items():
-            module, attribute = place.split(":")
+            module, _, attribute = place.partition(":")
             package = next(key for key in sorted(ROOMS, reverse=True) if module.startswith(key))
             file = ROOT / ROOMS[package] / Path(*module.removeprefix(package).strip(".").split("."))
             assert file.with_suffix(".py").is_file() or (file / "__init__.py").is_file(), name
-            assert attribute.isidentifier(), (group, name)
+            # pytest is given a module, everybody else an object.
+            assert attribute.isidentifier() or group == "pytest11", (group, name)
 
 
 def python(
