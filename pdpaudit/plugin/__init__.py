@@ -90,7 +90,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begin anew, also where a test is run again."""
     from pdpaudit.plugin.gate import enter
 
-    enter(item.config.stash[SESSION].gate(item))
+    session = item.config.stash[SESSION]
+    enter(lambda: session.gate(item))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,19 +116,19 @@ class Gate:
             self.share * 0.5**self.audits,
         )
 
-    def assert_private(self, mechanism: Any, **options: Any) -> Result:
-        """Do as :func:`pdpaudit.testing.assert_private`."""
-        __tracebackhide__ = True
+    @property
+    def assert_private(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_private`."""
         from pdpaudit.testing import assert_private
 
-        return assert_private(mechanism, **options)
+        return assert_private
 
-    def assert_sop(self, sop: Any, **options: Any) -> Result:
-        """Do as :func:`pdpaudit.testing.assert_sop`."""
-        __tracebackhide__ = True
+    @property
+    def assert_sop(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_sop`."""
         from pdpaudit.testing import assert_sop
 
-        return assert_sop(sop, **options)
+        return assert_sop
 
 
 def seed_of(seed: int, nodeid: str, number: int) -> int:
@@ -146,24 +146,30 @@ def seed_of(seed: int, nodeid: str, number: int) -> int:
     return int.from_bytes(digest[:6], "big")
 
 
-#: The test that runs now. A process runs one at a time.
-_now: Gate | None = None
+#: The test that runs now, made when it is first asked for: most tests never ask. A process runs
+#: one test at a time.
+_now: Gate | Callable[[], Gate] | None = None
 
 
 def current() -> Gate:
     """Return the gate of the test that runs; outside pytest one with the defaults."""
-    return Gate(share=1 - Settings.confidence) if _now is None else _now
+    global _now
+    if _now is None:
+        return Gate(share=1 - Settings.confidence)
+    if not isinstance(_now, Gate):
+        _now = _now()
+    return _now
 
 
-def enter(gate: Gate | None) -> None:
-    """Let ``gate`` be the current one."""
+def enter(gate: Gate | Callable[[], Gate] | None) -> None:
+    """Let ``gate``, or what it returns, be the current one."""
     global _now
     _now = gate
 
 
 def taken() -> list[dict[str, Any]]:
     """Return what the test found since it was last asked."""
-    if _now is None:
+    if not isinstance(_now, Gate):
         return []
     rows, _now.rows = _now.rows, []
     return rows
