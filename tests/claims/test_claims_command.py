@@ -1,0 +1,96 @@
+"""The command, and the dossier that is published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdpaudit.claims import audit_claims, catalogue
+from pdpaudit.cli import main
+from pdpaudit.replay import replay_claim
+from pdpaudit.reporting.dossier import dossier, published
+
+PAPER = Path(__file__).resolve().parents[2] / "reports" / "paper"
+
+
+def _run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(list(arguments))
+    return int(left.value.code or 0)
+
+
+def _never(*_: Any) -> Any:
+    raise AssertionError("the networks are written out")
+
+
+def test_the_same_command_writes_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = []
+    for _ in range(2):
+        arguments = ["--select", "C11", "--select", "C6", "--seed", "4", "--output", "out"]
+        assert _run("claims", *arguments, "--json", "result.json") == 1
+        written.append([(tmp_path / "out" / name).read_bytes() for name in _files()])
+    assert written[0] == written[1]
+    shown = capsys.readouterr().out
+    assert "C6  VIOLATED" in shown
+    assert "C11 certified" in shown
+    whole = json.loads((tmp_path / "result.json").read_text())
+    assert whole["format"] == "pdpaudit-result/1"
+    assert whole["elapsed_s"] > 0
+    assert "--select C11 --select C6 --output out" in (tmp_path / "out/README.md").read_text()
+    assert _run("replay", "out/claims.json") == 0
+
+
+def test_what_cannot_be_carried_out_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run("claims", "--select", "C77") == 2
+    assert "no claim 'C77'" in capsys.readouterr().err
+    (tmp_path / "file").touch()
+    assert _run("claims", "--select", "C11", "--output", str(tmp_path / "file")) == 2
+    assert "choose another folder" in capsys.readouterr().err
+
+
+def test_the_published_page_is_made_of_the_published_numbers() -> None:
+    body = json.loads((PAPER / "claims.json").read_text(encoding="utf-8"))
+    assert published(body) == body
+    page = dossier(
+        body,
+        "python -m pdpaudit claims --seed 1 --output reports/paper",
+        "python -m pdpaudit replay reports/paper/claims.json",
+    )
+    assert page == (PAPER / "README.md").read_text(encoding="utf-8")
+    assert [entry["id"] for entry in body["context"]["catalogue"]] == [
+        f"C{i}" for i in range(1, 14)
+    ]
+
+
+@pytest.mark.slow
+def test_published_witnesses_are_reproduced() -> None:
+    body = json.loads((PAPER / "claims.json").read_text(encoding="utf-8"))
+    claims = [claim for claim in body["claims"] if claim["witness"]]
+    assert {claim["id"] for claim in claims} >= {"C2", "C5"}
+    for claim in claims:
+        replay = replay_claim(claim, body["seed"], "unknown", _never)
+        assert replay.reproduced, f"{claim['id']}: {replay.why}"
+
+
+@pytest.mark.slow
+def test_published_numbers_come_out_again() -> None:
+    """The quick ones; the command makes all of them again."""
+    body = json.loads((PAPER / "claims.json").read_text(encoding="utf-8"))
+    names = ["C5", "C6", "C10", "C11"]
+    again = published(audit_claims(catalogue(names), body["seed"]).to_json())
+    for kind, key in (("claims", "id"), ("checks", "name")):
+        ours = {one[key]: one for one in again[kind]}
+        theirs = {one[key]: one for one in body[kind] if one[key].split()[0] in names}
+        assert ours == theirs
+
+
+def _files() -> list[str]:
+    return ["claims.json", "README.md"]
