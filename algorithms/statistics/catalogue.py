@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, identity
+from scipy.sparse import csr_array
 
 __all__ = [
     "AdamicAdar",
@@ -53,12 +53,11 @@ def _next_to_others(graph: nx.Graph, middle: int, vertex: int, targets: frozense
 
 def _weighted_middles(adjacency: csr_array, targets: Members, weight: Scores) -> Scores:
     """Sum the weights of the neighbours of each v that are next to a member of S other than v."""
-    matrix = adjacency.astype(np.float64)
     members = _indicator(adjacency.shape[0], targets)
-    around = matrix @ members
-    scores = matrix @ (weight * (around > 0))
+    around = adjacency @ members
+    scores = adjacency @ (weight * (around > 0))
     # For a member v, a neighbour whose only member is v itself does not count.
-    scores[targets] -= (matrix @ (weight * (around == 1)))[targets]
+    scores[targets] -= (adjacency @ (weight * (around == 1)))[targets]
     return np.asarray(scores)
 
 
@@ -93,9 +92,8 @@ class CommonNeighboursPerMember:
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        matrix = adjacency.astype(np.float64)
         members = _indicator(adjacency.shape[0], targets)
-        return np.asarray(matrix @ (matrix @ members) - _degrees(adjacency) * members)
+        return np.asarray(adjacency @ (adjacency @ members) - _degrees(adjacency) * members)
 
     def sensitivity(self, max_degree: int) -> int:
         """Return d - 1, at least 0."""
@@ -230,9 +228,8 @@ class Jaccard:
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        matrix = adjacency.astype(np.float64)
-        near = (matrix @ _indicator(adjacency.shape[0], targets) > 0).astype(np.float64)
-        common = matrix @ near
+        near = (adjacency @ _indicator(adjacency.shape[0], targets) > 0).astype(np.float64)
+        common = adjacency @ near
         either = _degrees(adjacency) + near.sum() - common
         return np.asarray(common / np.maximum(either, 1))
 
@@ -322,10 +319,9 @@ class Katz3:
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        matrix = adjacency.astype(np.float64)
-        one = matrix @ _indicator(adjacency.shape[0], targets)
-        two = matrix @ one
-        return np.asarray(self.beta * one + self.beta**2 * two + self.beta**3 * (matrix @ two))
+        one = adjacency @ _indicator(adjacency.shape[0], targets)
+        two = adjacency @ one
+        return np.asarray(self.beta * one + self.beta**2 * two + self.beta**3 * (adjacency @ two))
 
     def sensitivity(self, max_degree: int) -> float:
         """Return the bound derived above."""
@@ -463,14 +459,15 @@ class PersonalisedPageRank:
             return np.zeros(n)
         degree = _degrees(adjacency)
         restart = _indicator(n, targets) / len(targets)
-        step = csr_array(adjacency.astype(np.float64) * (1 / np.maximum(degree, 1))[None, :])
+        share = self.damping / np.maximum(degree, 1)
         if n <= 500:
-            system = identity(n, format="csr").toarray() - self.damping * step.toarray()
+            system = np.eye(n) - adjacency.toarray() * share
             system -= self.damping * np.outer(restart, degree == 0)
             return np.asarray(np.linalg.solve(system, (1 - self.damping) * restart))
         rank = restart
         while True:
-            moved = self.damping * (step @ rank + restart * rank[degree == 0].sum())
+            moved = adjacency @ (share * rank)
+            moved += self.damping * rank[degree == 0].sum() * restart
             following = moved + (1 - self.damping) * restart
             if np.abs(following - rank).max() < 1e-15:
                 return np.asarray(following)
