@@ -24,7 +24,8 @@ class Options:
         Exhaustive over all networks with up to this many vertices: 1 to 8. Impact cardinality is
         exhausted up to 7.
     time_limit : float
-        Seconds for all checks together; what was completed by then is reported.
+        Seconds for all checks together; what was completed by then is reported. Python code is
+        interrupted, a single call into compiled code is waited for.
     jobs : int
         Worker processes of the exhaustive search; results do not depend on it.
     seed : int
