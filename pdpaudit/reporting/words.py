@@ -64,10 +64,17 @@ def claim_words(claim: ClaimResult) -> str:
     seen = claim.detectable_epsilon
     power = _power_words(seen)
     if claim.status == "violated":
-        return f"{_effect(claim)} ({sure}, at least {times(bound)}); the claim allows {allowed}."
+        told = f"{_effect(claim)} ({sure}, at least {times(bound)}); the claim allows {allowed}."
+        return f"{told} {unproved_words(claim)}".rstrip()
     if claim.status == "inconclusive":
         return f"Nothing was shown, and little could have been: {power}"
     return f"The sharpest test tried: {pair}, and whether {event}. {power}"
+
+
+def unproved_words(claim: ClaimResult) -> str:
+    """Say why a violation is not proved, where a proof was asked for."""
+    unproved = claim.event.get("unproved")
+    return f"Not proved: {unproved}." if unproved else ""
 
 
 def how_known(claim: ClaimResult) -> str:
@@ -79,8 +86,7 @@ def how_known(claim: ClaimResult) -> str:
             f"Proved: the loss lies between {low} and {high}, above the claim by at least "
             f"{float(excess):.6g}; {proof['words']}."
         )
-    unproved = claim.event.get("unproved")
-    return "Computed exactly, no sampling." + (f" Not proved: {unproved}." if unproved else "")
+    return f"Computed exactly, no sampling. {unproved_words(claim)}".rstrip()
 
 
 def true_words(claim: ClaimResult) -> str:
