@@ -88,6 +88,9 @@ class Discovery:
 
     def check_repeatable(self, arm: Arm) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
+        if not getattr(self.run.mechanism, "repeatable", True):
+            self.run.remark("what is observed cannot be replayed: it differs from run to run")
+            return
         plan, instance = self.run.plan, arm.inputs()[0]
         once, again = (
             draw(self.run.mechanism, instance, TWICE, seed=plan.seed, key=("discover", "twice"))
