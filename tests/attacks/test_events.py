@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.attacks import events
-from pdpaudit.attacks.sweeping import Aim
 from pdpaudit.evidence import lower_bound
-from pdpaudit.evidence.event import FEATURES, common_prefix
+from pdpaudit.evidence.aim import Aim
 from pdpaudit.sampling import Draws
 
 quick = settings(max_examples=40, deadline=None)
@@ -25,7 +24,7 @@ ALPHA = 0.05
 def choose_event(left, right, size=1000):
     """Choose from plain counts: two halves a side."""
     sides = (tuple(Draws(Counter(half)) for half in side) for side in (left, right))
-    return events.choose_event(*sides, size, ALPHA)
+    return events.choose_event(*sides, Aim(size, ALPHA))
 
 
 def choose(left, right):
@@ -89,57 +88,38 @@ def test_outputs_that_are_no_lists():
 @quick
 @given(
     st.dictionaries(
-        st.tuples(st.integers(0, 3), st.integers(0, 3)) | st.tuples(st.integers(0, 3)),
+        st.text("abc", min_size=1, max_size=3),
         st.lists(st.integers(0, 60), min_size=4, max_size=4),
         min_size=1,
         max_size=8,
     ).filter(lambda table: all(any(row[i] for row in table.values()) for i in range(4)))
 )
-def test_no_cut_of_a_ranking_by_the_first_half_promises_more_on_the_second(table):
+def test_each_half_is_swept_in_the_order_of_the_other(table):
+    """No cut promises more than the one chosen, counted by code that shares nothing with it."""
     halves = [{output: counts[i] for output, counts in table.items()} for i in range(4)]
     choice = choose_event(tuple(halves[:2]), tuple(halves[2:]), 500)
     seen = [output for output in table if any(table[output])]
-    prefix = common_prefix(seen)
-
-    def promise(inside, ours, theirs):
-        x, y = (sum(n for o, n in half.items() if inside(o)) for half in (ours, theirs))
-        runs = sum(ours.values()), sum(theirs.values())
-        return float(Aim(500, ALPHA).expected(x, runs[0], y, runs[1]))
-
     best = -np.inf
-    for side, value_of in product((0, 1), FEATURES.values()):
-        rank_ours, ours, rank_theirs, theirs = halves if side == 0 else halves[2:] + halves[:2]
-        ratio = {}
-        for output in seen:
-            a, b = ratio.get(value_of(output[prefix:]), (0, 0))
-            ratio[value_of(output[prefix:])] = a + rank_ours[output], b + rank_theirs[output]
-        ranks = {value: (a + 0.5) / (b + 0.5) for value, (a, b) in ratio.items()}
-        for least in ranks.values():
-            inside = {value for value, rank in ranks.items() if rank >= least}
-            best = max(
-                best, promise(lambda o, i=inside, f=value_of: f(o[prefix:]) in i, ours, theirs)
+    for ours, theirs in ((halves[:2], halves[2:]), (halves[2:], halves[:2])):
+        runs = [sum(sum(half.values()) for half in side) for side in (ours, theirs)]
+        orders = [
+            sorted(seen, key=lambda o, h=half: -(ours[h][o] + 0.5) / (theirs[h][o] + 0.5))
+            for half in (1, 0)
+        ]
+        for cut in range(1, len(seen) + 1):
+            x, y = (
+                sum(side[half][o] for half in (0, 1) for o in orders[half][:cut])
+                for side in (ours, theirs)
             )
-    # Other features and cuts inside ties may promise more; one less than a hair simpler may win.
-    assert choice.expected >= best - 0.01
-
-    ours, theirs = (halves[1], halves[3]) if choice.event.side == "left" else (halves[3], halves[1])
-    assert choice.expected == pytest.approx(promise(lambda o: o in choice.event, ours, theirs))
+            best = max(best, float(Aim(500, ALPHA).expected(x, runs[0], y, runs[1])))
+    # Ties may be cut either way, and by features that are here the same for all.
+    assert choice.expected == pytest.approx(best, abs=0.05) or choice.expected > best
 
 
-def test_the_ranking_half_only_ranks():
-    rank_left, rank_right = {"a": 20, "b": 10, "c": 5}, {"a": 5, "b": 10, "c": 20}
-    test_left, test_right = {"a": 500, "b": 300, "c": 200}, {"a": 200, "b": 300, "c": 500}
-
-    def chosen(factor=1, swap=False):
-        ours = {value: factor * n for value, n in rank_left.items()}
-        theirs = {value: factor * n for value, n in rank_right.items()}
-        tested = (test_right, test_left) if swap else (test_left, test_right)
-        return choose_event((ours, tested[0]), (theirs, tested[1]))
-
-    assert chosen(factor=1) == chosen(factor=1000)
-    assert chosen().expected > 0.5
-    # The test half contradicts the ranking: nothing can be shown, however sure the ranking was.
-    assert chosen(factor=1000, swap=True).expected <= 0.0
+def test_halves_that_contradict_each_other_show_nothing():
+    one, other = {"a": 500, "b": 300, "c": 200}, {"a": 200, "b": 300, "c": 500}
+    assert choose_event((one, one), (other, other)).expected > 0.5
+    assert choose_event((one, other), (other, one)).expected <= 0.0
 
 
 def null_choices(same: bool, repetitions: int, seed: int) -> np.ndarray:
