@@ -19,6 +19,7 @@ from pdpaudit.losses import exact_loss
 from pdpaudit.making import make_mechanism
 from pdpaudit.neighbors import NeighborPair, difference
 from pdpaudit.network import Network, adjacency_from_edges
+from pdpaudit.observables import observed
 from pdpaudit.proof_check import check_certificate
 from pdpaudit.sampling import Misbehaviour, hits
 
@@ -78,9 +79,9 @@ def replay_claim(
     if not isinstance(witness, Mapping) or witness.get("kind") != "audit":
         raise InputError(f"{name}: holds no witness of an audit, so there is nothing to replay")
     try:
-        mechanism, _ = make_mechanism(
-            witness["mechanism"]["name"], witness["mechanism"]["parameters"]
-        )
+        spec = witness["mechanism"]
+        made, _ = make_mechanism(spec["name"], spec["parameters"])
+        mechanism = observed(made, spec.get("observe"))
         event = event_from_json(witness["event"])
         promise = PrivacyClaim(claim["claimed"]["epsilon"], claim["claimed"]["delta"])
         left, right = inputs_of(witness, mechanism, seed, read)

@@ -72,8 +72,26 @@ def audit_command(
         float, typer.Option(help="That no true claim is called violated, over the whole command.")
     ] = 0.95,
     method: Annotated[
-        str, typer.Option(help="How ε is bounded from two counts.")
-    ] = "clopper-pearson",
+        str,
+        typer.Option(
+            help="How ε is bounded from two counts: exact, clopper-pearson, betting, or "
+            "approximately by score or katz."
+        ),
+    ] = "exact",
+    tries: Annotated[
+        int | None, typer.Option("--try", help="Pairs to try at most, before local moves.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which the search for a pair ends with what it has."),
+    ] = None,
+    observe: Annotated[
+        str | None,
+        typer.Option(
+            help="Audit a by-product of a search and not its list: queries, examined, truncated "
+            "or time."
+        ),
+    ] = None,
     prove: Annotated[
         bool,
         typer.Option(
@@ -110,12 +128,13 @@ def audit_command(
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.errors import InputError
     from pdpaudit.making import make_mechanism
+    from pdpaudit.observables import observed
     from pdpaudit.reporting.terminal import show_audit, show_exposure
     from pdpaudit.results import exit_status
     from pdpaudit.sampling import draw_seed
 
     check_writable(json_file)
-    plan = Plan(draw_seed(seed), samples, confidence, method, jobs)
+    plan = Plan(draw_seed(seed), samples, confidence, method, jobs, tries, time_limit)
     made, spec = make_mechanism(
         mechanism,
         {
@@ -128,6 +147,8 @@ def audit_command(
             "sop": sop,
         },
     )
+    if observe is not None:
+        made, spec = observed(made, observe), {**spec, "observe": observe}
     screen = console(quiet=quiet or str(json_file) == "-")
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
     file = None
