@@ -1,0 +1,121 @@
+"""Mechanisms that misbehave end in a clear verdict, and nothing confirmed before is lost."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pdpaudit.audit import Plan, audit
+from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.errors import InputError
+from pdpaudit.results import Result
+from pdpaudit.sampling import draw
+
+
+def made(function: Any, claims: tuple[float, ...] = (1.0,)) -> Any:
+    """Make a mechanism with one pair, 0 and 1, of a function of input and rng."""
+    promised = tuple(PrivacyClaim(epsilon, source="test") for epsilon in claims)
+    body = {
+        "claim": promised[0],
+        "claims": promised,
+        "pairs": lambda self: iter([(0, 1)]),
+        "run": lambda self, instance, rng: function(instance, rng),
+    }
+    return type("Made", (), body)()
+
+
+def ran(function: Any, claims: tuple[float, ...] = (1.0,)) -> Result:
+    return audit(made(function, claims), [], Plan(seed=1, samples=600), subject="made")
+
+
+def test_what_always_raises_is_an_error_that_says_what() -> None:
+    def broken(instance: int, rng: np.random.Generator) -> int:
+        raise KeyError("no such vertex")
+
+    claim = ran(broken).claims[0]
+    assert claim.status == "error"
+    assert "every run raised KeyError: 'no such vertex'" in claim.method
+    assert claim.samples["discovery"] > 0
+
+
+def test_a_mechanism_that_refuses_every_input_is_a_wrong_request() -> None:
+    def refusing(instance: int, rng: np.random.Generator) -> int:
+        raise InputError("stop = 3: more than there are vertices")
+
+    with pytest.raises(InputError, match="stop = 3: more than there are vertices"):
+        ran(refusing)
+
+
+def test_raising_on_one_input_more_often_is_a_violation() -> None:
+    def touchy(instance: int, rng: np.random.Generator) -> int:
+        if rng.random() < (0.6 if instance else 0.02):
+            raise ValueError("too close")
+        return 0
+
+    result = ran(touchy)
+    claim = result.claims[0]
+    assert claim.status == "violated"
+    assert claim.event["side"] == "right"
+    assert "error ValueError" in claim.event["words"]
+    assert result.context["remarks"] == [
+        "some runs raised ValueError: too close; that counts as an output"
+    ]
+
+
+def test_randomness_from_elsewhere_cannot_be_replayed() -> None:
+    elsewhere = np.random.default_rng(5)
+    claim = ran(lambda instance, rng: int(elsewhere.integers(2))).claims[0]
+    assert claim.status == "error"
+    assert "draw everything from the rng it is given" in claim.method
+
+
+@pytest.mark.parametrize("output", [[1], {1}])
+def test_outputs_that_cannot_be_counted(output: Any) -> None:
+    claim = ran(lambda instance, rng: output).claims[0]
+    assert claim.status == "error"
+    assert "return a tuple" in claim.method
+
+
+def test_printing_is_swallowed_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def chatty(instance: int, rng: np.random.Generator) -> int:
+        print("hello")  # noqa: T201
+        return int(rng.integers(2))
+
+    result = ran(chatty)
+    assert result.claims[0].status == "not_rejected"
+    assert capsys.readouterr().out == ""
+    assert result.context["remarks"] == ["it printed to standard output, which was swallowed"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_hanging_on_one_input_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(draw.__kwdefaults__, "limit", 0.2)
+
+    def slow(instance: int, rng: np.random.Generator) -> int:
+        if instance:
+            time.sleep(30)
+        return 0
+
+    claim = ran(slow).claims[0]
+    assert claim.status == "error"
+    assert "on the right: one run did not end within 0.2 s" in claim.method
+    assert "not so on the other side" in claim.method
+
+
+def test_what_was_confirmed_before_is_kept() -> None:
+    calls = itertools.count()
+
+    def later(instance: int, rng: np.random.Generator) -> Any:
+        # Discovery, its tests and the first claim take 64 and 3 times 1200 runs.
+        return int(rng.random() < 0.5 + 0.3 * instance) if next(calls) < 3000 else [1]
+
+    result = ran(later, claims=(0.1, 0.2))
+    assert [claim.status for claim in result.claims] == ["violated", "error"]
+    told = result.claims[1]
+    assert "so far" in told.method
+    assert told.samples["confirmation"] > 0
