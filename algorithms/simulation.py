@@ -88,12 +88,9 @@ def shelf(instance: SearchInstance, name: str) -> Shelf:
 
 def targeted_mask(instance: SearchInstance) -> npt.NDArray[np.bool_]:
     """Return the partition, by asking an oracle of our own about everyone; O(n) the first time."""
-
-    def build() -> npt.NDArray[np.bool_]:
-        n = instance.adjacency.shape[0]
-        return np.fromiter(map(instance.fresh().oracle, range(n)), dtype=np.bool_, count=n)
-
-    mask: npt.NDArray[np.bool_] = instance.remember("simulation: targeted", build)
+    mask: npt.NDArray[np.bool_] = instance.remember(
+        "simulation: targeted", lambda: instance.fresh().oracle.everyone()
+    )
     return mask
 
 

@@ -48,7 +48,8 @@ def exposed(network: Network, view: View, count: int, rng: np.random.Generator) 
     """
     degree = np.diff(network.adjacency.indptr)
     protected = network.protected
-    protected = np.union1d(protected[degree[protected] == 0][:1], protected[degree[protected] > 0])
+    contacts = degree[protected] > 0
+    protected = np.sort(np.concatenate([protected[~contacts][:1], protected[contacts]]))
     if len(protected) <= count:
         return [int(u) for u in protected]
     mask = np.zeros((network.n, 2), dtype=np.int64)
@@ -57,7 +58,7 @@ def exposed(network: Network, view: View, count: int, rng: np.random.Generator) 
     touches = (network.adjacency.astype(np.int64) @ mask)[protected]
     order = np.lexsort((protected, -degree[protected], -touches[:, 1], touches[:, 0] == 0))
     best = protected[order[: count - count // 3]]
-    others = np.setdiff1d(protected, best)
+    others = protected[np.sort(order[count - count // 3 :])]
     drawn = rng.choice(others, size=count // 3, replace=False)
     return [int(u) for u in (*best, *drawn)]
 

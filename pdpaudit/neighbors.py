@@ -100,16 +100,49 @@ def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
         raise ValueError(f"neighbours of {vertex} must be vertices 0..{network.n - 1}")
     if (chosen == vertex).any() or (np.diff(chosen) == 0).any():
         raise ValueError(f"neighbours of {vertex} must be distinct and other than itself")
-    chosen = chosen.astype(np.int32)
-    old = network.adjacency
-    rows = np.repeat(np.arange(network.n, dtype=np.int32), np.diff(old.indptr))
-    kept = (rows != vertex) & (old.indices != vertex)
-    spoke = np.full(len(chosen), vertex, dtype=np.int32)
-    rows = np.concatenate([rows[kept], chosen, spoke])
-    columns = np.concatenate([old.indices[kept], spoke, chosen])
-    matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=old.shape)
-    matrix.sort_indices()
-    return network.with_adjacency(matrix)
+    return network.with_adjacency(_rewired(network.adjacency, vertex, chosen))
+
+
+def _rewired(old: csr_array, vertex: int, chosen: npt.NDArray[np.int64]) -> csr_array:
+    """Return the matrix with other entries in one row and column, the others copied as they lie.
+
+    Building it anew would sort all edges for each of many hundred pairs.
+    """
+    start, end = old.indptr[vertex : vertex + 2]
+    before = old.indices[start:end]
+    spokes = _places(old.indptr, old.indices, before, vertex)
+    indices = np.delete(old.indices, np.concatenate([spokes, np.arange(start, end)]))
+    degree = np.diff(old.indptr)
+    degree[before] -= 1
+    degree[vertex] = 0
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(old.indptr.dtype)
+    rows = np.concatenate([chosen, np.full(len(chosen), vertex)])
+    columns = np.concatenate([np.full(len(chosen), vertex), chosen])
+    mine = np.full(len(chosen), indptr[vertex])
+    places = np.concatenate([_places(indptr, indices, chosen, vertex), mine])
+    # Where an empty row lies between two others all three begin at one place.
+    order = np.lexsort((columns, rows))
+    indices = np.insert(indices, places[order], columns[order])
+    degree[chosen] += 1
+    degree[vertex] = len(chosen)
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(old.indptr.dtype)
+    ones = np.ones(len(indices), dtype=np.int8)
+    matrix = csr_array((ones, indices, indptr), shape=old.shape)
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def _places(
+    indptr: npt.NDArray[np.integer],
+    indices: npt.NDArray[np.integer],
+    rows: npt.NDArray[np.integer],
+    column: int,
+) -> npt.NDArray[np.int64]:
+    """Return where in ``indices`` a column stands, or would, in each of these rows."""
+    starts, ends = indptr[rows].tolist(), indptr[rows + 1].tolist()
+    bounds = zip(starts, ends, strict=True)
+    places = [start + int(np.searchsorted(indices[start:end], column)) for start, end in bounds]
+    return np.array(places, dtype=np.int64)
 
 
 def difference(left: Network, right: Network, vertex: int) -> str | None:

@@ -105,29 +105,46 @@ class IdentityOracle:
         self._targeted = targeted
         self._known: dict[int, bool] = dict.fromkeys(seeds, True)
         self._log: list[int] = []
+        self._rest: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
     def __call__(self, vertex: int) -> bool:
         """Return whether ``vertex`` is targeted; O(1)."""
         answer = self._known.get(vertex)
         if answer is None:
             answer = bool(self._targeted[vertex])
-            self._known[vertex] = answer
-            self._log.append(vertex)
+            if not len(self._rest):
+                self._known[vertex] = answer
+                self._log.append(vertex)
         return answer
+
+    def everyone(self) -> npt.NDArray[np.bool_]:
+        """Ask about every vertex in the order of the indices, at once; shape ``(n,)``, O(n).
+
+        Examples
+        --------
+        >>> oracle = IdentityOracle(np.array([True, False, True]), seeds=[0])
+        >>> oracle.everyone().tolist(), oracle.count, oracle.log, oracle.examined(1)
+        ([True, False, True], 2, (1, 2), True)
+        """
+        if not len(self._rest):
+            left = np.ones(len(self._targeted), dtype=np.bool_)
+            left[list(self._known)] = False
+            self._rest = np.flatnonzero(left)
+        return self._targeted.copy()
 
     @property
     def count(self) -> int:
         """Number of vertices paid for."""
-        return len(self._log)
+        return len(self._log) + len(self._rest)
 
     @property
     def log(self) -> tuple[int, ...]:
         """The vertices paid for, in order."""
-        return tuple(self._log)
+        return (*self._log, *self._rest.tolist())
 
     def examined(self, vertex: int) -> bool:
         """Return whether the status of ``vertex`` is known already."""
-        return vertex in self._known
+        return len(self._rest) > 0 or vertex in self._known
 
 
 class SearchInstance:
