@@ -145,10 +145,10 @@ def why_missed(row: dict[str, Any]) -> str:
     if row["bound"] < row["to_beat"]:
         missed.append("bound below the one to beat")
     if row["share"] < 0.9:
-        best = sum(pair == row["oracle_pair"] for pair in row["pairs"])
+        settled = ", ".join(dict.fromkeys(row["pairs"]))
         missed.append(
-            f"{row['share']:.0%} of the oracle's bound: discovery found its pair in {best} of "
-            f"{len(row['pairs'])} runs"
+            f"{row['share']:.0%} of the oracle: too few draws to tell pairs and events apart; "
+            f"settled on {settled}, the oracle on {row['oracle_pair']}"
         )
     return "; ".join(missed) or "met"
 
