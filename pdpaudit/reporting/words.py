@@ -58,7 +58,8 @@ def claim_words(claim: ClaimResult) -> str:
             return f"{told} {true_words(claim)}".rstrip()
         return (
             f"Computed exactly: on every pair tried the loss is at most {claim.exact:.4f}, within "
-            f"the claim of {claim.claimed['epsilon']:.4g}. The worst: {_effect(claim)}."
+            f"the claim of {claim.claimed['epsilon']:.4g}, and any loss above it would have been "
+            f"seen. The worst: {_effect(claim)}."
         )
     sure = f"with confidence {claim.confidence:g}" if claim.confidence else ""
     seen = claim.detectable_epsilon
