@@ -16,6 +16,8 @@ __all__ = ["decode", "encode"]
 #: Fast, and outputs repeat a lot.
 LEVEL = 1
 
+AS_THEY_ARE = {int, str, bool, type(None)}
+
 
 def encode(value: Any) -> bytes:
     """Write a value down so that :func:`decode` returns its equal.
@@ -62,6 +64,11 @@ def decode(written: bytes) -> Any:
 
 def _tagged(value: Any) -> Any:
     """Return a value as JSON knows it: a list is a tuple, an object is anything else, by tag."""
+    kind = type(value)
+    if kind in AS_THEY_ARE:  # nearly everything: every vertex of every output comes by here
+        return value
+    if kind is tuple:
+        return [item if type(item) in AS_THEY_ARE else _tagged(item) for item in value]
     if value is None or isinstance(value, bool | str):
         return value if value is None or isinstance(value, bool) else str(value)
     if isinstance(value, np.generic) and not isinstance(value, np.longdouble | np.clongdouble):
@@ -77,11 +84,10 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode("ascii")}
     if isinstance(value, frozenset):
-        return {"set": sorted((_tagged(item) for item in value), key=json.dumps)}
+        return {"set": sorted((_tagged(item) for item in value), key=repr)}
     if isinstance(value, dict):
         items = [[_tagged(key), _tagged(item)] for key, item in value.items()]
-        kind = "counter" if isinstance(value, Counter) else "dict"
-        return {kind: sorted(items, key=json.dumps)}
+        return {"counter" if kind is Counter else "dict": sorted(items, key=repr)}
     if isinstance(value, complex):
         return {"complex": [value.real.hex(), value.imag.hex()]}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
