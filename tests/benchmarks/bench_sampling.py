@@ -1,0 +1,134 @@
+"""What a long run costs beside its sampler: workers, the store, the counting.
+
+Run with ``python -m pytest tests/benchmarks/bench_sampling.py -s``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.statistics import CN
+from pdpaudit.network import Network, adjacency_from_edges, default_seeds
+from pdpaudit.sampling import Store, engine, tally
+from pdpaudit.sampling.streams import stream
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
+
+SIZE = 4_000_000
+
+
+class Timed:
+    """A mechanism that knows how long it sampled."""
+
+    def __init__(self, inner) -> None:
+        self.inner, self.spent = inner, 0.0
+
+    def run(self, instance, rng):
+        return self.inner.run(instance, rng)
+
+    def sample(self, instance, size, rng):
+        start = time.process_time()
+        outputs = self.inner.sample(instance, size, rng)
+        self.spent += time.process_time() - start
+        return outputs
+
+
+@pytest.fixture(scope="module")
+def instance():
+    rng = np.random.default_rng(4)
+    ends = rng.integers(0, 2000, (2, 10_000))
+    targeted = np.zeros(2000, dtype=np.bool_)
+    targeted[rng.choice(2000, 40, replace=False)] = True
+    adjacency = adjacency_from_edges(2000, ends[0], ends[1])
+    instance = Network(adjacency, targeted, default_seeds(adjacency, targeted)).instance()
+    SearchCom(sop=CN(), max_degree=30).sample(instance, 100, rng)
+    return instance
+
+
+def test_time_outside_the_sampler(instance, figure, tmp_path) -> None:
+    shares = {}
+    for name in ("alone", "with a store"):
+        mechanism = Timed(SearchCom(sop=CN(), max_degree=30))
+        start = time.process_time()
+        if name == "alone":
+            tally(mechanism, instance, SIZE, seed=1, key=("b",))
+        else:
+            with Store(tmp_path / "run.db", {}) as store:
+                tally(mechanism, instance, SIZE, seed=1, key=("b",), store=store)
+        shares[name] = 1 - mechanism.spent / (time.process_time() - start)
+        figure(f"share of time outside the sampler, {name}", shares[name], "", limit=0.02)
+    # The file is opened and checked once, which a run of a second or so still feels.
+    assert shares["alone"] <= 0.02
+    assert shares["with a store"] <= 0.04
+
+
+class Spinning:
+    """Costs processor time and nothing else, as any search with ``run`` alone does."""
+
+    def run(self, instance, rng):
+        total = 0.0
+        for _ in range(60):
+            total += rng.random()
+        return total > 30
+
+
+@pytest.mark.parametrize("kind", ["run alone", "many at once"])
+def test_two_processes_are_nearly_twice_as_fast(kind, instance, figure, monkeypatch) -> None:
+    """Processor time of all processes together: on an idle machine, half of it is the wall time."""
+    monkeypatch.setattr(engine, "WORTH_WORKERS_S", 0.0)
+    if kind == "run alone":
+        mechanism, given, size = Spinning(), None, 200_000
+    else:
+        mechanism, given, size = SearchCom(sop=CN(), max_degree=30), instance, 2 * SIZE
+    tally(mechanism, given, 5 * engine.BATCHED_CHUNK // 100, seed=1, key=("warm",), jobs=2)
+    start = time.process_time()
+    one = tally(mechanism, given, size, seed=1, key=("p",))
+    alone = time.process_time() - start
+    begun, wall = _spent(), time.perf_counter()
+    two = tally(mechanism, given, size, seed=1, key=("p",), jobs=2)
+    together, wall = _spent() - begun, time.perf_counter() - wall
+    assert one == two
+    efficiency = alone / together
+    figure(f"efficiency of two processes, {kind}", efficiency, "", limit=0.9)
+    figure(f"wall time of two processes, {kind}", wall, "s", baseline=alone)
+    if os.getloadavg()[0] < 1:
+        assert alone / wall / 2 >= 0.9
+    assert efficiency >= 0.8  # what other people's work does to the caches included
+
+
+def _spent() -> float:
+    """Processor time of this process and its workers."""
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    return sum(sum(one.cpu_times()[:2]) for one in family if one.is_running())
+
+
+def test_counting_grows_with_the_samples(instance, figure) -> None:
+    mechanism = SearchCom(sop=CN(), max_degree=30)
+    sizes = [250_000, 1_000_000, 4_000_000]
+    spent = []
+    for size in sizes:
+        start = time.process_time()
+        tally(mechanism, instance, size, seed=1, key=("s", size))
+        spent.append(time.process_time() - start)
+    slope = float(np.polyfit(np.log(sizes), np.log(spent), 1)[0])
+    figure("slope of time against samples", slope, "", limit=1.1)
+    figure("SearchCom, counted", spent[-1] / sizes[-1] * 1e9, "ns an outcome", baseline=_numbers())
+    assert slope < 1.1
+
+
+def _numbers() -> float:
+    """Nanoseconds of the random numbers that a round cannot do without, in the same chunks."""
+    rng, chunk = stream(1, "numbers"), engine.BATCHED_CHUNK
+    start = time.process_time()
+    for _ in range(16):
+        rng.standard_exponential(chunk)
+        rng.random(chunk)
+        rng.laplace(size=chunk)
+        rng.binomial(2000, rng.random(chunk) / 2)
+    return (time.process_time() - start) / (16 * chunk) * 1e9

@@ -1,0 +1,105 @@
+"""Run every benchmark, print one table, and say what became slower since last time.
+
+``python tests/benchmarks/run_all.py`` runs all of them, ``... sampling scale`` those of these
+names. Figures are added to ``history/figures.jsonl``, a line each run; ``--dry`` leaves it alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+HERE = Path(__file__).parent
+HISTORY = HERE / "history" / "figures.jsonl"
+
+#: Runs of the past that a figure is held against, and from where on it is called slower.
+LAST, SLOWER = 5, 1.5
+
+
+def main(arguments: list[str]) -> int:
+    names = [name for name in arguments if not name.startswith("-")]
+    files = [HERE / f"bench_{name}.py" for name in names] or sorted(HERE.glob("bench_*.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "figures.json"
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", *map(str, files), "-s", "-q", "-p", "no:xdist"],
+            env={**os.environ, "PDPAUDIT_FIGURES": str(out)},
+            check=False,
+        )
+        measured = json.loads(out.read_text())
+    past = read_history()
+    print("\n\n" + table(measured, past))  # noqa: T201 - a benchmark speaks
+    if "--dry" not in arguments:
+        line = {
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+            "load": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+            **measured,
+        }
+        HISTORY.parent.mkdir(exist_ok=True)
+        with HISTORY.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    return ran.returncode
+
+
+def read_history() -> list[dict]:
+    if not HISTORY.exists():
+        return []
+    return [json.loads(line) for line in HISTORY.read_text(encoding="utf-8").splitlines()]
+
+
+def of_the_past(past: list[dict], kind: str, name: str, what: str) -> float | None:
+    """Return the median of a figure over the last runs that have it."""
+    values = [
+        one[what]
+        for line in past
+        for one in line[kind]
+        if one["name"] == name and one.get(what) is not None
+    ]
+    return statistics.median(values[-LAST:]) if values else None
+
+
+def table(measured: dict, past: list[dict]) -> str:
+    """Return the table: each figure, its ratio, its limit, and how it was before."""
+    rows = [("figure", "value", "ratio", "limit", "before", "")]
+    for one in measured["figures"]:
+        what = "value" if one["ratio"] is None else "ratio"
+        before = of_the_past(past, "figures", one["name"], what)
+        rows.append(
+            (
+                one["name"],
+                f"{one['value']:.4g} {one['unit']}",
+                "" if one["ratio"] is None else f"{one['ratio']:.3g}",
+                "" if one["limit"] is None else f"{one['limit']:g}",
+                "" if before is None else f"{before:.3g}",
+                told(one[what], before),
+            )
+        )
+    for one in measured["durations"]:
+        before = of_the_past(past, "durations", one["name"], "seconds")
+        slow = told(one["seconds"], before) if one["passed"] else "FAILED"
+        earlier = "" if before is None else f"{before:.3g}"
+        rows.append((one["name"], f"{one['seconds']:.3g} s in all", "", "", earlier, slow))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def told(now: float, before: float | None) -> str:
+    if before is None or before <= 0:
+        return ""
+    return f"SLOWER, {now / before:.1f} times" if now > SLOWER * before else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
