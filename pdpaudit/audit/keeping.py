@@ -31,8 +31,8 @@ def store_settings(
 ) -> dict[str, str]:
     """Return what must be the same for kept runs to be of use.
 
-    How many samples are asked for is not among it, nor are confidence, workers and time limit: a
-    larger run goes on from a smaller one.
+    How many samples are asked for is not among it, nor are confidence, workers and time limit: what
+    another run shares with this one, it finds.
 
     Parameters
     ----------
