@@ -117,7 +117,7 @@ def test_searching(figure) -> None:
     assert run < 4.5
 
 
-# Passed on a fifth as often where people have five times the contacts: some hundred targets in both.
+# Passed on a fifth as often where people have five times the contacts: some hundred targets.
 @pytest.mark.parametrize(
     ("name", "passing", "degree"), [("DBLP", 0.25, "1000"), ("IMDB", 0.05, "2000")]
 )
