@@ -109,7 +109,7 @@ def affiliation_network(model: Affiliations, rng: np.random.Generator) -> csr_ar
     --------
     >>> network = affiliation_network(scaled(IMDB, 0.01), np.random.default_rng(1))
     >>> network.shape[0], network.nnz // 2, int(np.diff(network.indptr).min()) > 0
-    (2357, 45873, True)
+    (2357, 45875, True)
     """
     n = model.people
     person = np.repeat(np.arange(n), _groups_joined(model, rng))

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+#: Programs, not tests.
+collect_ignore = ["bench_auditor.py", "billion.py", "oracle.py", "run_all.py"]
+
 FIGURES = pytest.StashKey[list]()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,14 +27,29 @@ class Ran:
 Run = Callable[..., Ran]
 
 
+def _forget(folder: Path, before: set[str]) -> None:
+    """Drop the modules that were loaded from a folder."""
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and Path(file).is_relative_to(folder.resolve()):
+            del sys.modules[name]
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs a command in a folder with a small network."""
+def run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Run]:
+    """Give a function that runs a command in a folder with a small network."""
     (tmp_path / "edges.csv").write_text(EDGES)
     (tmp_path / "nodes.csv").write_text(NODES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    # What one test's own files brought in is no business of the next.
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
 
     def ran(*arguments: str) -> Ran:
         capsys.readouterr()
@@ -42,4 +58,5 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         told = capsys.readouterr()
         return Ran(int(left.value.code or 0), told.out, told.err)
 
-    return ran
+    yield ran
+    _forget(tmp_path, before)

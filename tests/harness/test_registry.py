@@ -84,7 +84,13 @@ def test_a_name_in_a_file(folder):
     assert resolve("sops", "deep/mine.py:near") is resolve("sops", "./deep/mine.py:near")
 
 
-def test_a_file_may_import_its_neighbours_with_the_names_of_our_rooms(folder):
+def test_a_file_may_import_its_neighbours_with_the_names_of_our_rooms(folder, monkeypatch):
+    # As a user has it: our checkout is not on the path, nor its folders imported by their names.
+    checkout = Path(__file__).parents[2]
+    elsewhere = [place for place in sys.path if place and Path(place).resolve() != checkout]
+    monkeypatch.setattr(sys, "path", elsewhere)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "algorithms"]:
+        monkeypatch.delitem(sys.modules, name)
     write(folder / "p" / "algorithms" / "__init__.py", "VALUE = 11")
     write(
         folder / "p" / "mine.py",

@@ -16,8 +16,6 @@ import pdpaudit.plugin.checking
 import pdpaudit.plugin.judging
 import pdpaudit.plugin.summary  # noqa: F401
 
-pytest_plugins = ["pytester"]
-
 #: Randomised response on one bit: its loss is ``real``, whatever it claims.
 MECHANISM = """
 import os

@@ -231,6 +231,11 @@ except KeyboardInterrupt:
 """
 
 
+def heeding():
+    """Heed Ctrl-C in a child even where the tests themselves were started to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("whom", ["parent", "terminal"])
 def test_control_c_ends_the_command_and_its_workers(tmp_path, whom):
@@ -243,6 +248,7 @@ def test_control_c_ends_the_command_and_its_workers(tmp_path, whom):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heeding,
     )
     try:
         for _ in range(4):  # the first chunk is the parent's, the others its workers'

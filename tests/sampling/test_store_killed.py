@@ -11,6 +11,7 @@ import pytest
 # One process is warm and forks those that are killed: they die in their work, not in their imports.
 SCRIPT = """
 import json, os, random, signal, sys, time
+from collections import Counter
 from pathlib import Path
 from pdpaudit.sampling import engine, store, tally
 import numpy as np
@@ -60,7 +61,7 @@ while killed < kills:
         assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), status
     if path.exists():
         with store.Store(path, {"seed": "5"}) as kept:
-            stream = kept.kept("tally", ("k",), 5, 1)
+            stream = kept.kept(Counter, ("k",), 5, 1)
             found.append(len(stream.known([200] * (size // 200))))
     if done:
         path.unlink()
