@@ -117,9 +117,9 @@ def test_three_files_of_one_name_are_loaded_once_each(folder):
 
 
 def test_a_file_is_loaded_anew_for_no_name_of_it(folder):
-    write(folder / "mine.py", SOP.format(name="near", value=1))
-    (folder / "link.py").symlink_to("mine.py")
-    found = {id(resolve("sops", name)) for name in ("mine.py:near", "link.py:near", "mine:near")}
+    write(folder / "anew.py", SOP.format(name="near", value=1))
+    (folder / "link.py").symlink_to("anew.py")
+    found = {id(resolve("sops", name)) for name in ("anew.py:near", "link.py:near", "anew:near")}
     assert len(found) == 1
 
 
