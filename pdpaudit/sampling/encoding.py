@@ -16,6 +16,11 @@ __all__ = ["decode", "encode"]
 #: Fast, and outputs repeat a lot.
 LEVEL = 1
 
+#: Bytes that are not worth setting up a compressor.
+SHORT = 4096
+
+WRITER = json.JSONEncoder(separators=(",", ":"))
+
 AS_THEY_ARE = {int, str, bool, type(None)}
 
 
@@ -44,8 +49,8 @@ def encode(value: Any) -> bytes:
     >>> decode(encode([((3, 5), 0.1, None), frozenset({"a"}), float("inf")]))
     [((3, 5), 0.1, None), frozenset({'a'}), inf]
     """
-    text = json.dumps(_tagged(value), separators=(",", ":"))
-    return zlib.compress(text.encode("ascii"), LEVEL)
+    text = WRITER.encode(_tagged(value)).encode("ascii")
+    return text if len(text) < SHORT else zlib.compress(text, LEVEL)
 
 
 def decode(written: bytes) -> Any:
@@ -57,7 +62,9 @@ def decode(written: bytes) -> Any:
         If the bytes were not written by :func:`encode`.
     """
     try:
-        return _plain(json.loads(zlib.decompress(written)))
+        # No JSON begins like a compressed stream, with an "x".
+        text = zlib.decompress(written) if written[:1] == b"x" else written
+        return _plain(json.loads(text))
     except (zlib.error, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"not written by encode: {error}") from None
 
