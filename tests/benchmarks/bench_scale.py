@@ -124,10 +124,11 @@ def test_searching(figure) -> None:
 def test_auditing(files, figure, name, passing, degree) -> None:
     command = ["audit", "PTarget", "--edges", str(files[name]), "--infect", f"{passing},0.6,4"]
     told = in_a_process(*command, "--max-degree", degree, "--seed", "1")
-    figure(f"audit of PTarget, {name} size", told["cpu"], "s", limit=60)
+    limit = 60 if name == "DBLP" else None  # one is promised, the other watched
+    figure(f"audit of PTarget, {name} size", told["cpu"], "s", limit=limit)
     figure(f"audit of PTarget, {name} size, peak", told["peak"], "MiB", limit=1536)
     assert told["peak"] < 1536
-    assert told["cpu"] < 90
+    assert limit is None or told["cpu"] < 1.5 * limit
 
 
 def test_no_quadratic_step_hides(figure) -> None:
