@@ -50,8 +50,9 @@ killed, done, at_work = 0, 0, set()
 found = []
 while killed < kills:
     family = [child() for _ in range(at_once)]
-    # Early and late alike: in opening and making the file, in drawing, in a commit.
-    time.sleep(rng.uniform(0, min(0.2 * whole, 0.1)))
+    # Early and late alike: in opening and making the file, in drawing, in a commit. Spread over a
+    # whole run, however quick it is, or all would fall before the first commit.
+    time.sleep(rng.uniform(0, whole))
     for pid in family:
         os.kill(pid, signal.SIGKILL)
     for pid in family:
