@@ -19,6 +19,7 @@ from pdpaudit.reporting.pictures.pair import (
 )
 from pdpaudit.reporting.pictures.trade_off import TradeOff, trade_off
 from pdpaudit.reporting.plaintext import clip
+from pdpaudit.reporting.preface import Preface, preface_of
 from pdpaudit.reporting.reading import Source
 from pdpaudit.reporting.reproduce import command_of, listing_of, replay_of
 from pdpaudit.reporting.tables import Table, bounds_table, cell, grid_tables, table_of
@@ -130,6 +131,7 @@ class Part:
     replay: str | None
     made: str
     rest: tuple[Table, ...]
+    preface: Preface | None = None
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,8 @@ class Document:
     ----------
     title, lead : str
         What it is about, and its outcome in a sentence.
+    preface : Preface, optional
+        What the maker of the one result says of it; of several, each says it in its own part.
     status : Status
         The worst of all.
     counts : tuple of (Status, str, int)
@@ -182,6 +186,7 @@ class Document:
     undrawn: int
     parts: tuple[Part, ...]
     terms: tuple[tuple[str, str], ...]
+    preface: Preface | None = None
 
 
 def compose(sources: Sequence[Source]) -> Document:
@@ -228,6 +233,7 @@ def compose(sources: Sequence[Source]) -> Document:
         undrawn=undrawn,
         parts=parts,
         terms=tuple(terms.items()),
+        preface=parts[0].preface if len(parts) == 1 else None,
     )
 
 
@@ -281,7 +287,12 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
     )
     tried, tried_words, rest = _context(result.context)
     title = f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
-    replay = replay_of(source)
+    command, replay = command_of(source), replay_of(source)
+    preface = preface_of(result.context, source.name)
+    if preface is not None:
+        # Its tables tell what else was recorded.
+        title, rest = clip(preface.title, 200), ()
+        command, replay = preface.made or command, preface.replay or replay
     return Part(
         anchor=anchor,
         title=title,
@@ -295,10 +306,11 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
         tried_words=tried_words,
         budget=clip(str(result.context.get("error_budget", "")), 500),
         composition=composition_of(result),
-        command=clip(command_of(source), LONGEST_COMMAND),
+        command=clip(command, LONGEST_COMMAND),
         replay=None if replay is None else clip(replay, LONGEST_COMMAND),
         made=_made(source),
         rest=rest,
+        preface=preface,
     )
 
 
@@ -451,6 +463,8 @@ def _context(context: Mapping[str, Any]) -> tuple[Table | None, str, tuple[Table
 
 def _made(source: Source) -> str:
     versions = ", ".join(f"{clip(k)} {clip(v)}" for k, v in list(source.versions.items())[:12])
+    if not versions and not source.result.elapsed_s:
+        return ""  # a published file leaves out what differs between runs
     took = span(source.result.elapsed_s)
     return f"Took {took}" + (f" with {versions}." if versions else ".")
 

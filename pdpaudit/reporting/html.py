@@ -13,6 +13,7 @@ from pdpaudit.errors import InputError
 from pdpaudit.reporting.document import compose
 from pdpaudit.reporting.figures import nats, number
 from pdpaudit.reporting.plaintext import clip, isolate_names, visible
+from pdpaudit.reporting.preface import spans
 from pdpaudit.reporting.reading import Source
 
 if TYPE_CHECKING:
@@ -98,5 +99,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "clip": clip, "number": number, "nats": nats}
-    environment.globals["MARKS"] = MARKS
+    environment.globals |= {"MARKS": MARKS, "spans": spans}
     return environment

@@ -10,6 +10,7 @@ from pdpaudit.reporting.figures import nats, number
 from pdpaudit.reporting.html import MARKS
 from pdpaudit.reporting.pictures.pair import PairPicture
 from pdpaudit.reporting.plaintext import clip, isolate_names, visible
+from pdpaudit.reporting.preface import Preface, spans
 from pdpaudit.reporting.reading import Source
 from pdpaudit.reporting.tables import Table
 from pdpaudit.results import Status
@@ -154,6 +155,8 @@ def _document(doc: Document) -> Iterator[str]:
     yield _say("# {}", doc.title)
     yield escape(doc.lead)
     yield " · ".join(_say("{} {}", _badge(s, verdict), times) for s, verdict, times in doc.counts)
+    if doc.preface:
+        yield from _preface(doc.preface, "##")
     yield "## Verdicts"
     several = len(doc.parts) > 1
     yield "\n".join(
@@ -171,10 +174,25 @@ def _document(doc: Document) -> Iterator[str]:
     if doc.charted:
         yield from _losses(doc)
     for part in doc.parts:
-        yield from _part(part)
+        yield from _part(part, alone=not several)
     yield "## Glossary"
     yield "\n".join(_say("- **{}**: {}", term, meaning) for term, meaning in doc.terms)
     yield "Made by pdpaudit from the result files named above, and from nothing else."
+
+
+def _preface(preface: Preface, level: str) -> Iterator[str]:
+    yield from map(_coded, preface.text)
+    for one in preface.sections:
+        yield _say(level + " {}", one.heading)
+        yield from map(_coded, one.text)
+        for table in one.tables:
+            yield from _table(table)
+        yield "\n".join(f"- {_coded(point)}" for point in one.points)
+
+
+def _coded(text: str) -> str:
+    """Escape a paragraph but for what stands between backticks."""
+    return "".join(code(piece) if is_code else _inner(piece) for piece, is_code in spans(text))
 
 
 def _losses(doc: Document) -> Iterator[str]:
@@ -204,12 +222,14 @@ def _losses(doc: Document) -> Iterator[str]:
         yield f"The {len(doc.charted)} worst; {doc.uncharted} more follow below."
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: Part, alone: bool) -> Iterator[str]:
     result = part.source.result
     yield _say("## {}", part.title)
     yield _say("{} {}", _badge(part.status, part.verdict), part.lead)
     name = _Raw(code(part.source.name))
-    yield _say("File {}, seed {}. {}", name, result.seed, part.made)
+    yield _say("File {}, seed {}. {}", name, result.seed, part.made).rstrip()
+    if part.preface and not alone:
+        yield from _preface(part.preface, "###")
     if part.tried or part.budget:
         yield "### What was tried, and how sure this is"
         if part.tried_words:
