@@ -2,9 +2,10 @@
 
     python tests/benchmarks/bench_auditor.py reports/benchmark
 
-writes ``auditor.json`` and ``auditor.md``, which depend on the code and the seed alone, and
-``machine.json`` with wall time and peak memory, which depend on the machine. Each row runs in a
-process of its own, so that its peak memory is its own.
+writes ``auditor.json``, which depends on the code and the seed alone, the pages ``README.md`` and
+``index.html`` that ``pdpaudit report`` makes of it, and ``machine.json`` with wall time and peak
+memory, which depend on the machine. Each row runs in a process of its own, so that its peak memory
+is its own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import statistics
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,13 @@ from oracle import oracle_bound
 
 from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.audit import Plan, audit
+from pdpaudit.reporting.dossier import published
+from pdpaudit.reporting.html import render_html
+from pdpaudit.reporting.markdown import render_markdown
+from pdpaudit.reporting.preface import KEY, section
+from pdpaudit.reporting.reading import read_source
+from pdpaudit.reporting.tables import Table
+from pdpaudit.results import ClaimResult, Result, save, write_text
 
 ALPHA = 0.05
 SEEDS = (1,)
@@ -81,9 +90,7 @@ def measure(name: str, epsilon: float | None, seed: int) -> dict[str, Any]:
     return {
         "bound": claim.lower_bound,
         "draws": sum(claim.samples.values()),
-        "pair": claim.pair["words"],
-        "event": claim.event["words"],
-        "hits": [claim.event["inside"], claim.event["inside_other"]],
+        "claim": claim,
         "wall_s": time.perf_counter() - began,
         "cpu_s": time.process_time() - cpu,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -102,8 +109,8 @@ def alone(task: Any, *arguments: Any) -> Any:
         return pool.submit(task, *arguments).result()
 
 
-def row_of(name: str, epsilon: float | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what is deterministic of a row and what is the machine's."""
+def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any], dict[str, Any]]:
+    """Return what the first run found, what is deterministic of a row, what is the machine's."""
     runs = [alone(measure, name, epsilon, seed) for seed in SEEDS]
     limit = alone(oracle, name, epsilon)
     low, high, draws, seconds, mib = TO_BEAT[name]
@@ -122,9 +129,7 @@ def row_of(name: str, epsilon: float | None) -> tuple[dict[str, Any], dict[str, 
         "share": round(bound / limit["bound"], 3),
         "draws": max(run["draws"] for run in runs),
         "draws_to_beat": int(draws),
-        "pairs": [run["pair"] for run in runs],
-        "events": [run["event"] for run in runs],
-        "hits": [run["hits"] for run in runs],
+        "pairs": [run["claim"].pair["words"] for run in runs],
         "above_truth": sum(run["bound"] > true for run in runs),
     }
     machine = {
@@ -136,7 +141,21 @@ def row_of(name: str, epsilon: float | None) -> tuple[dict[str, Any], dict[str, 
         "peak_mib": round(max(run["peak_mib"] for run in runs)),
         "peak_to_beat_mib": mib,
     }
-    return row, machine
+    return told(runs[0]["claim"], name, epsilon), row, machine
+
+
+def told(claim: ClaimResult, name: str, epsilon: float | None) -> ClaimResult:
+    """Return a verdict with what is published of it: counts, and words for pair and event."""
+    kept = ("words", "inside", "inside_other", "runs_a_side")
+    at = "" if epsilon is None else f" at ε = {epsilon:g}"
+    return replace(
+        claim,
+        id=f"{name}{at}",
+        statement=f"{name}{at}: {claim.statement}",
+        event={key: claim.event[key] for key in kept},
+        pair={"words": claim.pair["words"]},
+        witness=None,
+    )
 
 
 def why_missed(row: dict[str, Any]) -> str:
@@ -153,39 +172,65 @@ def why_missed(row: dict[str, Any]) -> str:
     return "; ".join(missed) or "met"
 
 
-def markdown(table: list[dict[str, Any]]) -> str:
-    """Return the deterministic table for a reader."""
-    lines = [
-        "# The auditor on classic mechanisms",
-        "",
-        "Made by `python tests/benchmarks/bench_auditor.py reports/benchmark`. Lower bounds on ε",
-        f"at confidence {1 - ALPHA:g}, at seed {SEEDS[0]}; every draw of every stage",
-        "counted. *To beat*: DP-Sniper at confidence 0.9 with ten times the draws. *Oracle*: the",
-        "best event of all pairs, known in advance, at the same number of fresh draws. Time and",
-        "memory are in `machine.json`.",
-        "",
-        "| mechanism | ε | true ε | bound | to beat | oracle | share | draws | goals |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for row in table:
-        true = "inf" if row["true"] is None else f"{row['true']:.4f}"
-        epsilon = "-" if row["epsilon"] is None else f"{row['epsilon']:g}"
-        lines.append(
-            f"| {row['mechanism']} | {epsilon} | {true} | {row['bound']:.4f} | "
-            f"{row['to_beat']:.3f} | {row['oracle']:.4f} | {row['share']:.2f} | "
-            f"{row['draws']:,} | {why_missed(row)} |"
-        )
+def dossier(table: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the report says before the verdicts; a function of the rows."""
     beaten = sum(row["bound"] >= row["to_beat"] for row in table)
     near = sum(row["share"] >= 0.9 for row in table)
     above = sum(row["above_truth"] for row in table)
-    lines += [
-        "",
+    columns = (
+        "mechanism", "ε", "true ε", "bound", "to beat", "oracle", "share", "draws", "goals"
+    )  # fmt: skip
+    figures = Table("Lower bounds on ε", columns, tuple(map(_cells, table)), numeric=True)
+    lead = (
         f"The bound to beat is reached in {beaten} of {len(table)} rows, nine tenths of the "
         f"oracle's in {near}. {above} of {len(table) * len(SEEDS)} bounds lie above the truth; "
-        f"{ALPHA:.0%} may.",
-        "",
-    ]
-    return "\n".join(lines)
+        f"{ALPHA:.0%} may."
+    )
+    meaning = (
+        f"Lower bounds on ε at confidence {1 - ALPHA:g}, at seed {SEEDS[0]}; every draw of every "
+        "stage counted. To beat: DP-Sniper at confidence 0.9 with ten times the draws. Oracle: the "
+        "best event of all pairs, known in advance, at the same number of fresh draws. Time and "
+        "memory are in `machine.json`."
+    )
+    return {
+        "title": "The auditor on classic mechanisms",
+        "text": [lead],
+        "made": "python tests/benchmarks/bench_auditor.py reports/benchmark",
+        "sections": [section("Beside the figures to beat", text=[meaning], tables=[figures])],
+    }
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        row["mechanism"],
+        "-" if row["epsilon"] is None else f"{row['epsilon']:g}",
+        "inf" if row["true"] is None else f"{row['true']:.4f}",
+        f"{row['bound']:.4f}",
+        f"{row['to_beat']:.3f}",
+        f"{row['oracle']:.4f}",
+        f"{row['share']:.2f}",
+        f"{row['draws']:,}",
+        why_missed(row),
+    )
+
+
+def result(claims: list[ClaimResult], table: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what ``auditor.json`` holds."""
+    context = {
+        KEY: dossier(table),
+        "rows": table,
+        "error_budget": f"false alarm at most {ALPHA:.0%} in each row by itself",
+    }
+    found = Result("benchmark", "zoo", SEEDS[0], 0.0, claims=tuple(claims), context=context)
+    return published(found.to_json())
+
+
+def write(folder: Path, body: dict[str, Any]) -> None:
+    """Write the result and its pages."""
+    save(folder / "auditor.json", body)
+    source = read_source(folder / "auditor.json")
+    write_text(folder / "README.md", render_markdown([source]))
+    write_text(folder / "index.html", render_html([source]))
 
 
 def main() -> None:
@@ -194,23 +239,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", help="mechanisms; all where not given")
     asked = parser.parse_args()
-    table, machine = [], []
+    claims, table, machine = [], [], []
     for name, epsilon in rows():
         if asked.only and name not in asked.only:
             continue
-        row, spent = row_of(name, epsilon)
+        claim, row, spent = row_of(name, epsilon)
+        claims.append(claim)
         table.append(row)
         machine.append(spent)
         sys.stderr.write(f"{name} {epsilon}: {row['bounds']} of {row['oracle']}, {spent}\n")
     asked.folder.mkdir(parents=True, exist_ok=True)
-    body = {
-        "format": "pdpaudit-benchmark/1",
-        "confidence": 1 - ALPHA,
-        "seeds": SEEDS,
-        "rows": table,
-    }
-    (asked.folder / "auditor.json").write_text(json.dumps(body, indent=1) + "\n")
-    (asked.folder / "auditor.md").write_text(markdown(table))
+    write(asked.folder, result(claims, table))
     where = {"python": platform.python_version(), "machine": platform.machine(), "rows": machine}
     (asked.folder / "machine.json").write_text(json.dumps(where, indent=1) + "\n")
 
