@@ -26,6 +26,8 @@ __all__ = [
     "save",
     "versions",
     "worst",
+    "write_bytes",
+    "write_text",
 ]
 
 FORMAT = "pdpaudit-result/1"
@@ -218,7 +220,25 @@ def save(path: Path, body: Mapping[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, through a temporary file beside it.
+    """Write a text file whole or not at all, as :func:`write_bytes` does.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{path}: cannot be written, a name in it is not valid Unicode ({error.reason}); "
+            "mend the name"
+        ) from None
+    write_bytes(path, data)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, through a temporary file beside it.
 
     A link is followed; a pipe or device is written to as it is, for it cannot be replaced.
 
@@ -229,7 +249,6 @@ def write_text(path: Path, text: str) -> None:
     """
     temporary = None
     try:
-        data = text.encode()
         if path.exists() and not (path.is_file() or path.is_dir()):
             path.write_bytes(data)
             return
@@ -245,11 +264,6 @@ def write_text(path: Path, text: str) -> None:
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); choose another path"
-        ) from None
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{path}: cannot be written, a name in it is not valid Unicode ({error.reason}); "
-            "mend the name"
         ) from None
     finally:
         if temporary is not None:

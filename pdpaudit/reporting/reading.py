@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pdpaudit.errors import InputError
-from pdpaudit.reporting.figures import is_number
-from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Result, Status, load
+from pdpaudit.reporting.fields import Fields
+from pdpaudit.results import CheckResult, ClaimResult, Result, load
 
 __all__ = ["Source", "read_source", "source_from_json"]
 
@@ -84,7 +82,7 @@ def source_from_json(body: Mapping[str, Any], name: str) -> Source:
     pdpaudit.errors.InputError: a.json: seed is 'x', not a whole number; write the file again \
 with --json
     """
-    fields = _Fields(body, name, "")
+    fields = Fields(body, name, "")
     result = Result(
         command=fields.text("command"),
         subject=fields.text("subject"),
@@ -98,78 +96,7 @@ with --json
     return Source(name, result, versions)
 
 
-@dataclass(frozen=True)
-class _Fields:
-    """A JSON object whose fields are asked for by kind."""
-
-    body: Mapping[str, Any]
-    file: str
-    place: str
-
-    def fail(self, key: str, kind: str) -> InputError:
-        shown = repr(self.body.get(key))
-        shown = shown if len(shown) <= 40 else shown[:40] + "…"
-        return InputError(
-            f"{self.file}: {self.place}{key} is {shown}, not {kind}; write the file again with "
-            "--json"
-        )
-
-    def text(self, key: str) -> str:
-        value = self.body.get(key, "")
-        if not isinstance(value, str):
-            raise self.fail(key, "text")
-        return value
-
-    def number(self, key: str) -> float | None:
-        """Return a number; what is not finite is a string in JSON."""
-        value = self.body.get(key)
-        if value is None or value == "nan":
-            return None
-        if value in ("inf", "-inf"):
-            return float(value)
-        if not is_number(value):
-            raise self.fail(key, "a number")
-        return None if math.isnan(value) else float(value)
-
-    def seconds(self, key: str) -> float:
-        value = self.number(key) or 0.0
-        if not 0 <= value < math.inf:
-            raise self.fail(key, "a number of seconds")
-        return value
-
-    def whole(self, key: str) -> int:
-        value = self.body.get(key)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.fail(key, "a whole number")
-        return value
-
-    def mapping(self, key: str) -> dict[str, Any]:
-        value = self.body.get(key)
-        if value is None:
-            return {}
-        if not isinstance(value, Mapping):
-            raise self.fail(key, "an object")
-        return dict(value)
-
-    def records(self, key: str) -> list[_Fields]:
-        value = self.body.get(key)
-        if value is None:
-            return []
-        listed = isinstance(value, Sequence) and not isinstance(value, str)
-        if not listed or not all(isinstance(item, Mapping) for item in value):
-            raise self.fail(key, "a list of objects")
-        return [
-            _Fields(item, self.file, f"{self.place}{key}[{i}].") for i, item in enumerate(value)
-        ]
-
-    def status(self) -> Status:
-        value = self.body.get("status")
-        if value not in SEVERITY:
-            raise self.fail("status", "one of " + ", ".join(SEVERITY))
-        return cast(Status, value)
-
-
-def _check(fields: _Fields) -> CheckResult:
+def _check(fields: Fields) -> CheckResult:
     return CheckResult(
         name=fields.text("name"),
         status=fields.status(),
@@ -182,14 +109,14 @@ def _check(fields: _Fields) -> CheckResult:
     )
 
 
-def _claim(fields: _Fields) -> ClaimResult:
-    claimed = _Fields(fields.mapping("claimed"), fields.file, fields.place + "claimed.")
+def _claim(fields: Fields) -> ClaimResult:
+    claimed = fields.inner("claimed")
     epsilon, delta = claimed.number("epsilon"), claimed.number("delta") or 0.0
     if epsilon is None or epsilon < 0:
         raise claimed.fail("epsilon", "a number of at least 0")
     if not 0 <= delta <= 1:
         raise claimed.fail("delta", "a number between 0 and 1")
-    samples = _Fields(fields.mapping("samples"), fields.file, fields.place + "samples.")
+    samples = fields.inner("samples")
     confidence = fields.number("confidence")
     if confidence is not None and not 0 < confidence < 1:
         raise fields.fail("confidence", "a number between 0 and 1")
@@ -203,15 +130,15 @@ def _claim(fields: _Fields) -> ClaimResult:
         exact=fields.number("exact"),
         confidence=confidence,
         method=fields.text("method"),
-        event=_event(_Fields(fields.mapping("event"), fields.file, fields.place + "event.")),
-        pair=_worded(_Fields(fields.mapping("pair"), fields.file, fields.place + "pair.")),
+        event=_event(fields.inner("event")),
+        pair=_worded(fields.inner("pair")),
         samples={str(key): samples.whole(key) for key in samples.body},
         detectable_epsilon=fields.number("detectable_epsilon"),
         witness=fields.mapping("witness") or None,
     )
 
 
-def _event(fields: _Fields) -> dict[str, Any]:
+def _event(fields: Fields) -> dict[str, Any]:
     """Check counts and probabilities; the rest is shown as it is."""
     event = _worded(fields)
     counts = ("runs_a_side", "inside", "inside_other")
@@ -229,5 +156,5 @@ def _event(fields: _Fields) -> dict[str, Any]:
     return event
 
 
-def _worded(fields: _Fields) -> dict[str, Any]:
+def _worded(fields: Fields) -> dict[str, Any]:
     return {**fields.body, "words": fields.text("words")}
