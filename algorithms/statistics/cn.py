@@ -86,19 +86,32 @@ class CN:
         near = adjacency @ members > 0
         scores = np.asarray(adjacency @ near.astype(np.int32), dtype=np.float64)
 
+        marked = np.zeros(adjacency.shape[0], dtype=bool)
+
+        def _without(
+            some: npt.NDArray[np.integer[Any]], others: npt.NDArray[np.integer[Any]]
+        ) -> npt.NDArray[np.integer[Any]]:
+            # marks cost the two lists alone; numpy's set routines sort, a thousand times over
+            if not len(some) or not len(others):
+                return some
+            marked[others] = True
+            left = some[~marked[some]]
+            marked[others] = False
+            return left
+
         def rewired(
             vertex: int, neighbours: npt.NDArray[np.integer[Any]]
         ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
             start, end = adjacency.indptr[vertex : vertex + 2]
             gone = adjacency.indices[start:end] if near[vertex] else neighbours[:0]
             come = neighbours if members[neighbours].any() else neighbours[:0]
-            touched = np.union1d(gone, come).astype(np.int64)
-            change = np.isin(touched, come).astype(float) - np.isin(touched, gone)
-            changed = touched[change != 0]
+            lost, won = _without(gone, come), _without(come, gone)
+            changed = np.concatenate([lost, won]).astype(np.int64)
+            change = np.repeat([-1.0, 1.0], [len(lost), len(won)])
             own = float(near[neighbours].sum())
             return (
                 np.append(changed, vertex),
-                np.append(scores[changed] + change[change != 0], own),
+                np.append(scores[changed] + change, own),
             )
 
         return rewired
