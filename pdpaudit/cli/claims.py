@@ -23,7 +23,11 @@ def claims_command(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder for the dossier: claims.json and README.md."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for the dossier: claims.json, and its report as README.md and index.html.",
+        ),
     ] = None,
     seed: o.Seed = None,
     json_file: o.Json = None,
@@ -33,13 +37,17 @@ def claims_command(
 
     For example: pdpaudit claims --seed 1 --output reports/paper
     """
+    import shlex
     import time
     from dataclasses import replace
 
     from pdpaudit.claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.errors import InputError
-    from pdpaudit.reporting.dossier import dossier, published
+    from pdpaudit.reporting.dossier import published
+    from pdpaudit.reporting.html import render_html
+    from pdpaudit.reporting.markdown import render_markdown
+    from pdpaudit.reporting.reading import read_source
     from pdpaudit.results import exit_status, save, write_text
     from pdpaudit.sampling import draw_seed
 
@@ -61,19 +69,37 @@ def claims_command(
         result = audit_claims(claims, root, watcher=watcher)
     result = replace(result, elapsed_s=time.monotonic() - began)
     _show(screen, result)
-    write_json(json_file, result)
-    if json_file is not None and str(json_file) != "-":
+    chosen = "".join(f" --select {name}" for name in select or ())
+    command = f"pdpaudit claims --seed {root}{chosen}"
+    saved = json_file is not None and str(json_file) != "-"
+    file = shlex.quote(str(json_file)) if saved else "result.json"
+    write_json(json_file, _told(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
+    if saved:
         screen.print(f"result written to {json_file}", markup=False, soft_wrap=True)
     if output is not None:
-        body = published(result.to_json())
-        chosen = "".join(f" --select {name}" for name in select or ())
-        folder = output.as_posix()
-        command = f"python -m pdpaudit claims --seed {root}{chosen} --output {folder}"
-        replay = f"python -m pdpaudit replay {folder}/claims.json"
-        save(output / "claims.json", body)
-        write_text(output / "README.md", dossier(body, command, replay))
+        folder = shlex.quote(output.as_posix())
+        told = _told(
+            result,
+            f"python -m {command} --output {folder}",
+            f"python -m pdpaudit replay {folder}/claims.json",
+        )
+        save(output / "claims.json", published(told.to_json()))
+        source = read_source(output / "claims.json")
+        write_text(output / "README.md", render_markdown([source]))
+        write_text(output / "index.html", render_html([source]))
         screen.print(f"dossier written to {output}", markup=False, soft_wrap=True)
     return exit_status(result.status)
+
+
+def _told(result: Result, command: str, replay: str) -> Result:
+    """Return a result that tells its report what it is about and how it was made."""
+    from dataclasses import replace
+
+    from pdpaudit.reporting.dossier import dossier, published
+    from pdpaudit.reporting.preface import KEY
+
+    told = dossier(published(result.to_json()), command, replay)
+    return replace(result, context={**result.context, KEY: told})
 
 
 def _show(screen: Console, result: Result) -> None:

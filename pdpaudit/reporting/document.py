@@ -24,7 +24,7 @@ from pdpaudit.reporting.reading import Source
 from pdpaudit.reporting.reproduce import command_of, listing_of, replay_of
 from pdpaudit.reporting.tables import Table, bounds_table, cell, grid_tables, table_of
 from pdpaudit.reporting.words import VERDICT, claim_words
-from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Status, worst
+from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["CheckPart", "ClaimPart", "Document", "Part", "Verdict", "compose"]
 
@@ -278,7 +278,7 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
     result = source.result
     anchor = f"r{place}"
     claims = tuple(
-        _claim(f"{anchor}-claim-{i}", claim, len(result.claims), (place, "claim", i) in drawn)
+        _claim(f"{anchor}-claim-{i}", claim, result, (place, "claim", i) in drawn)
         for i, claim in enumerate(result.claims, start=1)
     )
     checks = tuple(
@@ -314,8 +314,10 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
     )
 
 
-def _claim(anchor: str, claim: ClaimResult, claims: int, drawn: bool) -> ClaimPart:
-    seen = chances(claim, claims)
+def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> ClaimPart:
+    seen = chances(claim, len(result.claims))
+    # Published claims are known by their number.
+    name = [claim.id] if result.command == "claims" and claim.id else []
     witness = claim.witness or {}
     pair = witness.get("pair")
     pair = pair if isinstance(pair, Mapping) else claim.pair
@@ -324,7 +326,7 @@ def _claim(anchor: str, claim: ClaimResult, claims: int, drawn: bool) -> ClaimPa
     judged = seen is not None and claim.status not in ("skipped", "error")
     return ClaimPart(
         anchor=anchor,
-        title=clip(claim.statement or claim.id or "a claim", 120),
+        title=clip(": ".join([*name, claim.statement or claim.id or "a claim"]), 120),
         claim=claim,
         verdict=VERDICT[claim.status],
         words=_words(claim),

@@ -1,10 +1,12 @@
-"""The dossier of published claims: what it says is a function of the result's JSON alone."""
+"""What a report says of published claims before their verdicts, from the result's JSON alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from pdpaudit.reporting.preface import section
+from pdpaudit.reporting.tables import Table
 from pdpaudit.reporting.words import VERDICT, claim_words
 from pdpaudit.results import ClaimResult
 
@@ -50,7 +52,7 @@ def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str
     words = []
     for claim in body.get("claims", ()):
         if claim["id"] == entry["id"]:
-            words.append(_claim_words(claim))
+            words.append(claim_words(ClaimResult(**claim)))
     for check in body.get("checks", ()):
         if check["name"].split()[0] == entry["id"]:
             scope = f" Over {check['scope']}." if check["status"] == "certified" else ""
@@ -58,65 +60,55 @@ def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str
     return words
 
 
-def _claim_words(claim: Mapping[str, Any]) -> str:
-    if claim["status"] == "certified":
-        return f"Certified, {claim['method']}: the loss is nowhere above the claim."
-    words = claim_words(ClaimResult(**claim))
-    if claim["status"] == "not_rejected" and claim["exact"] is not None:
-        return f"{words} A larger loss on any pair tried would have been seen."
-    return words
-
-
-def dossier(body: Mapping[str, Any], command: str, replay: str) -> str:
-    """Write the dossier in Markdown.
+def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any]:
+    """Return what a report of published claims says before the verdicts.
 
     Parameters
     ----------
     body : mapping
-        The published JSON form of a result of ``claims``.
+        The JSON form of a result of ``claims``.
     command, replay : str
-        The command that makes this file again, and the one that re-runs its witnesses.
+        The command that makes the result again, and the one that re-runs its witnesses.
+
+    Returns
+    -------
+    dict
+        For the result's context, see :mod:`pdpaudit.reporting.preface`.
     """
-    return "\n".join(_lines(body, command, replay)) + "\n"
-
-
-def _lines(body: Mapping[str, Any], command: str, replay: str) -> Iterator[str]:
     context = body["context"]
-    yield "# The paper's privacy claims, audited"
-    yield ""
-    yield (
-        'The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)". '
-        "Losses are in nats. Everything here was computed; no verdict is written down anywhere."
-    )
-    yield ""
-    yield "Made again, byte for byte, by (exit status 1, as claims are violated):"
-    yield ""
-    yield f"    {command}"
-    yield ""
-    yield "The witnesses, proofs among them, are verified again by code that shares nothing with"
-    yield "the search and the prover by:"
-    yield ""
-    yield f"    {replay}"
-    yield ""
-    yield "| | claim | claimed ε | true: at least | at most | verdict |"
-    yield "|---|---|---|---|---|---|"
     claims = {claim["id"]: claim for claim in body.get("claims", ())}
-    for entry in context["catalogue"]:
-        yield _row(entry, claims.get(entry["id"]))
-    for entry in context["catalogue"]:
-        yield ""
-        yield f"## {entry['id']}: {entry['statement']}"
-        yield ""
-        yield f"- Source: {entry['source']}."
-        yield f"- Tried: {entry['tried']}."
-        for words in verdict_words(body, entry):
-            yield f"- {words}"
-        single = command.split(" --output")[0]
-        yield f"- Alone: `{single} --select {entry['id']}`"
-    yield from _composition(context)
+    entries = context["catalogue"]
+    rows = tuple(_row(entry, claims.get(entry["id"])) for entry in entries)
+    columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
+    alone = f"{command.split(' --')[0]} --seed {body['seed']} --select {entries[0]['id']}"
+    tried = tuple((entry["id"], entry["source"], entry["tried"]) for entry in entries)
+    return {
+        "title": "The paper's privacy claims, audited",
+        "text": [
+            'The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)". '
+            "Losses are in nats. Everything here was computed; no verdict is written down anywhere."
+        ],
+        "made": command,
+        "replay": replay,
+        "sections": [
+            section(
+                "The claims",
+                text=[
+                    "Witnesses, proofs among them, are verified again by code that shares nothing "
+                    f"with the search and the prover: `{replay}`. One claim alone: `{alone}`."
+                ],
+                tables=[Table("Claimed and true loss", columns, rows)],
+            ),
+            section(
+                "What was tried",
+                tables=[Table("For each claim", ("", "where it is made", "tried"), tried)],
+            ),
+            *_composition(context),
+        ],
+    }
 
 
-def _row(entry: Mapping[str, Any], claim: Mapping[str, Any] | None) -> str:
+def _row(entry: Mapping[str, Any], claim: Mapping[str, Any] | None) -> tuple[str, ...]:
     claimed = least = most = ""
     if claim is not None:
         claimed = f"{claim['claimed']['epsilon']:.4g}"
@@ -128,37 +120,57 @@ def _row(entry: Mapping[str, Any], claim: Mapping[str, Any] | None) -> str:
     verdict = VERDICT[entry["status"]]
     if claim is not None and "proof" in claim["event"]:
         verdict += ", proved"
-    return f"| {entry['id']} | {entry['statement']} | {claimed} | {least} | {most} | {verdict} |"
+    return (entry["id"], entry["statement"], claimed, least, most, verdict)
 
 
-def _composition(context: Mapping[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Composition of m = k - 1 rounds"
-    yield ""
-    yield "What each theorem allows for m rounds of ε, beside the optimal composition (Kairouz, Oh"
-    yield "and Viswanath). A budget below the optimal one is false for some mechanism."
-    yield ""
-    forms = [bound["form"] for bound in context["composition"][0]["bounds"]]
-    yield "| ε | m | δ | " + " | ".join(forms) + " | the paper's form |"
-    yield "|---" * (len(forms) + 4) + "|"
+def _composition(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    bounds = context["composition"][0]["bounds"]
+    rows = []
     for row in context["composition"]:
-        budgets = [f"{bound['epsilon']:.3f}" for bound in row["bounds"]]
         paper = next(bound for bound in row["bounds"] if bound["form"] == "paper")
-        says = "follows" if paper["proved"] else "holds" if paper["valid"] else "**false**"
-        point = f"| {row['epsilon']:g} | {row['rounds']} | {row['delta']:g} | "
-        yield point + " | ".join(budgets) + f" | {says} |"
-    yield ""
-    for bound in context["composition"][0]["bounds"]:
-        yield f"- {bound['form']}: `{bound['formula']}`; condition: {bound['condition']}."
-    yield ""
-    yield "Where the paper's form may be relied on: it follows from the general form up to the one"
-    yield "number of rounds, and holds, being no less than optimal, up to the other."
-    yield ""
-    yield "| ε | δ | follows up to m | holds up to m |"
-    yield "|---|---|---|---|"
-    for row in context["paper_form"]:
-        proved, holds = (
-            "all tried" if row[key] is None else str(row[key])
-            for key in ("proved_up_to", "holds_up_to")
-        )
-        yield f"| {row['epsilon']:g} | {row['delta']:g} | {proved} | {holds} |"
+        says = "follows" if paper["proved"] else "holds" if paper["valid"] else "FALSE"
+        budgets = (f"{bound['epsilon']:.3f}" for bound in row["bounds"])
+        point = (f"{row['epsilon']:g}", str(row["rounds"]), f"{row['delta']:g}")
+        rows.append((*point, *budgets, says))
+    forms = (bound["form"] for bound in bounds)
+    budgets_of = Table(
+        "Budgets of m rounds of ε",
+        ("ε", "m", "δ", *forms, "the paper's form"),
+        tuple(rows),
+        numeric=True,
+    )
+    relied = Table(
+        "Rounds up to which the paper's form follows, and holds",
+        ("ε", "δ", "follows up to m", "holds up to m"),
+        tuple(map(_region, context["paper_form"])),
+        numeric=True,
+    )
+    return [
+        section(
+            "Composition of m = k - 1 rounds",
+            text=[
+                "What each theorem allows for m rounds of ε, beside the optimal composition "
+                "(Kairouz, Oh and Viswanath). A budget below the optimal one is false for some "
+                "mechanism."
+            ],
+            tables=[budgets_of],
+            points=[
+                f"{bound['form']}: `{bound['formula']}`; condition: {bound['condition']}."
+                for bound in bounds
+            ],
+        ),
+        section(
+            "Where the paper's form may be relied on",
+            text=[
+                "It follows from the general form up to the one number of rounds, and holds, being "
+                "no less than optimal, up to the other."
+            ],
+            tables=[relied],
+        ),
+    ]
+
+
+def _region(row: Mapping[str, Any]) -> tuple[str, ...]:
+    ends = (row[key] for key in ("proved_up_to", "holds_up_to"))
+    told = ("all tried" if end is None else str(end) for end in ends)
+    return (f"{row['epsilon']:g}", f"{row['delta']:g}", *told)

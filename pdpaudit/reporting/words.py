@@ -50,6 +50,8 @@ def claim_words(claim: ClaimResult) -> str:
     if claim.status == "skipped":
         return claim.method
     allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
+    if claim.status == "certified":
+        return f"Certified, {claim.method}: the loss is nowhere above the claim."
     event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
     bound = claim.lower_bound or 0.0
     if claim.exact is not None:

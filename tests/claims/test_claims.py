@@ -26,6 +26,8 @@ from pdpaudit.contracts import Law
 from pdpaudit.errors import InputError
 from pdpaudit.replay import replay_claim
 from pdpaudit.reporting.dossier import dossier, published
+from pdpaudit.reporting.markdown import render_markdown
+from pdpaudit.reporting.reading import source_from_json
 from pdpaudit.small_networks import try_small_networks
 
 
@@ -186,7 +188,8 @@ def test_the_dossier_is_a_function_of_rounded_numbers() -> None:
     body = published(result.to_json())
     assert "versions" not in body
     assert "elapsed_s" not in body
-    text = dossier(body, "COMMAND", "REPLAY")
+    body["context"]["dossier"] = dossier(body, "COMMAND", "REPLAY")
+    text = render_markdown([source_from_json(body, "claims.json")])
     noisy = json.loads(json.dumps(body))
     noisy["claims"][0]["exact"] *= 1 + 1e-15
     noisy["elapsed_s"], noisy["versions"] = 3.0, {"numpy": "x"}

@@ -43,6 +43,8 @@ def test_the_same_command_writes_the_same_bytes(
     assert whole["format"] == "pdpaudit-result/1"
     assert whole["elapsed_s"] > 0
     assert "--select C11 --select C6 --output out" in (tmp_path / "out/README.md").read_text()
+    told = whole["context"]["dossier"]["made"]
+    assert told == "pdpaudit claims --seed 4 --select C11 --select C6 --json result.json"
     assert _run("replay", "out/claims.json") == 0
 
 
@@ -56,15 +58,15 @@ def test_what_cannot_be_carried_out_is_told(
     assert "choose another folder" in capsys.readouterr().err
 
 
-def test_the_published_page_is_made_of_the_published_numbers() -> None:
+def test_what_the_page_says_first_is_made_of_the_published_numbers() -> None:
     body = json.loads((PAPER / "claims.json").read_text(encoding="utf-8"))
     assert published(body) == body
-    page = dossier(
+    told = dossier(
         body,
         "python -m pdpaudit claims --seed 1 --output reports/paper",
         "python -m pdpaudit replay reports/paper/claims.json",
     )
-    assert page == (PAPER / "README.md").read_text(encoding="utf-8")
+    assert told == body["context"]["dossier"]
     assert [entry["id"] for entry in body["context"]["catalogue"]] == [
         f"C{i}" for i in range(1, 14)
     ]
@@ -93,4 +95,4 @@ def test_published_numbers_come_out_again() -> None:
 
 
 def _files() -> list[str]:
-    return ["claims.json", "README.md"]
+    return ["claims.json", "README.md", "index.html"]
