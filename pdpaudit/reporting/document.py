@@ -410,7 +410,7 @@ def _check(anchor: str, check: CheckResult, subject: str, drawn: bool) -> CheckP
     if check.name in BOUNDS:
         table = bounds_table(check.declared, check.observed, BOUNDS[check.name])
         tables += [table] if table else []
-    tables += grid_tables(check.observed)
+    tables += grid_tables(check.observed, check.declared)
     witness = check.witness or {}
     picture = None
     if drawn:

@@ -73,13 +73,15 @@ def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
     return Table(caption, columns, tuple(rows), note, numeric=True)
 
 
-def grid_tables(observed: Any) -> list[Table]:
+def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
     """Return exact values over vertices n and degree bounds d, one table for each property.
 
     Parameters
     ----------
     observed : object
         ``{property: {n: [value for d = 0, 1, ...]}}``; anything else gives no table.
+    declared : object, optional
+        ``{property: [bound for d = 0, 1, ...]}``, a row above them.
 
     Examples
     --------
@@ -101,6 +103,10 @@ def grid_tables(observed: Any) -> list[Table]:
             (n, *map(number, row or []), *[""] * (width - len(row or [])))
             for n, row in list(grid.items())[:MOST_ROWS]
         )
+        bounds = _numbers(declared.get(name)) if isinstance(declared, Mapping) else None
+        if bounds:
+            told = [*map(number, bounds[:width]), *[""] * (width - len(bounds))]
+            rows = (("declared", *told), *rows)
         columns = ("vertices n", *(f"d = {d}" for d in range(width)))
         titles = {
             "sensitivity": "Exact targeted sensitivity Δ",

@@ -1,4 +1,4 @@
-"""Make tables.json and README.md of this folder again: exact Δ and IC of every statistic.
+"""Make tables.json and the pages of this folder again: exact Δ and IC of every statistic.
 
 ``python reports/statistics/make.py`` writes the same bytes whatever the machine and ``--jobs``.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,11 +16,16 @@ from typing import Any
 from pdpaudit.conformance import Exhaustion, Row, exhaust, require_statistic
 from pdpaudit.contracts import FastStatistic
 from pdpaudit.registry import resolve
-from pdpaudit.results import save, write_text
+from pdpaudit.reporting.dossier import published
+from pdpaudit.reporting.html import render_html
+from pdpaudit.reporting.markdown import render_markdown
+from pdpaudit.reporting.preface import KEY, section
+from pdpaudit.reporting.reading import read_source
+from pdpaudit.reporting.tables import Table
+from pdpaudit.results import CheckResult, Result, Status, save, write_text
 
 FOLDER = Path(__file__).parent
 COMMAND = "python reports/statistics/make.py"
-FORMAT = "pdpaudit-statistics/1"
 DIGITS = 6  # significant digits of what is written
 
 #: Every statistic, the paper's first, with the largest number of vertices.
@@ -89,6 +93,14 @@ TIGHTER: Mapping[str, tuple[str, Bound, str]] = {
     "Flow_3": ("d / 2", lambda d: d / 2 if d >= 2 else 0, "a path through u uses two of its edges"),
 }
 
+NOISE = (
+    "A search that orders vertices by noisy values adds noise in proportion to the declared Δ: of "
+    "scale 2Δ/ε for report noisy max, which returns the vertex alone. What is declared above the "
+    "truth is paid for in accuracy, and buys no privacy; what is declared below it voids the "
+    "guarantee. The searches that compare a noisy count of protected vertices with a limit pay for "
+    "IC as well."
+)
+
 #: The largest value a statistic can take, where there is one.
 LARGEST = {"Jaccard": 1.0, "InverseDistance": 1.0, "PersonalisedPageRank": 1.0}
 
@@ -130,12 +142,57 @@ def _table(rows: Sequence[Row]) -> dict[str, dict[str, list[float | None]]]:
     }
 
 
-def tables(vertices: int, jobs: int, names: Sequence[str] = tuple(SCOPE)) -> dict[str, Any]:
-    """Return what tables.json holds, with no network larger than ``vertices``."""
-    return {
-        "format": FORMAT,
-        "statistics": [measure(name, min(SCOPE[name], vertices), jobs) for name in names],
+def tables(vertices: int, jobs: int, names: Sequence[str] = tuple(SCOPE)) -> list[dict[str, Any]]:
+    """Return what is found of each statistic, with no network larger than ``vertices``."""
+    return [measure(name, min(SCOPE[name], vertices), jobs) for name in names]
+
+
+def result(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what tables.json holds: a result, with what its report is to say first."""
+    about = ("name", "definition", "vertices", "fast_path", "violated")
+    context = {
+        KEY: dossier(entries),
+        "statistics": [{key: entry[key] for key in about} for entry in entries],
     }
+    checks = tuple(map(_check, entries))
+    found = Result("statistics", "statistics of proximity", 0, 0.0, checks=checks, context=context)
+    return published(found.to_json())
+
+
+def entries_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return from a result what :func:`tables` returned."""
+    entries = []
+    for about, check in zip(body["context"]["statistics"], body["checks"], strict=True):
+        declared = {key: _read(row) for key, row in check["declared"].items()}
+        exact = {
+            key: {n: _read(row) for n, row in rows.items()}
+            for key, rows in check["observed"].items()
+        }
+        entries.append({**about, "declared": declared, "exact": exact})
+    return entries
+
+
+def _read(values: Sequence[Any]) -> list[float | None]:
+    return [None if value == "inf" else _rounded(value) for value in values]
+
+
+def _check(entry: Mapping[str, Any]) -> CheckResult:
+    """Return the verdict on a statistic's declarations, its tables and what they show."""
+    bounded = [v for row in entry["declared"].values() for v in row[1:] if v is not None]
+    status: Status = "certified" if bounded else "skipped"
+    form = "fast path" if entry["fast_path"] else "scalar form"
+    return CheckResult(
+        name=entry["name"],
+        status="violated" if entry["violated"] else status,
+        declared={
+            key: [math.inf if v is None else v for v in row]
+            for key, row in entry["declared"].items()
+        },
+        observed=entry["exact"],
+        exact=True,
+        scope=f"all networks with up to {entry['vertices']} vertices, by the {form}",
+        detail=" ".join(_about_statistic(entry)),
+    )
 
 
 def _plain(values: Sequence[float]) -> list[float | None]:
@@ -148,72 +205,52 @@ def _rounded(value: float) -> float:
     return int(short) if short.is_integer() else short
 
 
-def render(body: Mapping[str, Any]) -> str:
-    """Write README.md; a function of tables.json alone."""
-    return "\n".join(_lines(body)) + "\n"
-
-
-def _lines(body: Mapping[str, Any]) -> Iterator[str]:
-    entries = body["statistics"]
-    yield "# Statistics of proximity: exact sensitivity and impact"
-    yield ""
-    yield "Made again, byte for byte, by (ten minutes at most on two cores):"
-    yield ""
-    yield f"    {COMMAND}"
-    yield ""
-    yield (
-        "Δ(d) is the most by which rewiring one protected vertex u can move the value of a "
-        "targeted vertex, and IC(d) the number of vertices, u included, whose value it can "
-        "change, where both networks have degree at most d. All values here are exact: the "
-        "largest over *every* pair of neighbouring networks on n vertices and every set S of "
-        "targeted vertices. "
-        "Larger networks may need more, except where a bound with its proof is given below. "
-        "`none` says that no bound in the degree alone is declared."
+def dossier(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the report says before the tables; a function of what was found."""
+    degrees = [f"{letter}({d})" for letter in ("Δ", "IC") for d in DEGREES]
+    overview = Table(
+        "Declared / exact, over all networks with up to n vertices",
+        ("statistic", "n", *degrees, "declarations"),
+        tuple(map(_overview, entries)),
     )
-    yield ""
-    yield (
-        "The tables come from a statistic's fast path where it has one, and it is compared with "
-        f"the scalar form on all networks with up to {COMPARED} vertices; otherwise from the "
-        "scalar form itself."
-    )
-    yield ""
-    yield "## Findings"
-    yield ""
-    yield from _findings(entries)
-    yield ""
-    yield "## All statistics"
-    yield ""
-    yield "Declared / exact, over all networks with up to n vertices."
-    yield ""
-    yield (
-        "| statistic | n |"
-        + "".join(f" Δ({d}) |" for d in DEGREES)
-        + "".join(f" IC({d}) |" for d in DEGREES)
-        + " declarations |"
-    )
-    yield "|---" * (2 * len(DEGREES) + 3) + "|"
-    for entry in entries:
-        cells = [
-            _cell(entry, key, d) for key in ("sensitivity", "impact_cardinality") for d in DEGREES
-        ]
-        yield f"| {entry['name']} | {entry['vertices']} | {' | '.join(cells)} | {_verdict(entry)} |"
-    yield ""
-    yield "## The paper's bounds on Δ"
-    yield ""
-    yield "| | bound | statistic | networks | verdict | by how much |"
-    yield "|---|---|---|---|---|---|"
     by_name = {entry["name"]: entry for entry in entries}
-    for number, words, bounds in CLAIMS:
-        for name, bound in bounds.items():
-            if name in by_name:
-                yield _claim(number, words, by_name[name], bound)
-    yield ""
-    yield "## What it means for noise"
-    yield ""
-    yield from _noise(entries)
-    for entry in entries:
-        yield ""
-        yield from _section(entry)
+    claims = tuple(
+        _claim(number, words, by_name[name], bound)
+        for number, words, bounds in CLAIMS
+        for name, bound in bounds.items()
+        if name in by_name
+    )
+    columns = ("", "bound", "statistic", "networks", "verdict", "by how much")
+    return {
+        "title": "Statistics of proximity: exact sensitivity and impact",
+        "text": [
+            "Δ(d) is the most by which rewiring one protected vertex u can move the value of a "
+            "targeted vertex, and IC(d) the number of vertices, u included, whose value it can "
+            "change, where both networks have degree at most d. All values here are exact: the "
+            "largest over every pair of neighbouring networks on n vertices and every set S of "
+            "targeted vertices. Larger networks may need more, except where a bound with its proof "
+            "is given below. `none` and ∞ say that no bound in the degree alone is declared.",
+            "The tables come from a statistic's fast path where it has one, and it is compared "
+            f"with the scalar form on all networks with up to {COMPARED} vertices; otherwise from "
+            "the scalar form itself.",
+        ],
+        "made": COMMAND,
+        "sections": [
+            section("Findings", points=list(_findings(entries))),
+            section("All statistics", tables=[overview]),
+            section(
+                "The paper's bounds on Δ",
+                tables=[Table("Claimed and exact", columns, claims)] if claims else [],
+            ),
+            section("What it means for noise", text=[NOISE], points=list(_noise(entries))),
+        ],
+    }
+
+
+def _overview(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    keys = ("sensitivity", "impact_cardinality")
+    cells = [_cell(entry, key, d) for key in keys for d in DEGREES]
+    return (entry["name"], str(entry["vertices"]), *cells, _verdict(entry))
 
 
 def _last(entry: Mapping[str, Any], key: str) -> list[float]:
@@ -240,7 +277,7 @@ def _verdict(entry: Mapping[str, Any]) -> str:
         ("impact_cardinality", "impact-cardinality"),
     ):
         none = "none to check" if None in entry["declared"][key] else "holds"
-        verdicts.append("**violated**" if of in entry["violated"] else none)
+        verdicts.append("VIOLATED" if of in entry["violated"] else none)
     if len(set(verdicts)) == 1:
         return verdicts[0].replace("holds", "hold")
     return f"Δ {verdicts[0]}; IC {verdicts[1]}"
@@ -269,27 +306,26 @@ def _compare(bounds: Sequence[float | None], exact: Sequence[float]) -> dict[str
     return sorted_by
 
 
-def _claim(number: str, words: str, entry: Mapping[str, Any], bound: Bound) -> str:
+def _claim(number: str, words: str, entry: Mapping[str, Any], bound: Bound) -> tuple[str, ...]:
     n, exact = entry["vertices"], _last(entry, "sensitivity")
     kinds = _compare([bound(d) for d in range(n)], exact)
     if kinds["exceeded"]:
-        verdict = f"**violated** for d = {_degrees(kinds['exceeded'])}"
+        verdict = f"VIOLATED for d = {_degrees(kinds['exceeded'])}"
     elif kinds["attained"]:
         verdict = f"holds, attained for d = {_degrees(kinds['attained'])}"
     else:
         verdict = "holds, nowhere attained"
     loose = [f"d = {d}: {bound(d):g} for {exact[d]:g}" for d in kinds["loose"]]
-    row = (number, words, entry["name"], f"all up to {n} vertices", verdict, "; ".join(loose))
-    return f"| {' | '.join(row)} |"
+    return (number, words, entry["name"], f"all up to {n} vertices", verdict, "; ".join(loose))
 
 
 def _findings(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say what concerns more than one statistic."""
     broken = [e["name"] for e in entries if e["violated"]]
     yield (
-        f"- Declarations violated: {', '.join(broken)}."
+        f"Declarations violated: {', '.join(broken)}."
         if broken
-        else "- No declaration is violated on any network tried."
+        else "No declaration is violated on any network tried."
     )
     used = [
         e["name"]
@@ -298,11 +334,11 @@ def _findings(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         == list(range(1, e["vertices"]))
     ]
     if used:
-        yield f"- Δ is declared exactly, for every degree tried: {', '.join(used)}."
+        yield f"Δ is declared exactly, for every degree tried: {', '.join(used)}."
     still = [e["name"] for e in entries if max(_last(e, "sensitivity")) == 0]
     if still:
         yield (
-            f"- Exact Δ is 0 for every degree tried: {', '.join(still)}. No rewiring of a "
+            f"Exact Δ is 0 for every degree tried: {', '.join(still)}. No rewiring of a "
             "protected vertex moves the value of a targeted one."
         )
     for entry in entries:
@@ -319,13 +355,13 @@ def _findings(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 sure = "" if entry["name"] in TIGHTER else " (larger networks may need more)"
                 wasted = f"noise is {bound / exact[d]:.3g} times too wide{sure}"
             yield (
-                f"- {entry['name']}: for degree {d}, declared {bound:g}, exact {exact[d]:g}: "
+                f"{entry['name']}: for degree {d}, declared {bound:g}, exact {exact[d]:g}: "
                 f"{wasted}."
             )
     for key, words in (("sensitivity", "Δ"), ("impact_cardinality", "IC")):
         none = [e["name"] for e in entries if None in e["declared"][key]]
         if none:
-            yield f"- No bound on {words} in the degree alone: {', '.join(none)}."
+            yield f"No bound on {words} in the degree alone: {', '.join(none)}."
     whole = [
         e["name"]
         for e in entries
@@ -334,21 +370,13 @@ def _findings(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     ]
     if whole:
         yield (
-            "- On the largest networks tried one rewiring can change the value of every vertex, "
+            "On the largest networks tried one rewiring can change the value of every vertex, "
             f"for every degree from 2 on: {', '.join(whole)}."
         )
 
 
 def _noise(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say what the exact values mean for a search that adds noise in proportion to Δ."""
-    yield (
-        "A search that orders vertices by noisy values adds noise in proportion to the *declared* "
-        "Δ: of scale 2Δ/ε for report noisy max, which returns the vertex alone. What is declared "
-        "above the truth is paid for in accuracy, and buys no privacy; what is declared below it "
-        "voids the guarantee. The searches that compare a noisy count of protected vertices with "
-        "a limit pay for IC as well."
-    )
-    yield ""
     d = DEGREES[-1]
     for entry in entries:
         name = entry["name"]
@@ -356,10 +384,10 @@ def _noise(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             words, bound, _ = TIGHTER[name]
             declared = entry["declared"]["sensitivity"][d]
             if bound(d) == 0:
-                yield f"- {name}: Δ = {words} is proved below; targets need no noise at all."
+                yield f"{name}: Δ = {words} is proved below; targets need no noise at all."
             elif declared is not None and declared > bound(d):
                 yield (
-                    f"- {name}: with the bound {words} proved below, noise at degree {d} is "
+                    f"{name}: with the bound {words} proved below, noise at degree {d} is "
                     f"{declared / bound(d):.3g} times narrower than as declared."
                 )
     for name, largest in LARGEST.items():
@@ -367,37 +395,22 @@ def _noise(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             if entry["name"] == name:
                 share = _last(entry, "sensitivity")[-1] / largest
                 yield (
-                    f"- {name} is at most {largest:g}, and one rewiring moves it by "
+                    f"{name} is at most {largest:g}, and one rewiring moves it by "
                     f"{100 * share:.0f} % of that at degree {entry['vertices'] - 1}: noise that "
                     "hides the one hides the other."
                 )
     none = [e["name"] for e in entries if None in e["declared"]["sensitivity"]]
     if none:
         yield (
-            f"- {', '.join(none)}: no noise calibrated to the degree alone is enough; it has to "
+            f"{', '.join(none)}: no noise calibrated to the degree alone is enough; it has to "
             "grow with the network or with S, or values have to be cut off first."
         )
 
 
-def _section(entry: Mapping[str, Any]) -> Iterator[str]:
+def _about_statistic(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a statistic is, and what its tables show."""
     n = entry["vertices"]
-    yield f"## {entry['name']}"
-    yield ""
-    yield entry["definition"].replace("``", "`").replace(" [1]_", "")
-    yield ""
-    form = "fast path" if entry["fast_path"] else "scalar form"
-    yield f"Exact over all networks with up to {n} vertices, by the {form}."
-    for key, letter in (("sensitivity", "Δ"), ("impact_cardinality", "IC")):
-        yield ""
-        yield f"| {letter} |" + "".join(f" d = {d} |" for d in range(1, n))
-        yield "|---" * n + "|"
-        declared = entry["declared"][key]
-        yield "| declared |" + "".join(f" {_number(declared[d])} |" for d in range(1, n))
-        for size in range(2, n + 1):
-            row = entry["exact"][key][str(size)]
-            cells = [_number(row[d]) if d < size else "" for d in range(1, n)]
-            yield f"| n = {size} |" + "".join(f" {cell} |" for cell in cells)
-    yield ""
+    yield entry["definition"].replace("``", "").replace(" [1]_", "")
     yield from _about(entry, "sensitivity", "Δ")
     yield from _about(entry, "impact_cardinality", "IC")
     if entry["name"] in TIGHTER:
@@ -406,7 +419,7 @@ def _section(entry: Mapping[str, Any]) -> Iterator[str]:
         if kinds["exceeded"]:
             raise SystemExit(f"{entry['name']}: {words} is exceeded for d = {kinds['exceeded']}")
         at = f"attained for d = {_degrees(kinds['attained'])}" if kinds["attained"] else "loose"
-        yield f"- A bound on Δ that holds for any number of vertices: {words} ({at}), as {why}."
+        yield f"A bound on Δ that holds for any number of vertices: {words} ({at}), as {why}."
 
 
 def _about(entry: Mapping[str, Any], key: str, letter: str) -> Iterator[str]:
@@ -419,24 +432,24 @@ def _about(entry: Mapping[str, Any], key: str, letter: str) -> Iterator[str]:
         kinds["loose"] = [d for d in kinds["loose"] if declared[d] <= n]
         if out_of_reach:
             yield (
-                f"- {letter} for d = {_degrees(out_of_reach)} is declared above {n}: these "
+                f"{letter} for d = {_degrees(out_of_reach)} is declared above {n}: these "
                 "networks have too few vertices to judge it."
             )
     if kinds["exceeded"]:
-        yield f"- {letter} is **exceeded** for d = {_degrees(kinds['exceeded'])}."
+        yield f"{letter} is EXCEEDED for d = {_degrees(kinds['exceeded'])}."
     if kinds["attained"]:
-        yield f"- {letter} is attained for d = {_degrees(kinds['attained'])}."
+        yield f"{letter} is attained for d = {_degrees(kinds['attained'])}."
     if kinds["loose"]:
         gaps = "; ".join(
             f"{_number(declared[d])} for {_number(exact[d])} at d = {d}{_growing(entry, key, d)}"
             for d in kinds["loose"]
         )
-        yield f"- {letter} is declared above what is found: {gaps}."
+        yield f"{letter} is declared above what is found: {gaps}."
     if kinds["absent"]:
         d = kinds["absent"][0]
         grown = [_number(entry["exact"][key][str(m)][d]) for m in range(d + 1, n + 1)]
         yield (
-            f"- {letter} has no declared bound from d = {d} on; for d = {d} and n = {d + 1} to {n} "
+            f"{letter} has no declared bound from d = {d} on; for d = {d} and n = {d + 1} to {n} "
             f"it is {', '.join(grown)}."
         )
 
@@ -450,14 +463,18 @@ def _growing(entry: Mapping[str, Any], key: str, d: int) -> str:
 
 
 def main() -> None:
-    """Make both files."""
+    """Make the files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
-    body = tables(max(SCOPE.values()), parser.parse_args().jobs)
-    save(FOLDER / "tables.json", body)
-    # Rendered from the file as it is read back, as anybody else would.
-    read = json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))
-    write_text(FOLDER / "README.md", render(read))
+    write(FOLDER, result(tables(max(SCOPE.values()), parser.parse_args().jobs)))
+
+
+def write(folder: Path, body: Mapping[str, Any]) -> None:
+    """Write the result and, from the file as anybody reads it, its pages."""
+    save(folder / "tables.json", body)
+    source = read_source(folder / "tables.json")
+    write_text(folder / "README.md", render_markdown([source]))
+    write_text(folder / "index.html", render_html([source]))
 
 
 if __name__ == "__main__":
