@@ -1,8 +1,13 @@
 """Made-up networks of people who worked together: papers and authors, films and actors.
 
 Each person joins some groups, and everyone in a group knows everyone. How many groups a person
-joins has a heavy tail, and who has much in common meets again. See Newman, Strogatz, Watts, "Random
-graphs with arbitrary degree distributions and their applications" (Physical Review E 64, 2001).
+joins has a heavy tail, groups are small and large, and who has much in common meets again. See
+Newman, Strogatz, Watts, "Random graphs with arbitrary degree distributions and their applications"
+(Physical Review E 64, 026118, 2001), for networks of people in groups.
+
+The two models here have the size, the degrees and the clustering of real ones (how nearly is tested
+with figures and sources); but whom the best connected meet is left to chance, while in reality they
+meet each other more often.
 """
 
 from __future__ import annotations
@@ -20,12 +25,13 @@ from pdpaudit.network import adjacency_from_edges
 __all__ = ["DBLP", "IMDB", "Affiliations", "affiliation_network", "scaled"]
 
 Ints = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
-#: Of the ties wanted, those that come from groups at first; the others make the number exact.
-FROM_GROUPS = 0.98
+#: Of the ties wanted, those that come from groups; the others make the number exact.
+FROM_GROUPS = 0.995
 
-#: Rounds in which the number of ties is brought near from below.
-ROUNDS = 6
+#: How near to that they are to come, and rounds in which to come there.
+NEAR, ROUNDS = 0.003, 12
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,15 @@ class Affiliations:
     people, ties : int
         Size; every person has a tie.
     exponent : float
-        Of the degree distribution's tail, above 2.
+        Of the tail of how many groups people join, above 2; the degrees' tail is near it.
     most : int
         Groups that one person joins at most.
     spread : float
         How far from their own field people join groups, in people; small: the same meet again.
+    variety : float
+        How differently large groups are: standard deviation of the logarithm of a group's expected
+        size. With 0 sizes are geometric; more makes few contacts of many people and spreads all
+        degrees.
 
     Raises
     ------
@@ -54,6 +64,7 @@ class Affiliations:
     exponent: float
     most: int
     spread: float
+    variety: float
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
@@ -62,15 +73,17 @@ class Affiliations:
                 f"{self.people} people with {self.ties} ties: give at least 4 people, and between "
                 "one tie a person and a quarter of all there can be"
             )
-        if self.exponent <= 2 or self.most < 1 or self.spread <= 0:
-            raise InputError("exponent must be above 2, most at least 1 and spread above 0")
+        if self.exponent <= 2 or self.most < 1 or self.spread <= 0 or self.variety < 0:
+            raise InputError(
+                "exponent must be above 2, most at least 1, spread above 0 and variety not below 0"
+            )
 
 
 #: Authors of papers, as many as in the DBLP of the paper's experiments.
-DBLP = Affiliations(956_043, 3_738_044, 2.8, 400, 100.0)
+DBLP = Affiliations(956_043, 3_738_044, 2.65, 200, 70.0, 0.4)
 
 #: Actors in films, as many as in the IMDB of the paper's experiments.
-IMDB = Affiliations(235_710, 4_587_715, 2.3, 200, 200.0)
+IMDB = Affiliations(235_710, 4_587_715, 2.4, 100, 700.0, 0.6)
 
 
 def scaled(model: Affiliations, share: float) -> Affiliations:
@@ -115,14 +128,15 @@ def affiliation_network(model: Affiliations, rng: np.random.Generator) -> csr_ar
     person = np.repeat(np.arange(n), _groups_joined(model, rng))
     field = person + rng.laplace(0.0, model.spread, len(person))
     person = person[np.argsort(field)]
-    goal = wanted = FROM_GROUPS * model.ties
-    for _ in range(ROUNDS):
-        # Those who meet again make no new tie, so groups must be larger than their number says.
-        keys = _connected(_pairs(_ends(len(person), goal, rng), person, n), n, rng)
-        if 0.97 * wanted <= len(keys) <= model.ties:
-            break
-        goal *= wanted / len(keys)
-    return _exact(keys, model, rng)
+    keys = _from_groups(person, model, rng)
+    if len(keys) > model.ties:
+        raise InputError(
+            f"{n} people with {model.ties} ties: their groups make {len(keys)}; give more ties or "
+            "a larger exponent"
+        )
+    keys = _friends_of_friends(keys, model, rng)
+    low, high = np.divmod(keys, n)
+    return adjacency_from_edges(n, low, high)
 
 
 def _groups_joined(model: Affiliations, rng: np.random.Generator) -> Ints:
@@ -131,14 +145,49 @@ def _groups_joined(model: Affiliations, rng: np.random.Generator) -> Ints:
     return joined
 
 
-def _ends(places: int, ties: float, rng: np.random.Generator) -> Ints:
-    """Cut a row into groups of 1 + G places, G geometric, that make so many ties; where each ends.
+def _from_groups(person: Ints, model: Affiliations, rng: np.random.Generator) -> Ints:
+    """Cut the row of places into groups, as large as it takes for the ties wanted.
 
-    A group of 1 + G has G(G + 1)/2 ties, 1/p² in the mean, and 1 + 1/p people: 1/(p(1 + p)) ties
-    for each place in a group.
+    All rounds share their random numbers, so ties grow with the size asked for and the size is
+    found by halving once it is known between what. The fewest are given where even they are many.
     """
-    p = min(1.0, (math.sqrt(1.0 + 4.0 * places / ties) - 1.0) / 2.0)
-    ends = np.cumsum(1 + rng.geometric(p, places))
+    n, places = model.people, len(person)
+    weight = np.exp(rng.normal(-(model.variety**2) / 2, model.variety, places))
+    luck = rng.standard_exponential(places)
+    near = _near(np.arange(n), rng)
+    wanted = FROM_GROUPS * model.ties
+    below, above = 0.0, math.inf
+    size = _size_for(wanted, places, model.variety)
+    best = np.zeros(0, dtype=np.int64)
+    for _ in range(ROUNDS):
+        keys = _connected(_pairs(_ends(size * weight, luck), person, n), near, n)
+        if not len(best) or len(best) > model.ties or len(best) < len(keys) <= model.ties:
+            best = keys
+        if abs(len(keys) - wanted) <= NEAR * wanted:
+            break
+        below, above = (size, above) if len(keys) < wanted else (below, size)
+        # Those who meet again make no new tie, so groups must be larger than their number says.
+        guess = size * math.sqrt(wanted / len(keys))
+        size = guess if below < guess < above else (below + min(above, 2 * below)) / 2
+    return best
+
+
+def _size_for(ties: float, places: int, variety: float) -> float:
+    """Return the mean of G for which groups of 1 + G make so many ties, all different.
+
+    G is geometric with a log-normal mean s·W, E[W] = 1 and E[W²] = exp(variety²). A group has
+    G(G + 1)/2 ties, s²·E[W²] in the mean, and 1 + s people: s²·E[W²]/(1 + s) ties a place.
+    """
+    each = ties / places / math.exp(variety**2)
+    return (each + math.sqrt(each * (each + 4.0))) / 2.0
+
+
+def _ends(mean: Reals, luck: Reals) -> Ints:
+    """Return where each group of 1 + G places ends, G ≥ 1 geometric by its luck with that mean."""
+    # P(G > k) = (1 - 1/mean)^k; a mean of 1 or below is a G of 1.
+    rate = -np.log1p(-1.0 / np.maximum(mean, 1.0 + 1e-9))
+    ends = np.cumsum(1 + np.maximum(np.ceil(luck / rate), 1.0).astype(np.int64))
+    places = len(mean)
     ends = ends[: int(np.searchsorted(ends, places)) + 1]
     return np.minimum(ends, places)
 
@@ -165,33 +214,43 @@ def _distinct(keys: Ints) -> Ints:
     return distinct
 
 
-def _connected(keys: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Give everybody without a tie one to somebody near."""
+def _connected(keys: Ints, near: Ints, n: int) -> Ints:
+    """Give everybody without a tie one to the person near them."""
     low, high = np.divmod(keys, n)
     alone = np.ones(n, dtype=np.bool_)
     alone[low] = alone[high] = False
     lone = np.flatnonzero(alone)
-    near = _near(lone, n, rng)
-    return _distinct(np.concatenate([keys, _keys(lone, near, n)]))
+    return _distinct(np.concatenate([keys, _keys(lone, near[lone], n)]))
 
 
-def _exact(keys: Ints, model: Affiliations, rng: np.random.Generator) -> csr_array:
-    """Add pairs of people near each other until the number of ties is right."""
-    n = model.people
-    if len(keys) > model.ties:
-        raise InputError(
-            f"{n} people with {model.ties} ties: their groups make {len(keys)}; give more ties or "
-            "a larger exponent"
-        )
-    while len(keys) < model.ties:
-        missing = model.ties - len(keys)
-        one = rng.integers(0, n, missing)
-        keys = _distinct(np.concatenate([keys, _keys(one, _near(one, n, rng), n)]))
-    low, high = np.divmod(keys, n)
-    return adjacency_from_edges(n, low, high)
-
-
-def _near(people: Ints, n: int, rng: np.random.Generator) -> Ints:
+def _near(people: Ints, rng: np.random.Generator) -> Ints:
     """Return somebody else for each, near by most often."""
-    step = rng.geometric(0.001, len(people)) % (n - 1) + 1
-    return (people + step) % n
+    step = rng.geometric(0.001, len(people)) % (len(people) - 1) + 1
+    return (people + step) % len(people)
+
+
+def _friends_of_friends(keys: Ints, model: Affiliations, rng: np.random.Generator) -> Ints:
+    """Let people meet friends of their friends until the number of ties is right.
+
+    A random tie takes clustering away from both its ends. Where friends have no friends but one's
+    own, somebody near is met instead.
+    """
+    n = model.people
+    low, high = np.divmod(keys, n)
+    network = adjacency_from_edges(n, low, high)
+    start, degree = network.indptr[:-1].astype(np.int64), np.diff(network.indptr)
+
+    def friend(of: Ints) -> Ints:
+        met = start[of] + (rng.random(len(of)) * degree[of]).astype(np.int64)
+        found: Ints = network.indices[met].astype(np.int64)
+        return found
+
+    while len(keys) < model.ties:
+        missing, before = model.ties - len(keys), len(keys)
+        one = rng.integers(0, n, missing)
+        keys = _distinct(np.concatenate([keys, _keys(one, friend(friend(one)), n)]))
+        if len(keys) - before < missing / 8:
+            one = rng.integers(0, n, model.ties - len(keys))
+            step = rng.geometric(0.001, len(one)) % (n - 1) + 1
+            keys = _distinct(np.concatenate([keys, _keys(one, (one + step) % n, n)]))
+    return keys

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -155,8 +156,7 @@ def test_no_quadratic_step_hides(figure) -> None:
     )
     base = scaled(IMDB, 0.2)
     denser = [
-        planted(type(base)(base.people, ties, base.exponent, base.most, base.spread))
-        for ties in (base.ties // 4, base.ties // 2, base.ties)
+        planted(replace(base, ties=ties)) for ties in (base.ties // 4, base.ties // 2, base.ties)
     ]
     slope(
         "m, scoring",
