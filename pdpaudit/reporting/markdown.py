@@ -224,7 +224,7 @@ def _losses(doc: Document) -> Iterator[str]:
 
 def _part(part: Part, alone: bool) -> Iterator[str]:
     result = part.source.result
-    yield _say("## {}", part.title)
+    yield _say("## {}", "In detail" if part.preface and alone else part.title)
     yield _say("{} {}", _badge(part.status, part.verdict), part.lead)
     name = _Raw(code(part.source.name))
     yield _say("File {}, seed {}. {}", name, result.seed, part.made).rstrip()

@@ -147,19 +147,25 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
 def told(claim: ClaimResult, name: str, epsilon: float | None) -> ClaimResult:
     """Return a verdict with what is published of it: counts, and words for pair and event."""
     kept = ("words", "inside", "inside_other", "runs_a_side")
-    at = "" if epsilon is None else f" at ε = {epsilon:g}"
+    full = row_name({"mechanism": name, "epsilon": epsilon})
     return replace(
         claim,
-        id=f"{name}{at}",
-        statement=f"{name}{at}: {claim.statement}",
+        id=full,
+        statement=f"{full}: {claim.statement}",
         event={key: claim.event[key] for key in kept},
         pair={"words": claim.pair["words"]},
         witness=None,
     )
 
 
+def row_name(row: dict[str, Any]) -> str:
+    """Return what a row is called."""
+    at = "" if row["epsilon"] is None else f" at ε = {row['epsilon']:g}"
+    return f"{row['mechanism']}{at}"
+
+
 def why_missed(row: dict[str, Any]) -> str:
-    """Say which goals a row misses."""
+    """Say which goals a row misses, if any."""
     missed = []
     if row["bound"] < row["to_beat"]:
         missed.append("bound below the one to beat")
@@ -169,7 +175,7 @@ def why_missed(row: dict[str, Any]) -> str:
             f"{row['share']:.0%} of the oracle: too few draws to tell pairs and events apart; "
             f"settled on {settled}, the oracle on {row['oracle_pair']}"
         )
-    return "; ".join(missed) or "met"
+    return "; ".join(missed)
 
 
 def dossier(table: list[dict[str, Any]]) -> dict[str, Any]:
@@ -196,7 +202,14 @@ def dossier(table: list[dict[str, Any]]) -> dict[str, Any]:
         "title": "The auditor on classic mechanisms",
         "text": [lead],
         "made": "python tests/benchmarks/bench_auditor.py reports/benchmark",
-        "sections": [section("Beside the figures to beat", text=[meaning], tables=[figures])],
+        "sections": [
+            section(
+                "Beside the figures to beat",
+                text=[meaning],
+                tables=[figures],
+                points=[f"{row_name(row)}: {why_missed(row)}." for row in table if why_missed(row)],
+            )
+        ],
     }
 
 
@@ -210,7 +223,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['oracle']:.4f}",
         f"{row['share']:.2f}",
         f"{row['draws']:,}",
-        why_missed(row),
+        "missed" if why_missed(row) else "met",
     )
 
 
