@@ -25,6 +25,7 @@ __all__ = [
     "Search",
     "Simulation",
     "Spread",
+    "safe_name",
     "simulation_of",
 ]
 
@@ -242,7 +243,7 @@ the file again with --json
         raise network.fail("components", "a list of sizes")
     regime = fields.text("regime") if body.get("regime") is not None else ""
     return Simulation(
-        source=_name(network.text("source")),
+        source=safe_name(network.text("source")),
         vertices=network.count("vertices"),
         edges=network.count("edges"),
         targets=network.count("targets"),
@@ -250,7 +251,7 @@ the file again with --json
         seed_component=network.count("seed_component"),
         min_weight=network.number("min_weight"),
         population=fields.mapping("population"),
-        regime=_name(regime),
+        regime=safe_name(regime),
         budget=fields.count("budget"),
         runs=fields.count("runs"),
         searches=searches,
@@ -258,7 +259,14 @@ the file again with --json
     )
 
 
-def _name(text: str) -> str:
+def safe_name(text: str) -> str:
+    r"""Return a name on one line, no longer than 60 characters, with nothing invisible in it.
+
+    Examples
+    --------
+    >>> safe_name("a\n b"), safe_name("x" * 61)[-18:]
+    ('a b', 'x… (61 characters)')
+    """
     return clip(" ".join(visible(text).split()))
 
 
@@ -282,8 +290,8 @@ def _search(fields: Fields) -> Search:
             how=told.text("how"),
         )
     return Search(
-        name=_name(fields.text("name")),
-        mechanism=_name(fields.text("mechanism")),
+        name=safe_name(fields.text("name")),
+        mechanism=safe_name(fields.text("mechanism")),
         private=private,
         runs=fields.count("runs"),
         epsilon=fields.number("epsilon"),
@@ -319,8 +327,8 @@ def _drawing(fields: Fields) -> Drawing:
     if len(positions) != n or not all(0 <= place <= 1 for point in positions for place in point):
         raise fields.fail("positions", f"a list of {n} places between 0 and 1")
     searches = tuple(
-        DrawnSearch(_name(one.text("name")), one.flags("examined", n), one.flags("found", n))
+        DrawnSearch(safe_name(one.text("name")), one.flags("examined", n), one.flags("found", n))
         for one in fields.records("searches")
     )
-    names = tuple(_name(str(vertex)) for vertex in vertices)
+    names = tuple(safe_name(str(vertex)) for vertex in vertices)
     return Drawing(names, edges, positions, fields.flags("targeted", n), searches)
