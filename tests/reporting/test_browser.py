@@ -14,6 +14,8 @@ import pytest
 from pdpaudit.reporting.html import render_html
 from pdpaudit.reporting.reading import Source
 
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -58,6 +60,27 @@ def requests(browser: Any) -> list[str]:
     ]
 
 
+def check_width(browser: Any, width: int) -> None:
+    """Refuse a page that is wider than the window, or text that sticks out of it."""
+    wide, room = browser.execute_script(
+        "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]"
+    )
+    assert wide <= room <= width
+    # Text outside a region that scrolls lies within the page.
+    beyond = browser.execute_script(
+        """
+        const room = document.documentElement.clientWidth + 1;
+        return [...document.querySelectorAll("p, li, h1, h2, h3, figcaption, svg text, pre, dd")]
+          .filter(one => !one.closest(".scroll") && one.getBoundingClientRect().width > 0
+                         && (one.getBoundingClientRect().right > room
+                             || one.getBoundingClientRect().left < -1)
+                         && !one.closest(".skip"))
+          .map(one => one.outerHTML.slice(0, 200));
+        """
+    )
+    assert beyond == []
+
+
 @pytest.mark.parametrize("kind", ["plain", "hostile"])
 def test_nothing_is_said_on_the_console_and_nothing_is_fetched(
     browser: Any, sources: list[Source], hostile_text: str, tmp_path: Path, kind: str
@@ -90,25 +113,19 @@ def test_nothing_overflows(
 ) -> None:
     text = render_html(sources) if kind == "plain" else hostile_text
     show(browser, text, tmp_path, width, scheme)
-    wide, room = browser.execute_script(
-        "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]"
-    )
-    assert wide <= room <= width
+    check_width(browser, width)
     paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
-    # Text outside a region that scrolls lies within the page.
-    beyond = browser.execute_script(
-        """
-        const room = document.documentElement.clientWidth + 1;
-        return [...document.querySelectorAll("p, li, h1, h2, h3, figcaption, svg text, pre, dd")]
-          .filter(one => !one.closest(".scroll") && one.getBoundingClientRect().width > 0
-                         && (one.getBoundingClientRect().right > room
-                             || one.getBoundingClientRect().left < -1)
-                         && !one.closest(".skip"))
-          .map(one => one.outerHTML.slice(0, 200));
-        """
-    )
-    assert beyond == []
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("dossier", ["paper", "statistics", "benchmark"])
+def test_a_published_dossier_fits(browser: Any, tmp_path: Path, dossier: str, width: int) -> None:
+    page = REPORTS / dossier / "index.html"
+    browser.get_log("browser")
+    show(browser, page.read_text(encoding="utf-8"), tmp_path, width, "dark")
+    check_width(browser, width)
+    assert browser.get_log("browser") == []
 
 
 def test_the_keyboard_reaches_the_verdicts_first(
