@@ -66,7 +66,8 @@ def test_it_comes_first_and_replaces_what_else_was_recorded(audit_body: dict[str
     assert "python again.py" in text
     assert "Also recorded" not in text
     page = render_html([told(audit_body, DOSSIER)])
-    assert (
+    places = [page.index(what) for what in ("A dossier", "<code>a_table</code>", 'id="verdicts"')]
+    assert places == sorted(places)
         page.index("A dossier") < page.index("<code>a_table</code>") < page.index('id="verdicts"')
     )
 
