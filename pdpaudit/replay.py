@@ -10,18 +10,21 @@ import numpy as np
 
 from pdpaudit import __version__
 from pdpaudit.audit import EXACT_SLACK
+from pdpaudit.audit.looking import draw_in_looks, draw_sides, first_count
+from pdpaudit.audit.plan import SEQUENTIAL
 from pdpaudit.conformance.replaying import replay_witness
 from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import lower_bound
-from pdpaudit.evidence.event import AnyEvent, event_from_json
+from pdpaudit.evidence.event import AnyEvent, Side, event_from_json
+from pdpaudit.evidence.sequential import Known, Wager
 from pdpaudit.losses import exact_loss
 from pdpaudit.making import make_mechanism
 from pdpaudit.neighbors import NeighborPair, difference
 from pdpaudit.network import Network, adjacency_from_edges
 from pdpaudit.observables import observed
 from pdpaudit.proof_check import check_certificate
-from pdpaudit.sampling import Misbehaviour, hits
+from pdpaudit.sampling import Hits, Misbehaviour
 
 __all__ = ["Replay", "inputs_of", "network_of", "pair_of", "replay_check", "replay_claim"]
 
@@ -206,38 +209,45 @@ def _sampled(
     jobs: int,
 ) -> Replay:
     size, number = int(witness["samples"]), int(witness["claim"])
-    inside = {}
+    counted: dict[Side, Hits] = {"left": Hits(), "right": Hits()}
+    inputs: dict[Side, Any] = {"left": left, "right": right}
+    alpha, wager = float(witness["alpha"]), None
+    key = ("confirm", number)
     try:
-        for side, instance in (("left", left), ("right", right)):
-            inside[side] = hits(
+        if witness["method"] == SEQUENTIAL:
+            wager = draw_in_looks(
                 mechanism,
-                instance,
-                size,
+                inputs,
                 event,
+                event.side,
+                Wager.begin(alpha, promise.epsilon, promise.delta, Known(*witness["known"])),
+                witness["looks"],
                 seed=seed,
-                key=("confirm", number, side),
+                number=number,
+                counted=counted,
                 jobs=jobs,
-            ).inside
+            )
+            size = wager.n
+        else:
+            draw_sides(
+                mechanism, inputs, size, event, seed=seed, key=key, counted=counted, jobs=jobs
+            )
     except Misbehaviour as error:
         return Replay(name, False, str(error))
-    ours, theirs = (event.side, "right" if event.side == "left" else "left")
+    inside = {side: first_count(one) for side, one in counted.items()}
+    ours = event.side
+    theirs: Side = "right" if ours == "left" else "left"
     told = claim["event"]
-    counted = f"{inside[ours]} and {inside[theirs]} of {size} runs fell into the event"
+    seen = f"{inside[ours]} and {inside[theirs]} of {size} runs fell into the event"
     if (inside[ours], inside[theirs]) != (told["inside"], told["inside_other"]):
         on_file = f"{told['inside']} and {told['inside_other']} on file"
-        return Replay(name, False, f"{counted}, {on_file}")
-    bound = float(
-        lower_bound(
-            inside[ours],
-            size,
-            inside[theirs],
-            size,
-            float(witness["alpha"]),
-            promise.delta,
-            method=witness["method"],
-        )
-    )
+        return Replay(name, False, f"{seen}, {on_file}")
+    if wager is not None:
+        bound = wager.bound
+    else:
+        counts = (inside[ours], size, inside[theirs], size)
+        bound = float(lower_bound(*counts, alpha, promise.delta, method=witness["method"]))
     same = abs(bound - float(claim["lower_bound"])) < EXACT_SLACK
     broken = bound > promise.epsilon
-    words = f"{counted}, as on file; lower bound {bound:.6g}"
+    words = f"{seen}, as on file; lower bound {bound:.6g}"
     return Replay(name, same and broken == (claim["status"] == "violated"), words)

@@ -105,6 +105,11 @@ class ClaimResult:
         The smallest ε this run would have detected with probability 0.95.
     witness : mapping, optional
         What ``replay`` needs.
+    inference : mapping
+        What the pair allows an attacker who tells the two networks apart by the output; see
+        :mod:`pdpaudit.audit.inference`. Empty where it is not known.
+    detail : str
+        One more sentence for a person: why sampling stopped.
     """
 
     id: str
@@ -121,6 +126,8 @@ class ClaimResult:
     samples: Mapping[str, int] = field(default_factory=dict)
     detectable_epsilon: float | None = None
     witness: Mapping[str, Any] | None = None
+    inference: Mapping[str, Any] = field(default_factory=dict)
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,11 +179,17 @@ class Result:
         if self.checks:
             body["checks"] = [asdict(check) for check in self.checks]
         if self.claims:
-            body["claims"] = [asdict(claim) for claim in self.claims]
+            body["claims"] = [_without_blanks(claim) for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
         plain: dict[str, Any] = _plain(body)
         return plain
+
+
+def _without_blanks(claim: ClaimResult) -> dict[str, Any]:
+    """Return the fields of a claim; what not every result has only where it says something."""
+    body = asdict(claim)
+    return {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
 
 
 def worst(statuses: Iterable[Status]) -> Status:

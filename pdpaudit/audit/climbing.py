@@ -46,6 +46,8 @@ class Found:
         that sample is no part of the halves.
     tests : int
         Runs a side of that other sample.
+    ladders : list of tuple of AnyEvent
+        For each claim the most promising event with other thresholds.
     wanted : int
         Runs a side asked for so far.
     runs : int
@@ -59,6 +61,7 @@ class Found:
     events: list[AnyEvent] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
     tests: int = 0
+    ladders: list[tuple[AnyEvent, ...]] = field(default_factory=list)
     wanted: int = 0
     runs: int = 0
 

@@ -78,7 +78,7 @@ def audit(
         )
     claims = claims_of(mechanism)
     results = None
-    if plan.samples is None and isinstance(mechanism, LawfulMechanism):
+    if plan.samples is None and not plan.sequential and isinstance(mechanism, LawfulMechanism):
         results = by_law(run, arms, claims)
     if results is None:
         results = by_samples(run, arms, claims)

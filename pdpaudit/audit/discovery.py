@@ -15,6 +15,7 @@ import numpy as np
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb, empty_halves
+from pdpaudit.audit.ladder import ladder
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
@@ -261,7 +262,6 @@ class Discovery:
             aim = self._aim(replace(self.claims[0], delta=delta), CHOOSING)
             choice = self._choose(*one.halves, aim)
             one.events += [choice.event, *(other.event for other in choice.others)]
-        one.halves = empty_halves()
         together, inside = Several(tuple(one.events)), []
         number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))
         try:
@@ -281,12 +281,19 @@ class Discovery:
                 inside.append(counted.inside)
         except Misbehaviour as error:
             self.run.blocked.append(f"{one.arm.label}: {error}")
-            one.score, one.events = -math.inf, []
+            one.score, one.events, one.halves = -math.inf, [], empty_halves()
             return
         one.tested = [(int(x), int(y)) for x, y in zip(*inside, strict=True)]
         one.tests = size
         one.runs += 2 * size
+        one.ladders = [self._ladder(one, claim) for claim in self.claims]
+        one.halves = empty_halves()
         one.score = self.best_event(one, self.claims[0])[1]
+
+    def _ladder(self, one: Found, claim: PrivacyClaim) -> tuple[AnyEvent, ...]:
+        event, _ = self.best_event(one, claim)
+        ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
+        return ladder(event, ours, theirs)
 
     def _refuse_nothing(self, found: Sequence[Found], dropped: Sequence[Found]) -> None:
         """Refuse to judge a mechanism that never gave an output."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +10,10 @@ from pdpaudit.errors import InputError
 from pdpaudit.evidence import METHODS
 from pdpaudit.sampling import Store
 
-__all__ = ["Plan", "Silent", "Watcher"]
+__all__ = ["SEQUENTIAL", "Plan", "Silent", "Watcher"]
+
+#: The method that looks at the samples while they come in, and stops.
+SEQUENTIAL = "sequential"
 
 
 class Watcher(Protocol):
@@ -48,7 +52,8 @@ class Plan:
     confidence : float
         That no true claim is called violated, over the whole command.
     method : str
-        How ε is bounded from two counts; see :mod:`pdpaudit.evidence`.
+        How ε is bounded from two counts; see :mod:`pdpaudit.evidence`. ``"sequential"``: draw
+        until the violation is certain; then ``samples`` is the most that is drawn.
     jobs : int
         Worker processes; never changes the result.
     tries : int, optional
@@ -58,6 +63,9 @@ class Plan:
         depends on the machine. None: no limit.
     store : Store, optional
         Where finished runs are kept and taken from; never changes the result.
+    detect : float, optional
+        Sequential: stop in vain too, once a loss of so much would have been seen with probability
+        0.95. None: only at the violation, or when all samples are drawn.
 
     Raises
     ------
@@ -73,6 +81,7 @@ class Plan:
     tries: int | None = None
     time_limit: float | None = None
     store: Store | None = None
+    detect: float | None = None
 
     DEFAULT_SAMPLES = 100_000
 
@@ -84,16 +93,24 @@ class Plan:
             raise InputError(
                 f"--confidence {self.confidence}: must lie between 0 and 1, for example 0.95"
             )
-        if self.method not in METHODS:
-            raise InputError(f"--method {self.method}: known are {', '.join(METHODS)}")
         if self.jobs == 0 or self.jobs < -1:
             raise InputError(f"--jobs {self.jobs}: give a number of processes, or -1 for all cores")
-        if self.method not in METHODS:
-            raise InputError(f"--method {self.method}: choose one of {', '.join(METHODS)}")
+        if self.method not in (*METHODS, SEQUENTIAL):
+            known = ", ".join((*METHODS, SEQUENTIAL))
+            raise InputError(f"--method {self.method}: choose one of {known}")
+        if self.detect is not None and self.method != SEQUENTIAL:
+            raise InputError("--detect says when to stop; give it with --sequential")
+        if self.detect is not None and not 0 < self.detect < math.inf:
+            raise InputError(f"--detect {self.detect}: give a loss above 0, in nats")
         if self.tries is not None and self.tries < 1:
             raise InputError(f"--try {self.tries}: must be at least 1")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError(f"--time-limit {self.time_limit}: give seconds above 0")
+
+    @property
+    def sequential(self) -> bool:
+        """Whether sampling stops as soon as it has shown enough."""
+        return self.method == SEQUENTIAL
 
     @property
     def size(self) -> int:

@@ -7,19 +7,32 @@ confirmed on fresh samples, drawn once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found
 from pdpaudit.audit.discovery import Discovery
+from pdpaudit.audit.inference import by_counts
+from pdpaudit.audit.looking import (
+    draw_in_looks,
+    draw_sides,
+    first_count,
+    planned_looks,
+    power_of_looks,
+)
 from pdpaudit.audit.plan import Plan
 from pdpaudit.audit.telling import Run, statement, told
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.evidence import ErrorBudget, detectable, lower_bound
-from pdpaudit.evidence.event import AnyEvent
+from pdpaudit.evidence.event import AnyEvent, Several, Side
+from pdpaudit.evidence.sequential import Known, Wager
 from pdpaudit.results import ClaimResult, Status
-from pdpaudit.sampling import Hits, Misbehaviour, hits
+from pdpaudit.sampling import Hits, Misbehaviour
 
 __all__ = ["by_samples", "verdict"]
 
@@ -106,7 +119,7 @@ class _Confirmation:
     number: int
     claim: PrivacyClaim
     discovery: Discovery
-    counted: dict[str, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
+    counted: dict[Side, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
 
     @property
     def runs(self) -> int:
@@ -116,7 +129,7 @@ class _Confirmation:
     def so_far(self) -> ClaimResult:
         """Tell an interrupted claim: what was counted is no verdict, for it was not the plan."""
         sides = " and ".join(
-            f"{int(one.inside):,} of {one.runs:,} on the {side}"
+            f"{first_count(one):,} of {one.runs:,} on the {side}"
             for side, one in self.counted.items()
         )
         why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
@@ -128,70 +141,152 @@ class _Confirmation:
         tested = [one for one in found if one.tests]
         best = max(tested, key=lambda one: self.discovery.best_event(one, self.claim)[1])
         event, _ = self.discovery.best_event(best, self.claim)
-        plan, size = self.run.plan, self.run.plan.size
-        self.run.watcher.stage(f"confirming {statement(self.claim)} on fresh samples", 2 * size)
-        counted = self.counted
+        chosen = _Chosen(best, event, self.number)
+        plan = self.run.plan
+        words = f"confirming {statement(self.claim)} on fresh samples"
+        self.run.watcher.stage(words, 2 * plan.size)
         try:
-            for side, instance in zip(counted, best.arm.inputs(), strict=True):
-                hits(
-                    self.run.mechanism,
-                    instance,
-                    size,
-                    event,
-                    seed=plan.seed,
-                    key=("confirm", self.number, side),
-                    jobs=plan.jobs,
-                    progress=self.run.watcher.advance,
-                    total=counted[side],
-                    store=plan.store,
-                )
+            if plan.sequential:
+                return self._in_looks(chosen)
+            draw_sides(
+                self.run.mechanism,
+                chosen.inputs,
+                plan.size,
+                chosen.together,
+                seed=plan.seed,
+                key=("confirm", self.number),
+                jobs=plan.jobs,
+                progress=self.run.watcher.advance,
+                counted=self.counted,
+                store=plan.store,
+            )
         except Misbehaviour as error:
-            why = f"{best.arm.label}, on the {side}: {error}"
-            return self._told(best.arm, event, counted, why)
-        return self._told(best.arm, event, counted)
+            return self._misbehaved(chosen, str(error))
+        size, x, y = plan.size, *self._inside(chosen)
+        lower = lower_bound(
+            x, size, y, size, self.discovery.alpha, self.claim.delta, method=plan.method
+        )
+        seen = _power(plan, self.claim, self.discovery.alpha, y / size)
+        return self._told(chosen, float(lower), seen)
+
+    def _in_looks(self, chosen: _Chosen) -> ClaimResult:
+        """Draw from look to look until the violation is certain, or no look is left."""
+        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        known = chosen.known
+        bases = _bases(claim, known.inside_other / known.runs)
+        looks = planned_looks(plan, claim, alpha, bases, known)
+        wager = draw_in_looks(
+            self.run.mechanism,
+            chosen.inputs,
+            chosen.together,
+            chosen.event.side,
+            Wager.begin(alpha, claim.epsilon, claim.delta, known),
+            looks.sizes,
+            seed=plan.seed,
+            number=self.number,
+            counted=self.counted,
+            jobs=plan.jobs,
+            progress=self.run.watcher.advance,
+            store=plan.store,
+        )
+        seen = power_of_looks(looks, claim, alpha, bases, known)
+        witnessed = {
+            "looks": [size for size in looks.sizes if size <= wager.n],
+            "known": [known.inside, known.inside_other, known.runs],
+        }
+        detail = looks.words(wager.n, plan, violated=wager.violated)
+        return self._told(chosen, wager.bound, seen, witnessed, detail)
+
+    def _inside(self, chosen: _Chosen) -> tuple[int, int]:
+        """Return how many runs fell into the event where it is likelier, and on the other side."""
+        ours, theirs = (first_count(self.counted[side]) for side in chosen.sides)
+        return ours, theirs
+
+    def _misbehaved(self, chosen: _Chosen, why: str) -> ClaimResult:
+        ours, theirs = (self.counted[side] for side in chosen.sides)
+        x, y = self._inside(chosen)
+        got = (
+            f"{chosen.found.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
+            "runs fell into the event looked at"
+        )
+        return _stopped(self.run, self.number, self.claim, got, samples=self._samples())
+
+    def _samples(self) -> dict[str, int]:
+        return {"discovery": self.discovery.spent, "confirmation": self.runs}
 
     def _told(
-        self, arm: Arm, event: AnyEvent, counted: dict[str, Hits], why: str | None = None
+        self,
+        chosen: _Chosen,
+        lower: float,
+        seen: float,
+        witnessed: Mapping[str, Any] | None = None,
+        detail: str = "",
     ) -> ClaimResult:
         plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
-        ours = counted[event.side]
-        theirs = counted["right" if event.side == "left" else "left"]
-        samples = {
-            "discovery": self.discovery.spent,
-            "confirmation": ours.runs + theirs.runs,
-        }
-        if why is not None:
-            got = (
-                f"; so far {ours.inside} of {ours.runs} and {theirs.inside} of {theirs.runs} runs "
-                "fell into the event looked at"
-            )
-            return _stopped(self.run, self.number, claim, why + got, samples=samples)
-        size, x, y = plan.size, ours.inside, theirs.inside
-        lower = float(lower_bound(x, size, y, size, alpha, claim.delta, method=plan.method))
-        # Power is told for an event as likely as the one looked at; where that never or always
-        # happens it can show nothing, and one that happens half the time stands for all others.
-        base = y / size if 0 < y < size else 0.5 * math.exp(-min(claim.epsilon, 5.0))
-        seen = _power(plan, claim, alpha, base)
         status = verdict(claim.epsilon, lower, seen)
         if status != "violated" and self.run.blocked:
-            return _stopped(
-                self.run, self.number, claim, "; ".join(self.run.blocked[:2]), samples=samples
-            )
+            why = "; ".join(self.run.blocked[:2])
+            return _stopped(self.run, self.number, claim, why, samples=self._samples())
+        x, y = self._inside(chosen)
+        ours, theirs = (self.counted[side] for side in chosen.sides)
         return told(
             self.run,
             self.number,
             claim,
-            arm,
-            event,
+            chosen.found.arm,
+            chosen.event,
             status=status,
             lower_bound=lower,
             exact=None,
             method=plan.method,
-            samples=samples,
+            samples=self._samples(),
             detectable_epsilon=seen,
-            counts={"inside": x, "inside_other": y, "runs_a_side": size},
+            counts={"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
+            witnessed=witnessed,
+            inference=by_counts(
+                np.atleast_1d(ours.inside).tolist(),
+                np.atleast_1d(theirs.inside).tolist(),
+                ours.runs,
+                chosen.event.side,
+                claim,
+                alpha,
+                stopped=plan.sequential,
+            ),
+            detail=detail,
         )
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The pair and event that are confirmed, and what discovery knows of them."""
+
+    found: Found
+    event: AnyEvent
+    number: int
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The side where the event is likelier, and the other."""
+        return ("left", "right") if self.event.side == "left" else ("right", "left")
+
+    @cached_property
+    def inputs(self) -> dict[Side, Any]:
+        """Both instances."""
+        left, right = self.found.arm.inputs()
+        return {"left": left, "right": right}
+
+    @property
+    def together(self) -> Several:
+        """The event, and the same with other thresholds."""
+        return Several((self.event, *self.found.ladders[self.number - 1]))
+
+    @property
+    def known(self) -> Known:
+        """What the test of the event in discovery saw."""
+        left, right = self.found.tested[self.found.events.index(self.event)]
+        ours, theirs = (left, right) if self.event.side == "left" else (right, left)
+        return Known(ours, theirs, self.found.tests)
 
 
 def _stopped(
@@ -216,16 +311,23 @@ def _stopped(
 
 
 def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:
-    """Return the smallest ε that this many samples would have shown to break the claim.
-
-    An event as likely as the one looked at may be too likely to show a large loss at all, so
-    rarer ones are considered too, and the most telling counts.
-    """
+    """Return the smallest ε that this many samples would have shown to break the claim."""
     score = plan.method == "exact" and plan.size >= POWER_BY_SCORE
     method = "score" if score else plan.method
-    largest = math.exp(-min(claim.epsilon, 30.0))
-    bases = {q for q in (base, 0.5 * largest, 0.1 * largest) if 0 < q < 1}
     return min(
         float(detectable(plan.size, q, alpha, claim.delta, 0.95, method, claim.epsilon))
-        for q in bases
+        for q in _bases(claim, base)
     )
+
+
+def _bases(claim: PrivacyClaim, base: float) -> list[float]:
+    """Return the rates that power is told for; the most telling counts.
+
+    An event as likely as the one looked at, or, where that never or always happens and can show
+    nothing, one that happens half the time. That may be too likely to show a large loss at all, so
+    rarer ones are considered too.
+    """
+    if not 0 < base < 1:
+        base = 0.5 * math.exp(-min(claim.epsilon, 5.0))
+    largest = math.exp(-min(claim.epsilon, 30.0))
+    return sorted({q for q in (base, 0.5 * largest, 0.1 * largest) if 0 < q < 1})

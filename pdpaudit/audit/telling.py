@@ -8,8 +8,9 @@ from typing import Any
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.describe import event_words, pair_json
+from pdpaudit.audit.inference import by_laws
 from pdpaudit.audit.plan import Plan, Watcher
-from pdpaudit.contracts import Mechanism, PrivacyClaim
+from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.evidence.event import AnyEvent
 from pdpaudit.results import ClaimResult, Status
 
@@ -50,6 +51,9 @@ def told(
     detectable_epsilon: float,
     counts: dict[str, Any],
     alpha: float | None = None,
+    witnessed: Mapping[str, Any] | None = None,
+    inference: Mapping[str, Any] | None = None,
+    detail: str = "",
 ) -> ClaimResult:
     """Put together what is told of one claim."""
     name = str if arm.pair is None else arm.pair.network.name
@@ -58,6 +62,9 @@ def told(
         if arm.pair is None
         else pair_json(arm.pair, event.side, run.file)
     )
+    if exact is not None and isinstance(run.mechanism, LawfulMechanism):
+        left, right = (run.mechanism.law(instance) for instance in arm.inputs())
+        inference = by_laws(left, right, event.side, claim)
     told = {**event.to_json(), "words": event_words(event, name), **counts}
     witness = {
         "kind": "audit",
@@ -69,6 +76,7 @@ def told(
         "seed": run.plan.seed,
         "samples": run.plan.size,
         "alpha": alpha,
+        **(witnessed or {}),
     }
     return ClaimResult(
         id=f"{run.subject} #{number}",
@@ -85,6 +93,8 @@ def told(
         samples=samples,
         detectable_epsilon=detectable_epsilon,
         witness=witness,
+        inference=inference or {},
+        detail=detail,
     )
 
 

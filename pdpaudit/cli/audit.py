@@ -75,9 +75,23 @@ def audit_command(
         str,
         typer.Option(
             help="How ε is bounded from two counts: exact, clopper-pearson, betting, or "
-            "approximately by score or katz."
+            "approximately by score or katz; sequential: see --sequential."
         ),
     ] = "exact",
+    sequential: Annotated[
+        bool,
+        typer.Option(
+            "--sequential",
+            help="Look while sampling and stop once a violation is certain; --samples is the most.",
+        ),
+    ] = False,
+    detect: Annotated[
+        float | None,
+        typer.Option(
+            help="With --sequential: stop, too, once a loss of so much would have been seen with "
+            "probability 0.95."
+        ),
+    ] = None,
     tries: Annotated[
         int | None, typer.Option("--try", help="Pairs to try at most, before local moves.")
     ] = None,
@@ -124,6 +138,7 @@ def audit_command(
     from dataclasses import replace
 
     from pdpaudit.audit import Plan, audit, grounds, promised
+    from pdpaudit.audit.plan import SEQUENTIAL
     from pdpaudit.cli.lasting import keeping, workers
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.errors import InputError
@@ -134,7 +149,12 @@ def audit_command(
     from pdpaudit.sampling import draw_seed
 
     check_writable(json_file)
-    plan = Plan(draw_seed(seed), samples, confidence, method, jobs, tries, time_limit)
+    if sequential and method not in ("exact", SEQUENTIAL):
+        raise InputError(f"--sequential has a method of its own; leave out --method {method}")
+    method = SEQUENTIAL if sequential else method
+    plan = Plan(
+        draw_seed(seed), samples, confidence, method, jobs, tries, time_limit, detect=detect
+    )
     made, spec = make_mechanism(
         mechanism,
         {

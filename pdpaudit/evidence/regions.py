@@ -125,7 +125,7 @@ class Region:
 
     def __contains__(self, output: Hashable) -> bool:
         """Return whether one output belongs to the event."""
-        rows = self._read([output])
+        rows = self.read([output])
         return rows is not None and bool(self.inside(rows)[0])
 
     def count(self, draws: Any) -> int:
@@ -136,13 +136,13 @@ class Region:
         outputs = list(draws.counts)
         if not outputs:
             return total
-        rows = self._read(outputs)
+        rows = self.read(outputs)
         if rows is not None:
             times = np.fromiter(draws.counts.values(), dtype=np.int64, count=len(outputs))
             return total + int(times[self.inside(rows)].sum())
         return total + sum(int(times) for o, times in draws.counts.items() if o in self)
 
-    def _read(self, outputs: list[Hashable]) -> Rows | None:
+    def read(self, outputs: list[Hashable]) -> Rows | None:
         """Read outputs as rows; None where one of them cannot be."""
         if self.vertices is not None:
             lists = all(isinstance(output, tuple) for output in outputs)

@@ -48,7 +48,7 @@ NEAR, FAR, NEAR_UNTIL, FAR_UNTIL = 0.002, 0.02, 2.0, 16.0
 MOST_BELOW = 1000
 
 #: Halvings when the nearest allowed rates are sought: any will do, better ones grow faster.
-HALVINGS = 30
+HALVINGS = 20
 
 #: Tests simulated to tell the power, and what is given away for there being no more of them.
 SIMULATED, GIVEN_AWAY = 1000, 0.01
