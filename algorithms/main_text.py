@@ -17,8 +17,10 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    RoundLoss,
     SearchRound,
     StatisticOfProximity,
+    Trajectory,
 )
 from pdpaudit.network import SearchInstance
 
@@ -31,6 +33,7 @@ from .laws.worst_case import main_text_bound
 from .memoryless import sample_winners
 from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .searching import examine, ranked, score, targeting, unexamined
+from .trajectories import Rule, draw_trajectory
 
 __all__ = ["PTargetMainText", "search_until_found"]
 
@@ -139,6 +142,28 @@ class PTargetMainText:
         """Return ``size`` outputs, equal in law to as many runs; see :func:`.sample_winners`."""
         noise = self.distribution(instance)
         return sample_winners(instance, self.sop, noise, self.components - 1, size, rng)
+
+    def trajectory(
+        self, instance: SearchInstance, budget: int, rng: np.random.Generator
+    ) -> Trajectory:
+        """Return how a run goes on; see :func:`.draw_trajectory`."""
+        rule = Rule(self.distribution(instance))
+        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+
+    def round_loss(self, instance: SearchInstance) -> RoundLoss:
+        """Return what a component found costs: ε as claimed, and twice that in truth.
+
+        See :func:`.main_text_bound`. A statistic that declares no sensitivity gets no noise, and
+        then nothing is lost.
+        """
+        if self.distribution(instance).scale == 0:
+            return RoundLoss(self.epsilon, 0.0, "declared insensitive: no noise, and no loss")
+        return RoundLoss(
+            self.epsilon,
+            main_text_bound(self.epsilon),
+            "2ε a round by the exact law, and no less will do: to keep a winner its noise is "
+            "raised by 2Δ",
+        )
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_winners`."""

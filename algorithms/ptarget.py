@@ -16,17 +16,21 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    RoundLoss,
     SearchRound,
     StatisticOfProximity,
+    Trajectory,
 )
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_searches
 from .hidden import sample_searches, state_after_sfs
+from .laws.noise import Laplace
 from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .search_com import calibration, law_of_scores, search_com, search_com_question
 from .searching import targeting
+from .trajectories import Rule, draw_trajectory
 
 __all__ = ["PTarget"]
 
@@ -116,6 +120,32 @@ class PTarget:
         )
         return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
 
+    def trajectory(
+        self, instance: SearchInstance, budget: int, rng: np.random.Generator
+    ) -> Trajectory:
+        """Return how a run goes on; see :func:`.draw_trajectory`."""
+        n = instance.adjacency.shape[0]
+        noises = calibration(
+            self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
+        )
+        rule = Rule(Laplace(noises.score_scale), limit=noises.limit, limit_scale=noises.limit_scale)
+        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+
+    def round_loss(self, instance: SearchInstance) -> RoundLoss:
+        """Return what a component found costs: ε as claimed, and what is proved of one round.
+
+        It is the bound of :meth:`proved_bound` for the first round, which has most targets left.
+        """
+        if declared(self.sop, degree_bound(self.max_degree, instance))[1] == 0:
+            return RoundLoss(self.epsilon, 0.0, "declared to move for nobody: no loss")
+        bound, words = self._bound_of_one_round(instance)
+        return RoundLoss(
+            self.epsilon,
+            bound,
+            f"at most, by the proof for one round, {words}; that rounds add up is not proved, as "
+            "whom they examined stays hidden between them",
+        )
+
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_searches`."""
         n = instance.adjacency.shape[0]
@@ -151,10 +181,15 @@ class PTarget:
         _, impact = declared(self.sop, degree_bound(self.max_degree, instance))
         if self.components > 2 or impact == 0:
             return None
+        return ProvedBound(*self._bound_of_one_round(instance))
+
+    def _bound_of_one_round(self, instance: SearchInstance) -> tuple[float, str]:
+        """Return what the first search round keeps, and why; the impact cardinality is not 0."""
+        _, impact = declared(self.sop, degree_bound(self.max_degree, instance))
         movable = min(len(state_after_sfs(instance, self.sop).targets.members), impact)
         found = (1 + (impact + 1) / impact) / 2
         empty = movable / 4 + (impact + 1 - movable) / impact / 2
-        return ProvedBound(
+        return (
             self.epsilon * max(found, empty),
             f"{movable} remaining targets that one protected vertex may move, impact cardinality "
             f"{impact}: max(ε/2 + (IC + 1)/IC·ε/2, m'ε/4 + (IC + 1 - m')/IC·ε/2)",

@@ -19,8 +19,10 @@ from pdpaudit.contracts import (
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    RoundLoss,
     SearchRound,
     StatisticOfProximity,
+    Trajectory,
 )
 from pdpaudit.errors import InputError
 from pdpaudit.network import SearchInstance
@@ -33,6 +35,7 @@ from .laws.noise import Exponential, Gumbel, Laplace, Noise
 from .memoryless import sample_winners
 from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .searching import examine, ranked, score, targeting
+from .trajectories import Rule, draw_trajectory
 
 __all__ = ["NoiseName", "PTargetRepaired", "search_above_threshold"]
 
@@ -219,6 +222,19 @@ class PTargetRepaired:
         noise = self.distribution(instance)
         rounds = self.components - 1
         return sample_winners(instance, self.sop, noise, rounds, size, rng, self.threshold)
+
+    def trajectory(
+        self, instance: SearchInstance, budget: int, rng: np.random.Generator
+    ) -> Trajectory:
+        """Return how a run goes on; see :func:`.draw_trajectory`."""
+        rule = Rule(self.distribution(instance), threshold=self.threshold)
+        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+
+    def round_loss(self, instance: SearchInstance) -> RoundLoss:
+        """Return what a component found costs: what is claimed, which is proved."""
+        if self.distribution(instance).scale == 0:
+            return RoundLoss(self.epsilon, 0.0, "declared insensitive: no noise, and no loss")
+        return RoundLoss(self.epsilon, self.epsilon, "ε a round, proved: report noisy max")
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law; see :func:`.law_of_winners`."""

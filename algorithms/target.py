@@ -6,11 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
+from pdpaudit.contracts import (
+    Instance,
+    Law,
+    Outputs,
+    PrivacyClaim,
+    StatisticOfProximity,
+    Trajectory,
+)
 from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, query_limit
+from .laws.noise import Laplace
 from .searching import examine, ranked, score, targeting, unexamined
+from .trajectories import Rule, draw_trajectory
 
 __all__ = ["Target", "search_best_first"]
 
@@ -79,6 +88,13 @@ class Target:
     def law(self, instance: SearchInstance) -> Law:
         """Return the point mass on the one output."""
         return Law({self._search(instance.fresh()): 1.0})
+
+    def trajectory(
+        self, instance: SearchInstance, budget: int, rng: np.random.Generator
+    ) -> Trajectory:
+        """Return how the search goes on; see :func:`.draw_trajectory`."""
+        rule = Rule(Laplace(0.0), limit=query_limit(self.stop, instance.adjacency.shape[0]))
+        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
 
     def _search(self, instance: Instance) -> tuple[int, ...]:
         return targeting(

@@ -29,10 +29,14 @@ __all__ = [
     "ProvableMechanism",
     "ProvedBound",
     "RewiringStatistic",
+    "RoundLoss",
+    "RoundLossMechanism",
     "RoundMechanism",
     "SamplingMechanism",
     "SearchRound",
     "StatisticOfProximity",
+    "TracingMechanism",
+    "Trajectory",
 ]
 
 
@@ -370,4 +374,68 @@ class RoundMechanism(Protocol):
 
     def search_round(self, instance: Any) -> SearchRound:
         """Return the round after what is found from the seeds."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """One run of a search as a curve: what was found, and after how many oracle calls.
+
+    Attributes
+    ----------
+    vertices : ndarray of int, shape (f,)
+        The targets found by asking, in order; seeds are known and not among them.
+    found : ndarray of int, shape (f,)
+        How many calls had been made when each was found, its own included; ascending.
+    discoveries : ndarray of int, shape (c,)
+        The calls among ``found`` that met a new targeted component.
+    calls : int
+        Calls made until the search ended, or its budget was spent.
+    """
+
+    vertices: npt.NDArray[np.int64]
+    found: npt.NDArray[np.int64]
+    discoveries: npt.NDArray[np.int64]
+    calls: int
+
+
+@runtime_checkable
+class TracingMechanism(Protocol):
+    """A search that draws its trajectories without being run call by call, equal in law."""
+
+    def trajectory(self, instance: Any, budget: int, rng: np.random.Generator) -> Trajectory:
+        """Return one run, cut off after ``budget`` oracle calls."""
+        ...
+
+
+@dataclass(frozen=True)
+class RoundLoss:
+    """What each search round of a search loses: as claimed, and in truth.
+
+    Attributes
+    ----------
+    claimed : float
+        Claimed of each component found beyond the first, in nats.
+    true : float
+        What is true of it, in nats.
+    how : str
+        How that is known.
+
+    Examples
+    --------
+    >>> RoundLoss(0.05, 0.1, "to keep a winner its noise is raised by 2Δ").true
+    0.1
+    """
+
+    claimed: float
+    true: float
+    how: str
+
+
+@runtime_checkable
+class RoundLossMechanism(Protocol):
+    """A search whose loss adds up over the components it finds."""
+
+    def round_loss(self, instance: Any) -> RoundLoss:
+        """Return what each search round loses on this network and its neighbours."""
         ...

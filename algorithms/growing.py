@@ -1,0 +1,165 @@
+"""Scores that follow the targets found, as the set grows, without scoring everybody anew."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.contracts import StatisticOfProximity
+from pdpaudit.network import SearchInstance
+
+from .exploration import neighbours_of
+from .searching import score
+from .simulation import component_members, shelf
+from .statistics import CN, Path, Triangle
+
+__all__ = ["Growing", "growing"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Growing(Protocol):
+    """A statistic of every vertex with respect to components found one by one."""
+
+    @property
+    def scores(self) -> Floats:
+        """The scores now, shape ``(n,)``; not to be modified."""
+        ...
+
+    def add(self, label: int) -> Ints:
+        """Count one component more; return whose score is other than 0 for the first time."""
+        ...
+
+    def copy(self) -> Growing:
+        """Return the same scores, to grow by themselves."""
+        ...
+
+
+def growing(instance: SearchInstance, sop: StatisticOfProximity) -> Growing:
+    """Return the scores of a run that has found nothing yet.
+
+    CN changes near what is new in N(S). A path or a triangle ends in one component of S, so these
+    counts add up over components. Any other statistic is scored anew, once for each set met.
+
+    Parameters
+    ----------
+    instance : SearchInstance
+        The network.
+    sop : StatisticOfProximity
+        The statistic.
+    """
+    if isinstance(sop, CN):
+        return _CommonNeighbours(instance)
+    if isinstance(sop, Path | Triangle):
+        return _Sums(instance, sop)
+    return _Anew(instance, sop)
+
+
+class _CommonNeighbours:
+    """CN: whoever joins N(S) counts for each of its neighbours."""
+
+    def __init__(self, instance: SearchInstance) -> None:
+        n = instance.adjacency.shape[0]
+        self._instance = instance
+        self._near = np.zeros(n, dtype=np.bool_)
+        self._scratch = np.empty(n, dtype=np.int64)
+        self.scores: Floats = np.zeros(n)
+
+    def add(self, label: int) -> Ints:
+        around = _around(self._instance, label)
+        new = around[~self._near[around]]
+        self._near[new] = True
+        counted, _ = neighbours_of(self._instance.adjacency, new)
+        fresh = counted[self.scores[counted] == 0]
+        np.add.at(self.scores, counted, 1.0)
+        return self._distinct(fresh)
+
+    def copy(self) -> Growing:
+        """Return the same scores, to grow by themselves; the scratch is nobody's."""
+        return _copied(self, "_near", "scores")
+
+    def _distinct(self, vertices: Ints) -> Ints:
+        """Return each vertex once, without sorting: that which was written down last."""
+        number = np.arange(len(vertices))
+        self._scratch[vertices] = number
+        last: Ints = vertices[self._scratch[vertices] == number]
+        return last
+
+
+def _around(instance: SearchInstance, label: int) -> Ints:
+    """Return the neighbours of a component; O(its edges) the first time."""
+
+    def build() -> Ints:
+        members = component_members(instance)[label]
+        return np.unique(neighbours_of(instance.adjacency, members)[0])
+
+    return shelf(instance, "outputs").get(("around", label), build, len)
+
+
+class _Sums:
+    """A statistic that adds up over components."""
+
+    def __init__(self, instance: SearchInstance, sop: StatisticOfProximity) -> None:
+        self._instance, self._sop = instance, sop
+        self._seen = np.zeros(instance.adjacency.shape[0], dtype=np.bool_)
+        self.scores: Floats = np.zeros(instance.adjacency.shape[0])
+
+    def add(self, label: int) -> Ints:
+        vertices, values = self._share(label)
+        fresh = vertices[~self._seen[vertices]]
+        self._seen[vertices] = True
+        self.scores[vertices] += values
+        return fresh
+
+    def copy(self) -> Growing:
+        """Return the same scores, to grow by themselves."""
+        return _copied(self, "_seen", "scores")
+
+    def _share(self, label: int) -> tuple[Ints, Floats]:
+        def build() -> tuple[Ints, Floats]:
+            members = component_members(self._instance)[label]
+            values = score(self._sop, self._instance, members.tolist())
+            vertices = np.flatnonzero(values)
+            return vertices, values[vertices]
+
+        key: Any = ("share", self._sop, label)
+        return shelf(self._instance, "states").get(key, build, lambda share: 2 * len(share[0]))
+
+
+class _Anew:
+    """Any statistic."""
+
+    def __init__(self, instance: SearchInstance, sop: StatisticOfProximity) -> None:
+        self._instance, self._sop = instance, sop
+        self._seen = np.zeros(instance.adjacency.shape[0], dtype=np.bool_)
+        self._labels: tuple[int, ...] = ()
+        self.scores: Floats = np.zeros(instance.adjacency.shape[0])
+
+    def add(self, label: int) -> Ints:
+        self._labels = tuple(sorted((*self._labels, label)))
+
+        def build() -> Floats:
+            members = component_members(self._instance)
+            found = np.concatenate([members[known] for known in self._labels])
+            return score(self._sop, self._instance, found.tolist())
+
+        key: Any = ("scores", self._sop, self._labels)
+        self.scores = shelf(self._instance, "states").get(key, build, len)
+        fresh = np.flatnonzero((self.scores != 0) & ~self._seen)
+        self._seen[fresh] = True
+        return fresh
+
+    def copy(self) -> Growing:
+        """Return the same scores, to grow by themselves."""
+        return _copied(self, "_seen")
+
+
+def _copied(one: Growing, *own: str) -> Growing:
+    """Return a copy that shares everything but some arrays."""
+    new: Growing = object.__new__(type(one))
+    vars(new).update(vars(one))
+    vars(new).update({name: getattr(one, name).copy() for name in own})
+    return new
