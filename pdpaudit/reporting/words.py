@@ -23,14 +23,16 @@ def times(epsilon: float) -> str:
 
     Examples
     --------
-    >>> times(1.0), times(0.0), times(float("inf")), times(20.0)
-    ('2.7 times', '1.0 times', 'infinitely many times', '4.9e+08 times')
+    >>> times(1.0), times(0.0), times(float("inf")), times(20.0), times(0.1)
+    ('2.7 times', '1.0 times', 'infinitely many times', '4.9e+08 times', '1.105 times')
     """
     if math.isinf(epsilon):
         return "infinitely many times"
     if epsilon > 700:
         return f"e^{epsilon:.0f} times"
     factor = math.exp(epsilon)
+    if 1 < factor < 1.5:
+        return f"{factor:.3f} times"  # what is claimed and what is found are this near
     return f"{factor:.1f} times" if factor < 1e5 else f"{factor:.1e} times"
 
 
