@@ -23,7 +23,7 @@ from pdpaudit.network import SearchInstance
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_search
 from .hidden import Calibration, sample_search, state_at_seeds
-from .laws import Laplace, RoundScores, search_com_law
+from .laws import Laplace, NearbyLaws, RoundScores
 from .laws.exact_round import ExactRound, Number, exact_search_com
 from .laws.worst_case import search_com_bound
 from .proving import Question, enclose_winners, view_again, view_of_round
@@ -132,15 +132,14 @@ def search_com_question(
 
 
 def law_of_scores(noises: Calibration) -> RoundLawOfScores:
-    """Return the law of a round of :func:`search_com` as a function of scores alone."""
+    """Return the law of a round of :func:`search_com` as a function of scores alone.
+
+    Scores much like those asked about first cost least; see :class:`.NearbyLaws`.
+    """
+    laws = NearbyLaws(Laplace(noises.score_scale), noises.limit, Laplace(noises.limit_scale))
 
     def law(targets: Floats, levels: Floats, counts: Floats) -> tuple[Floats, float]:
-        found = search_com_law(
-            RoundScores.from_levels(targets, levels, counts),
-            noise=Laplace(noises.score_scale),
-            threshold=noises.limit,
-            threshold_noise=Laplace(noises.limit_scale),
-        )
+        found = laws(RoundScores.from_levels(targets, levels, counts))
         return found.log_found, found.log_none
 
     return law

@@ -10,6 +10,7 @@ from .exact_round import (
     exact_search_com,
     exact_threshold_stop,
 )
+from .nearby import NearbyLaws
 from .noise import Exponential, Gumbel, Laplace, Noise
 from .one_round import (
     RoundLaw,
@@ -46,6 +47,7 @@ __all__ = [
     "LawUnavailable",
     "ListLaw",
     "LossEnclosure",
+    "NearbyLaws",
     "Noise",
     "RoundLaw",
     "RoundScores",

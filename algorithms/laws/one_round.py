@@ -159,19 +159,30 @@ def search_com_law(
         return _noiseless_search(scores, threshold, threshold_noise)
     if threshold == np.inf:
         return first_target_law(scores.targets, noise)
-    counts = scores.counts
+    factors, panels, pooled = round_panels(scores, noise, threshold, threshold_noise)
+    logs = log_integrals(factors, panels, pooled)
+    inverse = np.unique(scores.targets, return_inverse=True)[1]
+    return _checked(logs[:pooled][inverse], float(logsumexp(logs[pooled:])))
+
+
+def round_panels(
+    scores: RoundScores, noise: Laplace, threshold: float, threshold_noise: Laplace
+) -> tuple[Callable[[FloatArray], Factors], FloatArray, int]:
+    """Integrands of one round of SearchCom, panels to begin with, and how many are pooled.
+
+    Per target level the density with which a given target of it wins and passes, and the one with
+    which any wins and fails; parameters as of `search_com_law`, noise on the scores.
+    """
+    levels, sizes = np.unique(scores.targets, return_counts=True)
 
     def stop(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         centred = x[:, None] - scores.levels
         above, below = noise.logsf(centred), noise.logcdf(centred)
-        return log_pass_fail(above, below, counts, threshold, threshold_noise.scale)
+        return log_pass_fail(above, below, scores.counts, threshold, threshold_noise.scale)
 
-    levels, inverse, sizes = np.unique(scores.targets, return_inverse=True, return_counts=True)
-    kinks = np.union1d(levels, scores.levels)
-    crowd = float(counts.sum()) + scores.targets.size
-    panels = _laplace_panels(kinks, noise, crowd)
-    found, log_none = _winner_integrals(noise, levels, sizes, panels, stop)
-    return _checked(found[inverse], log_none)
+    crowd = float(scores.counts.sum()) + scores.targets.size
+    panels = _laplace_panels(np.union1d(levels, scores.levels), noise, crowd)
+    return _winner_densities(noise, levels, sizes, stop), panels, levels.size
 
 
 def first_target_law(
@@ -312,7 +323,7 @@ def _log_argmax(values: FloatArray, noise: Noise) -> FloatArray:
         panels = levels[-1] + _tail(reach, noise.scale)
     else:
         raise InputError(f"no law for the noise {noise!r}; use Laplace, Gumbel or Exponential")
-    found, _ = _winner_integrals(noise, levels, sizes, panels, None)
+    found = log_integrals(_winner_densities(noise, levels, sizes, None), panels)
     return np.asarray(found[inverse])
 
 
@@ -325,32 +336,46 @@ def _laplace_panels(kinks: FloatArray, noise: Laplace, crowd: float) -> FloatArr
     return np.concatenate([kinks[0] - tail[::-1], kinks, kinks[-1] + tail])
 
 
-def _winner_integrals(
+def _winner_densities(
     noise: Noise,
     levels: FloatArray,
     sizes: NDArray[np.int64],
-    panels: FloatArray,
     stop: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None,
-) -> tuple[FloatArray, float]:
-    """Per level, log Pr[a given target of it wins and passes]; and log Pr[no winner passes]."""
-    weights = sizes.astype(float)
-    log_sizes = np.log(weights)
-
+) -> Callable[[FloatArray], Factors]:
     def factors(x: FloatArray) -> Factors:
         centred = x[:, None] - levels
         log_pdf, log_cdf = noise.logpdf(centred), noise.logcdf(centred)
-        others = _product_of_others(log_cdf, weights)
-        if stop is None:
-            return Factors(others, np.zeros_like(others), log_pdf)
-        log_pass, log_fail = stop(x)
-        up = np.hstack([others + log_pass[:, None], others])
-        down = np.hstack([np.zeros_like(others), np.repeat(log_fail[:, None], levels.size, axis=1)])
-        return Factors(up, down, np.hstack([log_pdf, log_pdf + log_sizes]))
+        return winner_factors(log_pdf, log_cdf, sizes, None if stop is None else stop(x))
 
+    return factors
+
+
+def winner_factors(
+    log_pdf: FloatArray,
+    log_cdf: FloatArray,
+    sizes: NDArray[np.int64],
+    stop: tuple[FloatArray, FloatArray] | None,
+) -> Factors:
+    """Factors of a round's integrals at N points: per target level found, then none found.
+
+    Parameters
+    ----------
+    log_pdf, log_cdf : array, shape (N, L)
+        Of the noise, at the points less the target levels.
+    sizes : array of int, shape (L,)
+        Targets per level.
+    stop : pair of arrays, shape (N,), or None
+        Log probability that a winner there passes the stopping rule, and fails; None for no rule
+        and no second half.
+    """
+    weights = sizes.astype(float)
+    others = _product_of_others(log_cdf, weights)
     if stop is None:
-        return log_integrals(factors, panels), -np.inf
-    logs = log_integrals(factors, panels, pooled=levels.size)
-    return logs[: levels.size], float(logsumexp(logs[levels.size :]))
+        return Factors(others, np.zeros_like(others), log_pdf)
+    log_pass, log_fail = stop
+    up = np.hstack([others + log_pass[:, None], others])
+    down = np.hstack([np.zeros_like(others), np.repeat(log_fail[:, None], sizes.size, axis=1)])
+    return Factors(up, down, np.hstack([log_pdf, log_pdf + np.log(weights)]))
 
 
 def _product_of_others(log_cdf: FloatArray, weights: FloatArray) -> FloatArray:

@@ -28,10 +28,12 @@ _LOG_COARSE = np.log(_COARSE_WEIGHTS / 2.0)
 _LOG_NEGLIGIBLE = np.log(1e-16)
 # Two rules of orders 14 and 24 that differ by a share d of a panel's integral: the finer one is
 # taken to be off by d^1.5 (24/14 = 1.71 in theory), which may be this share of the whole.
-_LOG_ERROR = np.log(1e-13)
+_LOG_ERROR = np.log(1e-14)
 # Quadrature must see at least this share of the panel's upper bound.
 _LOG_SEEN = np.log(1e-4)
 _MAX_DEPTH = 200
+# Panels that other integrands are to use as well meet each limit with these nats to spare.
+_SPARE = 4.0
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,71 @@ def log_integrals(
     >>> float(np.exp(log_integrals(density, np.array([0.0, 1.0, 50.0]))[0]).round(12))
     1.0
     """
+    logs, _ = _integrate(factors, breakpoints, pooled)
+    return logs
+
+
+def panels_of(
+    factors: Callable[[FloatArray], Factors], breakpoints: FloatArray, pooled: int = 0
+) -> FloatArray:
+    """Return the ends of the panels of `log_integrals`, dropped ones included; see there.
+
+    They are somewhat finer than it needs, so that they serve similar integrands too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def density(x):
+    ...     zero = np.zeros((x.size, 1))
+    ...     return Factors(zero, -x[:, None], zero)
+    >>> panels_of(density, np.array([0.0, 1.0, 99.0]))[:4].tolist()
+    [0.0, 1.0, 4.0625, 7.125]
+    """
+    _, ends = _integrate(factors, breakpoints, pooled, _SPARE)
+    return ends
+
+
+def nodes_of(ends: FloatArray) -> FloatArray:
+    """Nodes of the panels between ``ends``, panel by panel, shape (P * 19,)."""
+    left, right = ends[:-1], ends[1:]
+    middle, half = 0.5 * (left + right), 0.5 * (right - left)
+    return np.asarray((middle[:, None] + half[:, None] * _ALL_NODES).ravel())
+
+
+def log_integrals_on(
+    widths: FloatArray, low: Factors, high: Factors, inside: Factors, pooled: int = 0
+) -> FloatArray | None:
+    """Do as `log_integrals` on given panels; None where one of them would have to be divided.
+
+    Parameters
+    ----------
+    widths : array, shape (P,)
+        Of the panels, whose order does not matter.
+    low, high : Factors, shape (P, E)
+        At their left and right ends.
+    inside : Factors, shape (P * 19, E)
+        At their nodes, see `nodes_of`.
+    pooled : int
+        As there.
+    """
+    log_width = np.log(widths)[:, None]
+    upper = high.up + low.down + np.maximum(low.either, high.either) + log_width
+    lower = low.up + high.down + np.minimum(low.either, high.either) + log_width
+    fine, coarse = _both_rules(inside, log_width)
+    total = np.maximum(_pool(logsumexp(fine), pooled), _pool(logsumexp(lower), pooled))
+    return logsumexp(fine) if _agree(fine, coarse, upper, total).all() else None
+
+
+def _integrate(
+    factors: Callable[[FloatArray], Factors],
+    breakpoints: FloatArray,
+    pooled: int,
+    spare: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of the integrals, and ends of the panels."""
     ends = factors(breakpoints)
     left, right = breakpoints[:-1], breakpoints[1:]
+    kept = [breakpoints]
     lo = Factors(ends.up[:-1], ends.down[:-1], ends.either[:-1])
     hi = Factors(ends.up[1:], ends.down[1:], ends.either[1:])
     done: list[FloatArray] = []
@@ -104,9 +169,9 @@ def log_integrals(
         lower = lo.up + hi.down + np.minimum(lo.either, hi.either) + log_width
         floor = logsumexp(np.concatenate([*done, lower]))
         floor = _pool(floor, pooled)
-        keep = np.any(upper > floor + _LOG_NEGLIGIBLE, axis=1)
+        keep = np.any(upper > floor + _LOG_NEGLIGIBLE - spare, axis=1)
         if not keep.any():
-            return logsumexp(np.concatenate([*done, lower]))
+            return logsumexp(np.concatenate([*done, lower])), np.unique(np.concatenate(kept))
         left, right, upper = left[keep], right[keep], upper[keep]
         lo, hi, log_width = _take(lo, keep), _take(hi, keep), log_width[keep]
         middle, half = 0.5 * (left + right), 0.5 * (right - left)
@@ -114,17 +179,15 @@ def log_integrals(
         nodes = (middle[:, None] + half[:, None] * _ALL_NODES).ravel()
         inside = factors(nodes)
         shape = (left.size, _ALL_NODES.size, -1)
-        values = inside.log_value.reshape(shape)
-        fine = logsumexp(values[:, :12] + _LOG_FINE[:, None], axis=1) + log_width
-        coarse = logsumexp(values[:, 12:] + _LOG_COARSE[:, None], axis=1) + log_width
+        fine, coarse = _both_rules(inside, log_width)
         total = _pool(logsumexp(np.concatenate([*done, fine])), pooled)
         total = np.maximum(total, floor)
-        good = _agree(fine, coarse, upper, total)
+        good = _agree(fine, coarse, upper, total, spare)
         if good.any():
             done.append(fine[good])
         bad = ~good
         if not bad.any():
-            return logsumexp(np.concatenate(done))
+            return logsumexp(np.concatenate(done)), np.unique(np.concatenate(kept))
         centre = Factors(
             inside.up.reshape(shape)[bad, 15],
             inside.down.reshape(shape)[bad, 15],
@@ -134,10 +197,19 @@ def log_integrals(
         lo, hi = _join(low, centre), _join(centre, high)
         left = np.concatenate([left[bad], middle[bad]])
         right = np.concatenate([middle[bad], right[bad]])
+        kept.append(middle[bad])
     raise LawUnavailable(
         f"quadrature did not converge near x = {left[0]!r}; "
         "score levels closer than rounding allows: round the scores"
     )
+
+
+def _both_rules(inside: Factors, log_width: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Each panel's integrals by the finer and by the coarser rule."""
+    values = inside.log_value.reshape((log_width.size, _ALL_NODES.size, -1))
+    fine = logsumexp(values[:, :12] + _LOG_FINE[:, None], axis=1) + log_width
+    coarse = logsumexp(values[:, 12:] + _LOG_COARSE[:, None], axis=1) + log_width
+    return fine, coarse
 
 
 def _pool(total: FloatArray, pooled: int) -> FloatArray:
@@ -149,14 +221,18 @@ def _pool(total: FloatArray, pooled: int) -> FloatArray:
 
 
 def _agree(
-    fine: FloatArray, coarse: FloatArray, upper: FloatArray, total: FloatArray
+    fine: FloatArray,
+    coarse: FloatArray,
+    upper: FloatArray,
+    total: FloatArray,
+    spare: float = 0.0,
 ) -> NDArray[np.bool_]:
     """Panels on which every integral is either negligible or resolved."""
-    negligible = upper <= total + _LOG_NEGLIGIBLE
+    negligible = upper <= total + _LOG_NEGLIGIBLE - spare
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.log(np.minimum(np.abs(np.expm1(coarse - fine)), 1.0))
         error = fine + 1.5 * gap
-    resolved = (error <= total + _LOG_ERROR) & (fine >= upper + _LOG_SEEN)
+    resolved = (error <= total + _LOG_ERROR - spare) & (fine >= upper + _LOG_SEEN + spare)
     return np.asarray(np.all(negligible | resolved, axis=1))
 
 

@@ -7,6 +7,8 @@ of that probability and of its complement, both to relative accuracy, for millio
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
@@ -117,7 +119,8 @@ def _log_survival(b: FloatArray, threshold: FloatArray | float, scale: float) ->
     return np.asarray(np.where(t > 0.0, tail, np.log1p(-np.exp(tail))))
 
 
-def _expit(x: FloatArray) -> FloatArray:
+def expit(x: FloatArray) -> FloatArray:
+    """Logistic function, accurate in the lower tail."""
     tail = np.exp(-np.abs(x))
     return np.asarray(np.where(x > 0.0, 1.0, tail) / (1.0 + tail))
 
@@ -137,7 +140,7 @@ def _tilt(
     high = np.zeros(points)
     tilt = 0.5 * low if scale > 0.0 else high.copy()
     for iteration in range(200):
-        above = _expit(log_odds + tilt[:, None])
+        above = expit(log_odds + tilt[:, None])
         mean = above @ counts
         variance = (above * (1.0 - above)) @ counts
         width = np.maximum(np.sqrt(variance), 1.0)
@@ -172,47 +175,148 @@ def _log_expected_survival(
     scale: float,
 ) -> FloatArray:
     """Log E[S(B)] at each point, by tilting and a short Fourier sum."""
+    plan = contour(log_odds, counts, thresholds, scale)
+    phi = np.exp(plan.log_phi)
+    moment = log_moment(log_odds, log_base, counts, plan.tilt, plan.centre)
+    return moment + plan.log_sum(phi)
+
+
+@dataclass(frozen=True, eq=False)
+class Contour:
+    """Where E[S(B)] is summed: frequencies of the tilted law of B, and S's transform there.
+
+    Attributes
+    ----------
+    tilt, centre : ndarray, shape (N,)
+        The tilt at each point, and the count from which others are measured.
+    mean, variance : ndarray, shape (N,)
+        Of the tilted law; the mean less the centre.
+    reach : ndarray, shape (N,)
+        How far from the centre the window of counts extends, at least, or as far as there are.
+    owner, theta, offset : ndarray
+        For each frequency its point and its angle; where each point's begin.
+    kernel : ndarray of complex
+        Weight and transform of S, in units of ``exp(log_unit)``.
+    log_phi : ndarray of complex
+        Log E exp(i theta (B - centre)) under the tilted law.
+    """
+
+    tilt: FloatArray
+    centre: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    reach: FloatArray
+    owner: IntArray
+    theta: FloatArray
+    offset: IntArray
+    kernel: NDArray[np.complex128]
+    log_unit: FloatArray
+    log_phi: NDArray[np.complex128]
+
+    def log_sum(self, phi: NDArray[np.complex128]) -> FloatArray:
+        """Log E[S(B) exp(-tilt (B - centre))] under a tilted law with the transform ``phi``."""
+        sums = np.add.reduceat((phi * self.kernel).real, self.offset)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.log_unit + np.log(np.maximum(sums, 0.0)))
+
+
+def contour(
+    log_odds: FloatArray,
+    counts: FloatArray,
+    thresholds: FloatArray,
+    scale: float,
+    *,
+    spare: float = 0.0,
+) -> Contour:
+    """Choose tilt, window and frequencies at each of N points.
+
+    Parameters
+    ----------
+    log_odds : array, shape (N, L)
+        That a vertex of a level is counted.
+    counts : array, shape (L,)
+    thresholds : array, shape (N,)
+    scale : float
+    spare : float
+        Share by which the window is wider and the frequencies go further than this law needs,
+        for the sake of others much like it; the window then ignores that counts end.
+    """
     tilt = _tilt(log_odds, counts, thresholds, scale)
     tilted = log_odds + tilt[:, None]
     # Likely vertices are counted by exception, so that only the spread of B, not its size,
     # limits the accuracy: from here on B stands for B less the number `ones` of likely ones.
     mostly = tilted > 0.0
     sign = np.where(mostly, -1.0, 1.0)
-    rare = _expit(-np.abs(tilted))
+    rare = expit(-np.abs(tilted))
     ones = mostly @ counts
     mean = (sign * rare) @ counts
     variance = (rare * (1.0 - rare)) @ counts
     lowest, highest = -ones, counts.sum() - ones
     thresholds = thresholds - ones
     centre = np.clip(np.rint(mean), lowest, highest)
-    c = _WINDOW_EXPONENT
-    half = np.ceil(c / 3.0 + np.sqrt(c * c / 9.0 + 2.0 * c * variance)) + 1.0
-    first = np.maximum(centre - half, lowest)
-    last = np.minimum(centre + half, highest)
+    half = window_reach(variance)
+    if spare:
+        half = np.ceil(half * (1.0 + spare)) + 2.0
+        first, last = centre - half, centre + half
+    else:
+        first, last = np.maximum(centre - half, lowest), np.minimum(centre + half, highest)
     size = last - first + 1.0
     # |transform| <= exp(-2 variance sin^2(theta/2)), so these frequencies suffice.
-    sine = np.minimum(np.sqrt(_FREQUENCY_EXPONENT / 2.0 / np.maximum(variance, 1e-9)), 1.0)
+    enough = _FREQUENCY_EXPONENT * (1.0 + spare) / 2.0
+    sine = np.minimum(np.sqrt(enough / np.maximum(variance, 1e-9)), 1.0)
     cut = np.ceil(size * np.arcsin(sine) / np.pi)
     top = np.minimum(np.floor(size / 2.0), cut).astype(np.int64)
     owner = np.repeat(np.arange(mean.size), top + 1)
     offset = np.cumsum(top + 1) - (top + 1)
     j = np.arange(owner.size) - offset[owner]
     theta = 2.0 * np.pi * j / size[owner]
-    log_phi = _log_transform(rare, sign, counts, owner, theta)
+    # a series is as good for this law, but its error is not one that shrinks with the transform
+    transform = transform_by_levels if spare else _log_transform
+    log_phi = transform(rare, sign, counts, owner, theta)
     shift = centre[owner]
     d = -tilt[owner] - 1j * theta
-    phi = np.exp(log_phi + 1j * theta * (mean[owner] - shift))
     log_unit = _kernel_size(first, last, centre, -tilt, thresholds, scale)
     kernel = _kernel(first[owner], last[owner], shift, log_unit[owner], d, thresholds[owner], scale)
     weight = np.where((j == 0) | (2 * j == size[owner]), 1.0, 2.0)
-    terms = weight * (phi * kernel).real / size[owner]
-    sums = np.add.reduceat(terms, offset)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_sums = np.log(np.maximum(sums, 0.0))
-    return _log_moment(log_odds, log_base, counts, tilt, ones + centre) + log_unit + log_sums
+    return Contour(
+        tilt,
+        ones + centre,
+        mean - centre,
+        variance,
+        half,
+        owner,
+        theta,
+        offset,
+        weight / size[owner] * kernel,
+        log_unit,
+        log_phi + 1j * theta * (mean[owner] - shift),
+    )
 
 
-def _log_moment(
+def window_reach(variance: FloatArray, exponent: float = _WINDOW_EXPONENT) -> FloatArray:
+    """How far from its mean a sum of bits may be, up to a mass of exp(-exponent); Bernstein.
+
+    Examples
+    --------
+    >>> window_reach(np.array([0.0, 100.0])).tolist()
+    [25.0, 99.0]
+    """
+    c = exponent
+    return np.asarray(np.ceil(c / 3.0 + np.sqrt(c * c / 9.0 + 2.0 * c * variance)) + 1.0)
+
+
+def frequency_exponent(variance: FloatArray, theta: FloatArray) -> FloatArray:
+    """Bound the transform of a sum of bits at ``theta``: it is at most exp(-this).
+
+    Examples
+    --------
+    >>> float(frequency_exponent(np.array(10.0), np.array(np.pi)))
+    20.0
+    """
+    return np.asarray(2.0 * variance * np.sin(theta / 2.0) ** 2)
+
+
+def log_moment(
     log_odds: FloatArray,
     log_base: FloatArray,
     counts: FloatArray,
@@ -224,7 +328,7 @@ def _log_moment(
     # log(1 + p (e^t - 1)) for the rarer outcome; where likely ones are counted by exception,
     # their e^(t count) is taken out and set against the centre exactly
     mostly = log_odds > 0.0
-    change = _expit(-np.abs(log_odds)) * np.expm1(np.where(mostly, np.minimum(-t, 700.0), t))
+    change = expit(-np.abs(log_odds)) * np.expm1(np.where(mostly, np.minimum(-t, 700.0), t))
     small = np.log1p(np.where(np.abs(change) < 0.5, change, 0.0))
     far = log_base + np.logaddexp(0.0, log_odds + t) - np.where(mostly, t, 0.0)
     total = np.where(np.abs(change) < 0.5, small, far) @ counts
@@ -242,10 +346,19 @@ def _log_transform(
     wide = ((rare * (1.0 - rare)) @ counts >= _SERIES_VARIANCE)[owner]
     if wide.any():
         result[wide] = _transform_by_cumulants(rare, sign, counts, owner[wide], theta[wide])
-    rest = np.flatnonzero(~wide)
+    rest = ~wide
+    result[rest] = transform_by_levels(rare, sign, counts, owner[rest], theta[rest])
+    return result
+
+
+def transform_by_levels(
+    rare: FloatArray, sign: FloatArray, counts: FloatArray, owner: IntArray, theta: FloatArray
+) -> NDArray[np.complex128]:
+    """Do so by a product over the levels, to relative accuracy."""
+    result = np.empty(owner.size, dtype=np.complex128)
     step = max(1, _CHUNK // counts.size)
-    for start in range(0, rest.size, step):
-        part = rest[start : start + step]
+    for start in range(0, owner.size, step):
+        part = slice(start, start + step)
         p, angle = rare[owner[part]], theta[part, None]
         drop = 2.0 * np.sin(angle / 2.0) ** 2
         loss = 2.0 * p * (1.0 - p) * drop

@@ -95,9 +95,9 @@ class CN:
             if not len(some) or not len(others):
                 return some
             marked[others] = True
-            left = some[~marked[some]]
+            left = ~marked[some]
             marked[others] = False
-            return left
+            return np.asarray(some[left])
 
         def rewired(
             vertex: int, neighbours: npt.NDArray[np.integer[Any]]
