@@ -10,16 +10,15 @@ from types import TracebackType
 import typer
 
 import pdpaudit
-from pdpaudit.cli.audit import audit_command
-from pdpaudit.cli.check import check_command
-from pdpaudit.cli.claims import claims_command
-from pdpaudit.cli.listing import list_command
-from pdpaudit.cli.replay import replay_command
-from pdpaudit.cli.report import report_command
+from pdpaudit.cli import audit, check, claims, listing, replay, report
 from pdpaudit.errors import InputError
 from pdpaudit.registry import UserCodeError
+from pdpaudit.reporting.plaintext import clip, visible
 
 __all__ = ["app", "main"]
+
+#: Characters of a complaint.
+MOST = 2000
 
 app = typer.Typer(
     name="pdpaudit",
@@ -40,12 +39,12 @@ def _without_command(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-app.command("audit")(audit_command)
-app.command("check")(check_command)
-app.command("claims")(claims_command)
-app.command("replay")(replay_command)
-app.command("report")(report_command)
-app.command("list")(list_command)
+app.command("audit", epilog=audit.EXAMPLES)(audit.audit_command)
+app.command("check", epilog=check.EXAMPLES)(check.check_command)
+app.command("claims", epilog=claims.EXAMPLES)(claims.claims_command)
+app.command("replay", epilog=replay.EXAMPLES)(replay.replay_command)
+app.command("report", epilog=report.EXAMPLES)(report.report_command)
+app.command("list", epilog=listing.EXAMPLES)(listing.list_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -96,4 +95,5 @@ def _theirs(error: BaseException) -> TracebackType | None:
 
 
 def _complain(message: str) -> None:
-    typer.echo(f"pdpaudit: {message}", err=True)
+    # Names from files come in; what would move the cursor is shown, and no name fills the screen.
+    typer.echo(f"pdpaudit: {clip(visible(message), MOST)}", err=True)

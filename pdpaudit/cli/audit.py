@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.cli.completing import METHODS, NOISES, OBSERVABLES, among, names_of
 
-__all__ = ["audit_command"]
+__all__ = ["EXAMPLES", "audit_command"]
+
+EXAMPLES = o.examples(
+    "pdpaudit audit PTarget:main-text --seed 1",
+    "pdpaudit audit my_search.py:Search --samples 2000 --json result.json",
+    "pdpaudit audit PTarget --edges edges.csv --nodes nodes.csv --exposure",
+)
 
 MECHANISM = "Mechanism"
 
@@ -18,11 +25,15 @@ def audit_command(
     mechanism: Annotated[
         str,
         typer.Argument(
-            help="A registered name (see `pdpaudit list`), path/to/file.py:Name or module:Name."
+            metavar="MECHANISM",
+            autocompletion=names_of("mechanisms"),
+            help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
+            "a name in ./mechanisms.py.",
         ),
     ],
     epsilon: Annotated[
-        float | None, typer.Option(help="Privacy parameter ε of each search; default 1.")
+        float | None,
+        typer.Option(help="Privacy parameter ε of each search; default: the mechanism's own, 1."),
     ] = None,
     delta: Annotated[
         float | None, typer.Option(help="δ of the claim made by advanced composition.")
@@ -39,9 +50,15 @@ def audit_command(
     ] = None,
     noise: Annotated[
         str | None,
-        typer.Option(help="Noise of the repaired search: laplace, gumbel or exponential."),
+        typer.Option(
+            autocompletion=among(NOISES),
+            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
+        ),
     ] = None,
-    sop: Annotated[str | None, typer.Option(help="Statistic of proximity; default CN.")] = None,
+    sop: Annotated[
+        str | None,
+        typer.Option(autocompletion=names_of("sops"), help="Statistic of proximity; default CN."),
+    ] = None,
     max_degree: Annotated[
         int | None,
         typer.Option(
@@ -69,13 +86,17 @@ def audit_command(
         ),
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="That no true claim is called violated, over the whole command.")
+        float,
+        typer.Option(
+            help="Probability that no true claim is called violated, over the whole command."
+        ),
     ] = 0.95,
     method: Annotated[
         str,
         typer.Option(
+            autocompletion=among(METHODS),
             help="How ε is bounded from two counts: exact, clopper-pearson, betting, or "
-            "approximately by score or katz; sequential: see --sequential."
+            "approximately by score or katz; sequential: see --sequential.",
         ),
     ] = "exact",
     sequential: Annotated[
@@ -102,8 +123,9 @@ def audit_command(
     observe: Annotated[
         str | None,
         typer.Option(
+            autocompletion=among(OBSERVABLES),
             help="Audit a by-product of a search and not its list: queries, examined, truncated "
-            "or time."
+            "or time.",
         ),
     ] = None,
     prove: Annotated[
@@ -130,10 +152,6 @@ def audit_command(
 
     Without --edges it looks for neighbouring networks on planted instances and embedded real
     networks; with a network it rewires that network's protected people.
-
-    For example: pdpaudit audit PTarget:main-text --seed 1
-
-    On your own network: pdpaudit audit PTarget --edges edges.csv --nodes nodes.csv
     """
     from dataclasses import replace
 
@@ -231,5 +249,5 @@ def audit_command(
         show_exposure(screen, result.context["exposure"])
     write_json(json_file, result)
     if json_file is not None and str(json_file) != "-":
-        screen.print(f"result written to {Path(json_file)}", markup=False)
+        screen.print(f"result written to {Path(json_file)}", markup=False, soft_wrap=True)
     return exit_status(result.status)

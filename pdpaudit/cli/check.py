@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.cli.completing import CHECKS, among, names_of
 
 if TYPE_CHECKING:
     from pdpaudit.results import CheckResult
 
-__all__ = ["check_command"]
+__all__ = ["EXAMPLES", "check_command"]
+
+EXAMPLES = o.examples(
+    "pdpaudit check CN --seed 1",
+    "pdpaudit check my_sop.py:closeness --max-vertices 4 --json result.json",
+    "pdpaudit check CN --select own-network --edges edges.csv --nodes nodes.csv",
+)
 
 
 def check_command(
     sop: Annotated[
         str,
         typer.Argument(
+            metavar="SOP",
+            autocompletion=names_of("sops"),
             help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
-            "a name in ./sops.py."
+            "a name in ./sops.py.",
         ),
     ],
     max_vertices: Annotated[
@@ -31,10 +40,20 @@ def check_command(
         typer.Option(help="Public degree bound of the network; default: its vertices less one."),
     ] = None,
     select: Annotated[
-        list[str] | None, typer.Option(help="Run this check only; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="CHECK",
+            autocompletion=among(CHECKS),
+            help="Run this check only; may be repeated.",
+        ),
     ] = None,
     skip: Annotated[
-        list[str] | None, typer.Option(help="Leave this check out; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="CHECK",
+            autocompletion=among(CHECKS),
+            help="Leave this check out; may be repeated.",
+        ),
     ] = None,
     expect_failure: Annotated[
         list[str] | None,
@@ -68,10 +87,6 @@ def check_command(
     """Check what a statistic of proximity declares, and that it behaves.
 
     Exhaustive on small networks, random and guided search beyond, and with --edges on yours.
-
-    For example: pdpaudit check CN --seed 1
-
-    Your own: pdpaudit check path/to/file.py:Name --json result.json
     """
     import time
     from dataclasses import replace
@@ -140,7 +155,7 @@ def check_command(
     show_checks_end(screen, result, sop, f"pdpaudit replay {json_file}" if saved else "")
     write_json(json_file, result)
     if saved:
-        screen.print(f"result written to {json_file}", markup=False)
+        screen.print(f"result written to {json_file}", markup=False, soft_wrap=True)
     return exit_status(result.status)
 
 

@@ -8,18 +8,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.cli.completing import names_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from pdpaudit.results import Result
 
-__all__ = ["claims_command"]
+__all__ = ["EXAMPLES", "claims_command"]
+
+EXAMPLES = o.examples(
+    "pdpaudit claims --select C6 --select C11 --seed 1",
+    "pdpaudit claims --seed 1 --output reports/paper",
+)
 
 
 def claims_command(
     select: Annotated[
-        list[str] | None, typer.Option(help="Audit this claim only, such as C2; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="CLAIM",
+            autocompletion=names_of("claims"),
+            help="Audit this claim only, such as C2; may be repeated.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -33,10 +44,7 @@ def claims_command(
     json_file: o.Json = None,
     quiet: o.Quiet = False,
 ) -> int:
-    """Audit every claim of the paper, and write the dossier.
-
-    For example: pdpaudit claims --seed 1 --output reports/paper
-    """
+    """Audit every claim of the paper, and write the dossier."""
     import shlex
     import time
     from dataclasses import replace

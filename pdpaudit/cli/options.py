@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pdpaudit.cli.completing import BACKENDS, among
 from pdpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "TargetColumn",
     "TargetedValue",
     "WeightColumn",
+    "examples",
 ]
 
 NETWORK = "Network"
@@ -48,7 +50,11 @@ Edges = Annotated[
     ),
 ]
 Nodes = Annotated[
-    Path | None, typer.Option(help="People and their labels.", rich_help_panel=NETWORK)
+    Path | None,
+    typer.Option(
+        help="Table of people and their labels: who is targeted, who is protected.",
+        rich_help_panel=NETWORK,
+    ),
 ]
 IdColumn = Annotated[
     str | None,
@@ -109,6 +115,7 @@ Store = Annotated[
 Backend = Annotated[
     str,
     typer.Option(
+        autocompletion=among(BACKENDS),
         help="Where workers are: loky or multiprocessing on this machine, dask on a cluster; "
         "never changes the result.",
     ),
@@ -124,6 +131,18 @@ Json = Annotated[
     Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+def examples(*commands: str) -> str:
+    """Return examples as they stand below a command's help, each on a line of its own.
+
+    Examples
+    --------
+    >>> examples("pdpaudit list").splitlines()[1:]
+    ['Examples:', '  pdpaudit list']
+    """
+    # After a backspace on a line of its own the lines are not joined.
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,20 @@ from pdpaudit.cli import options as o
 if TYPE_CHECKING:
     from pdpaudit.network import Network
 
-__all__ = ["read_again", "replay_command"]
+__all__ = ["EXAMPLES", "read_again", "replay_command"]
+
+EXAMPLES = o.examples("pdpaudit replay result.json")
 
 
 def replay_command(
-    file: Annotated[Path, typer.Argument(help="A result written with --json.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result written with --json.")],
     jobs: o.Jobs = -1,
     quiet: o.Quiet = False,
 ) -> int:
-    """Re-run the witnesses of a result and say whether each shows again what it showed.
+    """Re-run the witnesses of a result.
 
-    Exit status 0 when all are reproduced, 1 when one is not.
-
-    For example: pdpaudit replay result.json
+    Says of each whether it shows again what it showed, and why not. Exit status 0 when all are
+    reproduced, 1 when one is not.
     """
     from rich.text import Text
 

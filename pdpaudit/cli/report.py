@@ -7,31 +7,46 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["report_command"]
+from pdpaudit.cli import options as o
+from pdpaudit.cli.completing import among
+
+__all__ = ["EXAMPLES", "report_command"]
+
+EXAMPLES = o.examples(
+    "pdpaudit report result.json -o report.html",
+    "pdpaudit report a.json b.json -o report.md",
+)
 
 
 def report_command(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Results written with --json; several become one report."),
+        typer.Argument(
+            metavar="FILE...", help="Results written with --json; several become one report."
+        ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where to write; - for standard output.", show_default=False
+            "--output",
+            "-o",
+            help="Where to write; - for standard output. Default: report.html, or report.md.",
+            show_default=False,
         ),
     ] = None,
     form: Annotated[
         str | None,
-        typer.Option("--format", help="html or md; default: by the ending of --output, else html."),
+        typer.Option(
+            "--format",
+            autocompletion=among(("html", "md")),
+            help="html or md; default: by the ending of --output, else html.",
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: o.Quiet = False,
 ) -> int:
-    """Write a report for people from result files: one page that needs nothing else.
+    """Write a report for people from result files.
 
-    For example: pdpaudit report result.json -o report.html
-
-    As Markdown, several results: pdpaudit report a.json b.json -o report.md
+    One page that needs nothing else: verdicts first, in words, then pictures and all numbers.
     """
     from pdpaudit.cli.output import check_writable, console
     from pdpaudit.errors import InputError

@@ -1,0 +1,92 @@
+"""What a shell offers for a half-typed word; nothing heavy is imported for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pdpaudit.errors import InputError
+from pdpaudit.registry import Group, registered
+
+__all__ = [
+    "BACKENDS",
+    "CHECKS",
+    "METHODS",
+    "NOISES",
+    "OBSERVABLES",
+    "among",
+    "by_number",
+    "names_of",
+]
+
+# Written down here, as the modules that define them take a second to import; tests compare them.
+BACKENDS = ("loky", "multiprocessing", "dask")
+METHODS = ("exact", "clopper-pearson", "betting", "score", "katz", "sequential")
+NOISES = ("laplace", "gumbel", "exponential")
+OBSERVABLES = ("queries", "examined", "truncated", "time")
+CHECKS = (
+    "finite",
+    "deterministic",
+    "graph-unchanged",
+    "global-random-state",
+    "order-independent",
+    "label-independent",
+    "fast-path",
+    "targeted-sensitivity",
+    "impact-cardinality",
+    "tightness",
+    "own-network",
+)
+
+Completer = Callable[[str], list[str]]
+
+
+def among(words: tuple[str, ...]) -> Completer:
+    """Return what completes to one of these words.
+
+    Examples
+    --------
+    >>> among(("loky", "dask"))("l")
+    ['loky']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
+def names_of(group: Group) -> Completer:
+    """Return what completes to a registered name, however its letters are capitalised.
+
+    Examples
+    --------
+    >>> names_of("sops")("tri")
+    ['Triangle']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        start = incomplete.lower()
+        try:
+            names = [one.name for one in registered(group)]
+        except InputError:  # a shell has no place for complaints
+            return []
+        return [name for name in by_number(names) if name.lower().startswith(start)]
+
+    return complete
+
+
+def by_number(names: list[str]) -> list[str]:
+    """Sort names as a person counts.
+
+    Examples
+    --------
+    >>> by_number(["C10", "C2", "b"])
+    ['b', 'C2', 'C10']
+    """
+
+    def key(name: str) -> list[tuple[int, int, str]]:
+        parts = re.findall(r"\d+|\D+", name.lower())
+        return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
+
+    return sorted(names, key=key)
