@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pdpaudit.reporting.attacking import attack_of, attack_table
 from pdpaudit.reporting.composing import composition_of
 from pdpaudit.reporting.figures import count, nats, number, span
 from pdpaudit.reporting.glossary import AUDIT_TERMS, CHECK_TERMS, STATUS_TERMS
@@ -65,6 +66,8 @@ class ClaimPart:
         How likely the event is on both sides.
     pair, trade_off : optional
         Pictures.
+    attack : Table, optional
+        How well an attacker tells the pair apart.
     """
 
     anchor: str
@@ -77,6 +80,7 @@ class ClaimPart:
     seen: Chances | None
     pair: PairPicture | None
     trade_off: TradeOff | None
+    attack: Table | None = None
 
     @property
     def status(self) -> Status:
@@ -334,10 +338,21 @@ def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Clai
         facts=_facts(claim, seen),
         seen=seen,
         pair=draw_pair(pair, base, claim.event) if drawn else None,
-        trade_off=trade_off(claim.claimed["epsilon"], claim.claimed["delta"], seen)
+        trade_off=trade_off(
+            claim.claimed["epsilon"], claim.claimed["delta"], seen, _attackers(claim)
+        )
         if drawn and judged and seen
         else None,
+        attack=attack_table(claim),
     )
+
+
+def _attackers(claim: ClaimResult) -> tuple[tuple[float, float], ...]:
+    """Return false alarms and misses of the attackers looked at, from never to always accusing."""
+    attack = attack_of(claim)
+    if attack is None:
+        return ()
+    return tuple((x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0)))
 
 
 def _words(claim: ClaimResult) -> str:
@@ -390,6 +405,8 @@ def _facts(claim: ClaimResult, seen: Chances | None) -> Table:
     if any(claim.samples.values()):
         spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
         rows.append(("draws", spent))
+    if claim.detail:
+        rows.append(("sampling", clip(claim.detail, 300)))
     if claim.method:
         rows.append(("method", clip(claim.method, 300)))
     family, network = claim.pair.get("family"), claim.pair.get("network")

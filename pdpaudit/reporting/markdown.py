@@ -277,6 +277,8 @@ def _claim(one: ClaimPart) -> Iterator[str]:
             *map(number, (*one.trade_off.point, one.trade_off.allowed)),
         )
     yield from _table(one.facts, one.names)
+    if one.attack:
+        yield from _table(one.attack)
 
 
 def _checks(checks: Sequence[CheckPart]) -> Iterator[str]:

@@ -135,6 +135,8 @@ def _claim(fields: Fields) -> ClaimResult:
         samples={str(key): samples.whole(key) for key in samples.body},
         detectable_epsilon=fields.number("detectable_epsilon"),
         witness=fields.mapping("witness") or None,
+        inference=fields.mapping("inference"),
+        detail=fields.text("detail"),
     )
 
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pdpaudit.reporting.attacking import attack_words
 from pdpaudit.reporting.words import VERDICT, claim_words
 from pdpaudit.results import Result
 
@@ -50,7 +51,11 @@ def show_audit(console: Console, result: Result) -> None:
     console.print(table)
     for claim in result.claims:
         console.print(Text(f"{claim.statement} ({claim.source})", style="bold"))
-        console.print(Padding(Text(claim_words(claim)), (0, 0, 0, 2)))
+        for words in (claim_words(claim), attack_words(claim), claim.detail):
+            if words:
+                console.print(Padding(Text(words), (0, 0, 0, 2)))
+    for remark in result.context.get("remarks", ()):
+        console.print(Text(f"Note: {remark}."))
     console.print(Text(str(result.context["error_budget"]), style="dim"))
 
 

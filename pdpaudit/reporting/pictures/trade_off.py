@@ -32,6 +32,8 @@ class TradeOff:
         f(alpha) at the attained alpha: the least beta the claim allows.
     window : (float, float, float), optional
         Left, lower end and width of a square around the point that is worth enlarging.
+    attackers : tuple of (float, float)
+        The errors of other attackers on the same pair, by rising false alarms.
     """
 
     curve: tuple[Point, ...]
@@ -39,6 +41,7 @@ class TradeOff:
     corner: Point
     allowed: float
     window: tuple[float, float, float] | None = None
+    attackers: tuple[Point, ...] = ()
 
 
 def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
@@ -70,7 +73,9 @@ def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
     return max(0.0, 1 - delta - grown * alpha, (1 - delta - alpha) / grown)
 
 
-def trade_off(epsilon: float, delta: float, seen: Chances) -> TradeOff:
+def trade_off(
+    epsilon: float, delta: float, seen: Chances, attackers: tuple[Point, ...] = ()
+) -> TradeOff:
     """Return the picture of one claim; O(1).
 
     Parameters
@@ -79,6 +84,8 @@ def trade_off(epsilon: float, delta: float, seen: Chances) -> TradeOff:
         The claim.
     seen : Chances
         How likely the event is on the two sides.
+    attackers : tuple of (float, float)
+        False alarms and misses of other attackers.
 
     Examples
     --------
@@ -90,7 +97,7 @@ def trade_off(epsilon: float, delta: float, seen: Chances) -> TradeOff:
     curve = ((0.0, 1 - delta), (knee, knee), (1 - delta, 0.0), (1.0, 0.0))
     point, corner = (seen.q, 1 - seen.p), (seen.q_high, 1 - seen.p_low)
     allowed = allowed_miss(seen.q, epsilon, delta)
-    return TradeOff(curve, point, corner, allowed, _window(point, corner, allowed))
+    return TradeOff(curve, point, corner, allowed, _window(point, corner, allowed), attackers)
 
 
 def _window(point: Point, corner: Point, allowed: float) -> tuple[float, float, float] | None:
