@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pdpaudit.results import Status
 
-__all__ = ["AUDIT_TERMS", "CHECK_TERMS", "STATUS_TERMS"]
+__all__ = ["AUDIT_TERMS", "CHECK_TERMS", "EXPOSURE_TERMS", "SIMULATION_TERMS", "STATUS_TERMS"]
 
 STATUS_TERMS: dict[Status, str] = {
     "violated": "The promise is broken: what was measured exceeds what was declared, by exact "
@@ -70,4 +70,23 @@ CHECK_TERMS: dict[str, str] = {
     "Attained": "A declaration is attained where some network reaches it. Where none of those "
     "looked at does, either a larger network would, or the declaration is loose and noise is "
     "wasted.",
+}
+
+SIMULATION_TERMS: dict[str, str] = {
+    "Oracle call": "The investigation of one person: the search learns whether that person is "
+    "targeted. Calls are what a search spends.",
+    "Component": "Targeted people who are joined to each other through targeted people alone. From "
+    "the first one it meets, a search finds the whole of it; only to meet the next one does it "
+    "need noise, and pay for it.",
+    "Risk multiplier e^ε": "How many times likelier or less likely any outcome may become for one "
+    "protected person's contacts, over all rounds so far. 1 means not at all.",
+    "Claimed, true": "What the published claim promises, against what is known of the mechanism: "
+    "by exact computation or by proof.",
+    "Standard deviation": "How far the runs lie from their mean. It tells of single runs, not of "
+    "how well the mean is known.",
+}
+
+EXPOSURE_TERMS: dict[str, str] = {
+    "Exposure": "What the next round of the search can tell of one protected person: its exact "
+    "privacy loss when this person loses all contacts, or gets the worst others that were tried.",
 }

@@ -61,10 +61,15 @@ def render_html(sources: Sequence[Source]) -> str:
     environment = _environment()
     from markupsafe import Markup
 
-    style = files("pdpaudit.reporting").joinpath("templates/style.css").read_text(encoding="utf-8")
+    doc = compose(sources)
+    sheets = ["style.css"]
+    if any(part.simulation or part.exposure for part in doc.parts):
+        sheets.append("measured.css")
+    folder = files("pdpaudit.reporting").joinpath("templates")
+    style = "".join(folder.joinpath(sheet).read_text(encoding="utf-8") for sheet in sheets)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     page = environment.get_template("page.html.j2").render(
-        doc=compose(sources), style=Markup(style), style_hash=Markup(f"sha256-{digest}")
+        doc=doc, style=Markup(style), style_hash=Markup(f"sha256-{digest}")
     )
     return page + "\n"
 
