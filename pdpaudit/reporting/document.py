@@ -9,8 +9,16 @@ from typing import Any
 
 from pdpaudit.reporting.attacking import attack_of, attack_table
 from pdpaudit.reporting.composing import composition_of
+from pdpaudit.reporting.exposed import KEY as EXPOSURE
+from pdpaudit.reporting.exposed import ExposurePart, exposure_part
 from pdpaudit.reporting.figures import count, nats, number, span
-from pdpaudit.reporting.glossary import AUDIT_TERMS, CHECK_TERMS, STATUS_TERMS
+from pdpaudit.reporting.glossary import (
+    AUDIT_TERMS,
+    CHECK_TERMS,
+    EXPOSURE_TERMS,
+    SIMULATION_TERMS,
+    STATUS_TERMS,
+)
 from pdpaudit.reporting.pictures.loss import Chances, LossChart, chances, loss_chart
 from pdpaudit.reporting.pictures.pair import (
     PairPicture,
@@ -23,11 +31,13 @@ from pdpaudit.reporting.plaintext import clip
 from pdpaudit.reporting.preface import Preface, preface_of
 from pdpaudit.reporting.reading import Source
 from pdpaudit.reporting.reproduce import command_of, listing_of, replay_of
+from pdpaudit.reporting.simulated import KEY as SIMULATION
 from pdpaudit.reporting.tables import Table, bounds_table, cell, grid_tables, table_of
+from pdpaudit.reporting.telling_simulations import SimulationPart, simulation_part
 from pdpaudit.reporting.words import VERDICT, claim_words
 from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
-__all__ = ["CheckPart", "ClaimPart", "Document", "Part", "Verdict", "compose"]
+__all__ = ["CheckPart", "ClaimPart", "Document", "Finding", "Part", "Verdict", "compose"]
 
 #: Claims and checks that get pictures of their own, the worst first.
 MOST_PICTURES = 40
@@ -43,7 +53,12 @@ BOUNDS = {
     "impact-cardinality": "Impact cardinality IC by degree bound",
 }
 
-TITLES = {"audit": "Privacy audit of", "claims": "Claims of", "check": "Check of"}
+TITLES = {
+    "audit": "Privacy audit of",
+    "claims": "Claims of",
+    "check": "Check of",
+    "simulate": "Simulation of",
+}
 
 
 @dataclass(frozen=True)
@@ -136,6 +151,23 @@ class Part:
     made: str
     rest: tuple[Table, ...]
     preface: Preface | None = None
+    simulation: SimulationPart | None = None
+    exposure: ExposurePart | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether anything in it has a verdict."""
+        return bool(self.claims or self.checks)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of what was measured, where there is nothing to judge."""
+
+    anchor: str
+    title: str
+    words: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -177,6 +209,8 @@ class Document:
         One for each result.
     terms : tuple of (str, str)
         The glossary.
+    findings : tuple of Finding
+        What was measured and has no verdict: simulations, and people's exposure.
     """
 
     title: str
@@ -191,6 +225,7 @@ class Document:
     parts: tuple[Part, ...]
     terms: tuple[tuple[str, str], ...]
     preface: Preface | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def compose(sources: Sequence[Source]) -> Document:
@@ -225,10 +260,14 @@ def compose(sources: Sequence[Source]) -> Document:
         terms |= AUDIT_TERMS
     if any(part.checks for part in parts):
         terms |= CHECK_TERMS
+    if any(part.simulation for part in parts):
+        terms |= SIMULATION_TERMS
+    if any(part.exposure for part in parts):
+        terms |= EXPOSURE_TERMS
     return Document(
         title=parts[0].title if len(parts) == 1 else f"Privacy report on {len(parts)} results",
         status=worst(tally),
-        lead=_lead(judged),
+        lead=_whole_lead(parts, judged),
         counts=tuple((s, VERDICT[s], tally[s]) for s in SEVERITY if tally[s]),
         verdicts=tuple(sorted(verdicts, key=lambda line: SEVERITY.index(line.status))),
         chart=loss_chart([(one.claim, one.seen) for _, one in charted]) if charted else None,
@@ -238,7 +277,30 @@ def compose(sources: Sequence[Source]) -> Document:
         parts=parts,
         terms=tuple(terms.items()),
         preface=parts[0].preface if len(parts) == 1 else None,
+        findings=tuple(line for part in parts for line in _findings(part)),
     )
+
+
+def _whole_lead(parts: Sequence[Part], judged: Sequence[ClaimPart | CheckPart]) -> str:
+    if len(parts) == 1:
+        return parts[0].lead
+    measured = any(part.simulation or part.exposure for part in parts)
+    return "Measurements, without a verdict." if measured and not judged else _lead(judged)
+
+
+def _findings(part: Part) -> list[Finding]:
+    """Return what was measured beside the verdicts, a line for each."""
+    lines = []
+    if part.simulation:
+        lines += [
+            Finding(f"{part.anchor}-search-{i}", one.title, one.words, part.simulation.names)
+            for i, one in enumerate(part.simulation.searches, start=1)
+        ]
+    if part.exposure:
+        told = part.exposure
+        title = "How exposed each person is"
+        lines.append(Finding(f"{part.anchor}-exposure", title, told.words, told.names))
+    return lines
 
 
 def _verdicts(part: Part) -> list[Verdict]:
@@ -290,6 +352,7 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
         for i, check in enumerate(result.checks, start=1)
     )
     tried, tried_words, rest = _context(result.context)
+    simulation = simulation_part(result.context, source.name)
     title = f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
     command, replay = command_of(source), replay_of(source)
     preface = preface_of(result.context, source.name)
@@ -303,7 +366,9 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
         source=source,
         status=result.status,
         verdict=VERDICT[result.status],
-        lead=_lead([*claims, *checks]),
+        lead=simulation.lead
+        if simulation and not claims and not checks
+        else _lead([*claims, *checks]),
         claims=claims,
         checks=checks,
         tried=tried,
@@ -315,6 +380,8 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
         made=_made(source),
         rest=rest,
         preface=preface,
+        simulation=simulation,
+        exposure=exposure_part(result.context, source.name),
     )
 
 
@@ -472,6 +539,8 @@ def _context(context: Mapping[str, Any]) -> tuple[Table | None, str, tuple[Table
     for key, value in context.items():
         if key in ("tried", "error_budget") or value in (None, "", {}, []):
             continue
+        if key in (SIMULATION, EXPOSURE) and isinstance(value, Mapping):
+            continue  # has a section of its own
         heading = clip(str(key).replace("_", " "))
         table = table_of(value, heading) or Table(
             heading, ("what", "value"), ((heading, cell(value)),)

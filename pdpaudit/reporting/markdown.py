@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pdpaudit.reporting.document import CheckPart, ClaimPart, Document, Part, compose
+from pdpaudit.reporting.exposed import ExposurePart
 from pdpaudit.reporting.figures import nats, number
 from pdpaudit.reporting.html import MARKS
 from pdpaudit.reporting.pictures.pair import PairPicture
@@ -13,6 +14,7 @@ from pdpaudit.reporting.plaintext import clip, isolate_names, visible
 from pdpaudit.reporting.preface import Preface, spans
 from pdpaudit.reporting.reading import Source
 from pdpaudit.reporting.tables import Table
+from pdpaudit.reporting.telling_simulations import SimulationPart
 from pdpaudit.results import Status
 
 __all__ = ["code", "escape", "fenced", "render_markdown"]
@@ -169,7 +171,10 @@ def _document(doc: Document) -> Iterator[str]:
         )
         for line in doc.verdicts
     )
-    if not doc.verdicts:
+    yield "\n".join(
+        _say("- {}: {}", line.title, _prose(line.words, line.names)) for line in doc.findings
+    )
+    if not doc.verdicts and not doc.findings:
         yield "The files hold no claims and no checks."
     if doc.charted:
         yield from _losses(doc)
@@ -225,11 +230,18 @@ def _losses(doc: Document) -> Iterator[str]:
 def _part(part: Part, alone: bool) -> Iterator[str]:
     result = part.source.result
     yield _say("## {}", "In detail" if part.preface and alone else part.title)
-    yield _say("{} {}", _badge(part.status, part.verdict), part.lead)
+    if part.judged or not part.simulation:
+        yield _say("{} {}", _badge(part.status, part.verdict), part.lead)
+    else:
+        yield escape(part.lead)
     name = _Raw(code(part.source.name))
     yield _say("File {}, seed {}. {}", name, result.seed, part.made).rstrip()
     if part.preface and not alone:
         yield from _preface(part.preface, "###")
+    if part.simulation:
+        yield from _simulation(part.simulation)
+    if part.exposure:
+        yield from _exposure(part.exposure)
     if part.tried or part.budget:
         yield "### What was tried, and how sure this is"
         if part.tried_words:
@@ -263,6 +275,33 @@ def _part(part: Part, alone: bool) -> Iterator[str]:
     if part.replay:
         yield "Only what was found, on its own pair and event:"
         yield fenced(part.replay, "sh")
+
+
+def _simulation(told: SimulationPart) -> Iterator[str]:
+    yield "### What was searched"
+    yield from _table(told.facts, told.names)
+    for one in told.searches:
+        yield _say("### {}", _prose(one.title, told.names))
+        yield _say("{}", _prose(one.words, told.names))
+        if one.how:
+            yield _say("How the true multiplier is known: {}.", one.how)
+        yield from _table(one.numbers, told.names)
+    if told.untold:
+        yield f"{told.untold} more private searches are in the file."
+    if told.drawings:
+        yield "### A part of the network, after each search"
+        yield "\n".join(
+            _say("- {}", _prose(picture.words, told.names)) for picture in told.drawings
+        )
+
+
+def _exposure(told: ExposurePart) -> Iterator[str]:
+    yield "### How exposed each person is"
+    yield _say("{}", _prose(told.words, told.names))
+    yield from map(escape, told.notes)
+    for table in (told.spread, told.people):
+        if table.rows:
+            yield from _table(table, told.names)
 
 
 def _claim(one: ClaimPart) -> Iterator[str]:
