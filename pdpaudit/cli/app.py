@@ -10,7 +10,7 @@ from types import TracebackType
 import typer
 
 import pdpaudit
-from pdpaudit.cli import audit, check, claims, listing, replay, report
+from pdpaudit.cli import audit, check, claims, listing, replay, report, simulate
 from pdpaudit.errors import InputError
 from pdpaudit.registry import UserCodeError
 from pdpaudit.reporting.plaintext import clip, visible
@@ -42,6 +42,7 @@ def _without_command(context: typer.Context) -> None:
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit_command)
 app.command("check", epilog=check.EXAMPLES)(check.check_command)
 app.command("claims", epilog=claims.EXAMPLES)(claims.claims_command)
+app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate_command)
 app.command("replay", epilog=replay.EXAMPLES)(replay.replay_command)
 app.command("report", epilog=report.EXAMPLES)(report.report_command)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_command)

@@ -153,6 +153,7 @@ def audit_command(
     Without --edges it looks for neighbouring networks on planted instances and embedded real
     networks; with a network it rewires that network's protected people.
     """
+    reading = o.NetworkOptions.asked_for(locals())
     from dataclasses import replace
 
     from pdpaudit.audit import Plan, audit, grounds, promised
@@ -190,21 +191,7 @@ def audit_command(
     screen = console(quiet=quiet or str(json_file) == "-")
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
     file = None
-    if edges is not None:
-        reading = o.NetworkOptions(
-            edges,
-            nodes,
-            id_column,
-            label_column,
-            targeted_value,
-            source_column,
-            target_column,
-            weight_column,
-            min_weight,
-            seeds,
-            infect,
-            infect_from,
-        )
+    if reading is not None:
         network, said = reading.read(plan.seed)
         for line in said:
             screen.print(line, markup=False)
@@ -216,8 +203,6 @@ def audit_command(
                 markup=False,
             )
     else:
-        if nodes is not None or infect is not None:
-            raise InputError("--nodes and --infect label the people of --edges; give that too")
         networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")

@@ -88,6 +88,7 @@ def check_command(
 
     Exhaustive on small networks, random and guided search beyond, and with --edges on yours.
     """
+    reading = o.NetworkOptions.asked_for(locals())
     import time
     from dataclasses import replace
 
@@ -95,7 +96,6 @@ def check_command(
 
     from pdpaudit.cli.output import check_writable, console, write_json
     from pdpaudit.conformance import Options, check_sop
-    from pdpaudit.errors import InputError
     from pdpaudit.registry import resolve
     from pdpaudit.reporting.check_terminal import show_check, show_checks_end
     from pdpaudit.results import Result, exit_status
@@ -108,26 +108,10 @@ def check_command(
     screen = console(quiet=quiet or str(json_file) == "-")
     screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
     network = None
-    if edges is not None:
-        reading = o.NetworkOptions(
-            edges,
-            nodes,
-            id_column,
-            label_column,
-            targeted_value,
-            source_column,
-            target_column,
-            weight_column,
-            min_weight,
-            seeds,
-            infect,
-            infect_from,
-        )
+    if reading is not None:
         network, said = reading.read(drawn)
         for line in said:
             screen.print(line, markup=False)
-    elif nodes is not None or infect is not None:
-        raise InputError("--nodes and --infect label the people of --edges; give that too")
     options = Options(
         max_vertices=max_vertices,
         time_limit=time_limit,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -162,6 +163,29 @@ class NetworkOptions:
     infect: str | None = None
     infect_from: str | None = None
 
+    @classmethod
+    def asked_for(cls, arguments: Mapping[str, Any]) -> NetworkOptions | None:
+        """Return what a command was asked to read, from its arguments; None for nothing.
+
+        Raises
+        ------
+        InputError
+            If people are to be labelled, but no network is given.
+        """
+        if arguments["edges"] is None:
+            if arguments["nodes"] is not None or arguments["infect"] is not None:
+                raise InputError("--nodes and --infect label the people of --edges; give that too")
+            return None
+        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
+
+    def population(self) -> dict[str, Any] | None:
+        """Return how the targeted people are planted, for a report; None where they are read."""
+        if self.infect is None:
+            return None
+        p, q, rounds = self._infection()
+        first = self.infect_from or "whoever has most contacts"
+        return {"process": "infect", "p": p, "q": q, "rounds": rounds, "first": first}
+
     def read(self, seed: int) -> tuple[Network, list[str]]:
         """Return the network and what is to be said about it.
 
@@ -196,15 +220,7 @@ class NetworkOptions:
             if self.infect_from is not None:
                 raise InputError("--infect-from needs --infect P,Q,ROUNDS")
             return None
-        parts = self.infect.split(",")
-        try:
-            p, q, rounds = float(parts[0]), float(parts[1]), int(parts[2])
-            if len(parts) != 3:
-                raise ValueError
-        except (ValueError, IndexError):
-            raise InputError(
-                f"--infect {self.infect}: give P,Q,ROUNDS, for example 0.3,0.3,4"
-            ) from None
+        p, q, rounds = self._infection()
 
         def plant(adjacency: Any, names: Any) -> Any:
             import numpy as np
@@ -224,6 +240,19 @@ class NetworkOptions:
             return infect(adjacency, source, p, q, rounds, stream(seed, "infect"))
 
         return plant
+
+    def _infection(self) -> tuple[float, float, int]:
+        """Return probability of infection, of immunity, and rounds, of ``infect``."""
+        parts = (self.infect or "").split(",")
+        try:
+            p, q, rounds = float(parts[0]), float(parts[1]), int(parts[2])
+            if len(parts) != 3:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise InputError(
+                f"--infect {self.infect}: give P,Q,ROUNDS, for example 0.3,0.3,4"
+            ) from None
+        return p, q, rounds
 
     def to_json(self) -> dict[str, Any]:
         """Return how to read the network again."""

@@ -1,0 +1,266 @@
+"""The course of a simulation: searches run many times on one network, call by call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from pdpaudit.contracts import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
+from pdpaudit.curves import search_curves
+from pdpaudit.errors import InputError
+from pdpaudit.excerpt import excerpt
+from pdpaudit.network import Network, SearchInstance, targeted_components
+from pdpaudit.sampling import stream
+from pdpaudit.sampling.backends import at_worker, shareable
+from pdpaudit.trajectories import trace, trace_by_running
+
+__all__ = ["Contestant", "default_budget", "simulate", "trajectories"]
+
+#: Runs handed to a worker at once; results never depend on it.
+CHUNK = 8
+
+#: Seconds of remaining work below which starting worker processes does not pay.
+WORTH_WORKERS_S = 4.0
+
+
+class Watcher(Protocol):
+    """Is told how far the simulation is."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Begin a new stage of ``total`` units."""
+
+    def advance(self, done: int) -> None:
+        """Finish ``done`` more units."""
+
+
+class _Silent:
+    def stage(self, words: str, total: int) -> None:
+        """Say nothing."""
+
+    def advance(self, done: int) -> None:
+        """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A search to simulate.
+
+    Attributes
+    ----------
+    name : str
+        What curves and tables call it.
+    mechanism : Mechanism
+        The search.
+    kind : str
+        The registered name, or where it comes from.
+    """
+
+    name: str
+    mechanism: Mechanism
+    kind: str
+
+
+def default_budget(network: Network) -> int:
+    """Return a budget of oracle calls: a fifth of the people, from 2,000 to 20,000.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(30))
+    >>> default_budget(Network(adjacency, np.arange(30) < 3, seeds=(0,)))
+    29
+    """
+    return min(max(2_000, min(network.n // 5, 20_000)), network.n - len(network.seeds))
+
+
+def simulate(
+    network: Network,
+    contestants: Sequence[Contestant],
+    *,
+    budget: int,
+    runs: int,
+    seed: int,
+    jobs: int = 1,
+    watcher: Watcher | None = None,
+    plain: bool = False,
+    about: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Run searches many times and return their curves, as plain numbers.
+
+    Parameters
+    ----------
+    network : Network
+        Where they search.
+    contestants : sequence of Contestant
+        The searches; one that uses no randomness is run once.
+    budget : int
+        Oracle calls of each run. A budget is for the plot. In a deployment, to cut a run off and
+        to let out what it has found by then is an output of its own, which no theorem about the
+        list covers: where the list ends tells how many protected people were examined.
+    runs : int
+        Runs of each.
+    seed : int
+        Root of all randomness; run ``i`` of a search draws from
+        ``stream(seed, "simulate", name, i)``.
+    jobs : int
+        Worker processes, -1 for all cores; never changes the result.
+    watcher : Watcher, optional
+        Told of progress.
+    plain : bool
+        Run every search call by call, also where it has a shortcut.
+    about : mapping, optional
+        Further entries of ``network``, and ``population`` and ``regime``.
+
+    Returns
+    -------
+    dict
+        ``network``, ``population``, ``regime``, ``budget``, ``runs``, ``searches`` (see
+        :func:`.search_curves`) and ``drawing`` (see :func:`.excerpt`).
+
+    Raises
+    ------
+    InputError
+        If there is nothing to run, or two searches have one name.
+    """
+    if budget < 1:
+        raise InputError(f"--budget {budget}: a number of oracle calls, at least 1")
+    if runs < 1:
+        raise InputError(f"--runs {runs}: at least 1")
+    names = [one.name for one in contestants]
+    if len(set(names)) < len(names):
+        raise InputError(f"two searches are called {max(names, key=names.count)!r}; rename one")
+    watcher = watcher or _Silent()
+    told = dict(about or {})
+    components = targeted_components(network.adjacency, network.targeted)
+    seeds = set(network.seeds)
+    theirs = [members for members in components if seeds.intersection(members.tolist())]
+    searches = []
+    for one in contestants:
+        watcher.stage(one.name, runs)
+        loss = round_loss(one.mechanism, network.instance())
+        drawn = trajectories(
+            one, network, budget, runs, seed, jobs=jobs, watcher=watcher, plain=plain
+        )
+        searches.append(
+            {
+                "name": one.name,
+                "mechanism": one.kind,
+                "private": loss is not None or one.mechanism.claim.epsilon > 0,
+                "runs": len(drawn),
+                "epsilon": None if loss is None else loss.claimed,
+                **search_curves(drawn, budget, seeds=len(seeds), components=len(theirs), loss=loss),
+            }
+        )
+    watcher.stage("drawing", 1)
+    return {
+        "network": {
+            "source": network.title,
+            "vertices": network.n,
+            "edges": network.edges,
+            "targets": int(network.targeted.sum()),
+            "components": [len(members) for members in components],
+            "seed_component": sum(map(len, theirs)),
+            "min_weight": None,
+            **told.get("network", {}),
+        },
+        "population": told.get("population"),
+        "regime": told.get("regime"),
+        "budget": budget,
+        "runs": runs,
+        "searches": searches,
+        "drawing": excerpt(network, [(one.name, one.mechanism) for one in contestants], seed),
+    }
+
+
+def round_loss(mechanism: Mechanism, instance: SearchInstance) -> RoundLoss | None:
+    """Return what a component found costs, or None where the search does not say."""
+    return mechanism.round_loss(instance) if isinstance(mechanism, RoundLossMechanism) else None
+
+
+def trajectories(
+    one: Contestant,
+    network: Network,
+    budget: int,
+    runs: int,
+    seed: int,
+    *,
+    jobs: int = 1,
+    watcher: Watcher | None = None,
+    plain: bool = False,
+) -> list[Trajectory]:
+    """Return ``runs`` trajectories, or one where the search uses no randomness.
+
+    A run that leaves its random stream untouched would go on in the same way with any other.
+
+    Parameters
+    ----------
+    one : Contestant
+        The search.
+    network, budget, runs, seed, jobs, watcher, plain
+        As for :func:`simulate`.
+    """
+    watcher = watcher or _Silent()
+    work = _Work(one, network, network.instance(), budget, seed, plain)
+    began = time.perf_counter()
+    first, random = work.first()
+    watcher.advance(1)
+    if not random:
+        watcher.advance(runs - 1)
+        return [first]
+    parts = [range(start, min(start + CHUNK, runs)) for start in range(1, runs, CHUNK)]
+    done: dict[int, list[Trajectory]] = {}
+    spent = time.perf_counter() - began
+    while parts and (jobs == 1 or spent * sum(map(len, parts)) <= WORTH_WORKERS_S):
+        part = parts.pop(0)
+        began = time.perf_counter()
+        done[part.start] = work(part)
+        # What all runs share has been worked out by the first; later ones tell the price of one.
+        spent = (time.perf_counter() - began) / len(part)
+        watcher.advance(len(part))
+    if parts:
+        for start, some in _elsewhere(work, parts, jobs):
+            done[start] = some
+            watcher.advance(len(some))
+    return [first, *(run for start in sorted(done) for run in done[start])]
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What a worker needs to run a search again and again."""
+
+    one: Contestant
+    network: Network
+    instance: SearchInstance
+    budget: int
+    seed: int
+    plain: bool
+
+    def first(self) -> tuple[Trajectory, bool]:
+        """Return run 0, and whether it used any randomness."""
+        rng = stream(self.seed, "simulate", self.one.name, 0)
+        before = repr(rng.bit_generator.state)
+        run = self._run(rng)
+        return run, repr(rng.bit_generator.state) != before
+
+    def __call__(self, numbers: Sequence[int]) -> list[Trajectory]:
+        """Return these runs."""
+        return [self._run(stream(self.seed, "simulate", self.one.name, i)) for i in numbers]
+
+    def _run(self, rng: np.random.Generator) -> Trajectory:
+        how = trace_by_running if self.plain else trace
+        return how(self.one.mechanism, self.network, self.instance, self.budget, rng)
+
+
+def _elsewhere(
+    work: _Work, parts: Sequence[range], jobs: int
+) -> Iterator[tuple[int, list[Trajectory]]]:
+    """Yield the first number and the runs of each part, as workers finish them."""
+    shared = shareable(work)
+    tasks = (delayed(at_worker)(shared, part.start, part) for part in parts)
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
