@@ -293,6 +293,8 @@ def load(path: Path) -> dict[str, Any]:
     """
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; name a result file in it") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; check the path") from None
     except (ValueError, RecursionError):  # bad encoding, bad syntax, endless numbers or nesting

@@ -66,7 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "pdpaudit" if context is None else context.command_path
-        _complain(f"{error.format_message().rstrip('.')}; see `{command} --help`")
+        said = error.format_message()
+        see = f" See `{command} --help`" if said.endswith("?") else f"; see `{command} --help`"
+        _complain(said.rstrip(".") + see)
         sys.exit(2)
     except UserCodeError as error:
         cause = error.__cause__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,7 @@ from pdpaudit.cli import options as o
 from pdpaudit.cli.completing import CHECKS, among, names_of
 
 if TYPE_CHECKING:
+    from pdpaudit.conformance import Options
     from pdpaudit.results import CheckResult
 
 __all__ = ["EXAMPLES", "check_command"]
@@ -95,7 +96,7 @@ def check_command(
     import joblib
 
     from pdpaudit.cli.output import check_writable, console, write_json
-    from pdpaudit.conformance import Options, check_sop
+    from pdpaudit.conformance import check_sop
     from pdpaudit.registry import resolve
     from pdpaudit.reporting.check_terminal import show_check, show_checks_end
     from pdpaudit.results import Result, exit_status
@@ -112,7 +113,7 @@ def check_command(
         network, said = reading.read(drawn)
         for line in said:
             screen.print(line, markup=False)
-    options = Options(
+    options = _options(
         max_vertices=max_vertices,
         time_limit=time_limit,
         jobs=joblib.cpu_count() if jobs == -1 else jobs,
@@ -141,6 +142,22 @@ def check_command(
     if saved:
         screen.print(f"result written to {json_file}", markup=False, soft_wrap=True)
     return exit_status(result.status)
+
+
+def _options(**given: Any) -> Options:
+    """Return the options of the suite; what it refuses is named as on the command line."""
+    import re
+
+    from pdpaudit.conformance import Options
+    from pdpaudit.errors import InputError
+
+    try:
+        return Options(**given)
+    except InputError as error:
+        option = re.sub(
+            r"^(\w+) = ", lambda name: f"--{name[1].replace('_', '-')} ", str(error), count=1
+        )
+        raise InputError(option) from None
 
 
 def _expected(pairs: list[str]) -> dict[str, str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     Progress,
@@ -17,17 +19,45 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 from pdpaudit.errors import InputError
+from pdpaudit.reporting.plaintext import on_terminal, visible
 from pdpaudit.results import Result, save
 
 __all__ = ["check_writable", "console", "progress", "write_json"]
 
 
+class _Screen(Console):
+    """A console on which names from files are text, whatever they hold."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as :class:`rich.console.Console` does, with nothing that acts on a terminal."""
+        # A path is printed whole, to be copied.
+        told = visible if options.get("soft_wrap") else on_terminal
+        super().print(*(_harmless(one, told) for one in objects), **options)
+
+
+def _harmless(thing: Any, told: Callable[[str], str]) -> Any:
+    """Return what is to be printed, its text passed through a function."""
+    if isinstance(thing, str):
+        return told(thing)
+    if isinstance(thing, Text):
+        plain = told(thing.plain)
+        # Only text that has to change loses styles within it.
+        return thing if plain == thing.plain else Text(plain, style=thing.style)
+    if isinstance(thing, Padding):
+        thing.renderable = _harmless(thing.renderable, told)
+    elif isinstance(thing, Table):
+        for column in thing.columns:
+            column._cells = [_harmless(cell, told) for cell in column._cells]
+    return thing
+
+
 def console(*, quiet: bool = False, to_stderr: bool = False) -> Console:
     """Return the console a person reads; colour only on a terminal that wants it."""
-    return Console(quiet=quiet, stderr=to_stderr, highlight=False, soft_wrap=False)
+    return _Screen(quiet=quiet, stderr=to_stderr, highlight=False, emoji=False, soft_wrap=False)
 
 
 def check_writable(path: Path | None) -> None:

@@ -31,10 +31,13 @@ SHOWN_DEGREES = 9
 
 def show_check(console: Console, result: CheckResult) -> None:
     """Print one line for a check as soon as it is done."""
-    line = Text(f"{result.name:<22}")
-    line.append(f"{WORD[result.status]:<12}", style=STYLE.get(result.status, ""))
-    line.append(result.detail or result.scope)
-    console.print(Padding(line, (0, 0, 0, 2)), soft_wrap=False)
+    line = Table.grid(padding=(0, 2, 0, 0))
+    for width in (20, 10):
+        line.add_column(width=width, no_wrap=True)
+    line.add_column(overflow="fold")
+    verdict = Text(WORD[result.status], style=STYLE.get(result.status, ""))
+    line.add_row(Text(result.name), verdict, Text(result.detail or result.scope))
+    console.print(Padding(line, (0, 0, 0, 2)))
 
 
 def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:

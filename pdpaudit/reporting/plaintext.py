@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["LONGEST_NAME", "clip", "isolate_names", "visible"]
+__all__ = ["LONGEST_NAME", "clip", "isolate_names", "on_terminal", "visible"]
 
 #: Characters of a name that are shown.
 LONGEST_NAME = 60
@@ -71,6 +71,33 @@ def clip(text: str, most: int = LONGEST_NAME) -> str:
     ('Cosette', 'xxxxx\u2026 (10,000 characters)')
     """
     return text if len(text) <= most else f"{text[:most]}\u2026 ({len(text):,} characters)"
+
+
+# No word of ours is longer.
+_ENDLESS = re.compile(rf"\S{{{LONGEST_NAME * 2},}}")
+
+
+def on_terminal(text: str) -> str:
+    r"""Return text that a terminal shows as it is: it moves no cursor and fills no screen.
+
+    Parameters
+    ----------
+    text : str
+        Any text, of one line or several.
+
+    Returns
+    -------
+    str
+        With what cannot be seen made visible, and words and lines that never end cut. O(length).
+
+    Examples
+    --------
+    >>> on_terminal("ann\x1b[2J"), on_terminal("a\r\nb")
+    ('ann␛[2J', 'a␍\nb')
+    """
+    lines = visible(text).split("\n")
+    cut = (_ENDLESS.sub(lambda word: clip(word[0]), line) for line in lines)
+    return "\n".join(clip(line, LONGEST_SENTENCE) for line in cut)
 
 
 def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:

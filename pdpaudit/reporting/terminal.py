@@ -23,7 +23,8 @@ def show_audit(console: Console, result: Result) -> None:
     """Print what was tried, and the verdict on each claim with its reason."""
     tried = result.context["tried"]
     by = sorted(tried["by"].items(), key=lambda item: (-item[1], item[0]))
-    console.print(f"tried {tried['pairs']} neighbouring pairs:", markup=False)
+    pairs = f"{tried['pairs']:,} neighbouring pair{'' if tried['pairs'] == 1 else 's'}"
+    console.print(Text(f"tried {pairs}{':' if by else ''}"))
     families: dict[str, int] = {}
     places: set[str] = set()
     for label, count in by:
@@ -33,24 +34,27 @@ def show_audit(console: Console, result: Result) -> None:
             places.add(place)
     told = ", ".join(f"{family} {count}" for family, count in families.items())
     where = f"; on {len(places)} networks" if len(places) > 1 else ""
-    console.print(Padding(Text(told + where), (0, 0, 0, 2)))
+    if told:
+        console.print(Padding(Text(told + where), (0, 0, 0, 2)))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("claim", "declared ε", "lower bound", "confidence", "verdict"):
+    table.add_column("claim", overflow="fold")  # only this one gives way to a narrow terminal
+    for heading in ("declared ε", "lower bound", "confidence", "verdict"):
         table.add_column(heading, no_wrap=True)
     for claim in result.claims:
         bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
         if claim.exact is not None:
             bound += " (exact)"
         table.add_row(
-            claim.statement,
+            Text(claim.statement),
             f"{claim.claimed['epsilon']:.3f}",
             bound,
-            "exact" if claim.exact is not None else f"{claim.confidence or 0:g}",
+            "exact" if claim.exact is not None else _confidence(claim.confidence),
             Text(VERDICT[claim.status], style=STYLE.get(claim.status, "")),
         )
     console.print(table)
     for claim in result.claims:
-        console.print(Text(f"{claim.statement} ({claim.source})", style="bold"))
+        source = f" ({claim.source})" if claim.source else ""
+        console.print(Text(f"{claim.statement}{source}", style="bold"))
         for words in (claim_words(claim), attack_words(claim), claim.detail):
             if words:
                 console.print(Padding(Text(words), (0, 0, 0, 2)))
@@ -59,13 +63,17 @@ def show_audit(console: Console, result: Result) -> None:
     console.print(Text(str(result.context["error_budget"]), style="dim"))
 
 
+def _confidence(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
 def show_exposure(console: Console, exposure: Mapping[str, Any], shown: int = 10) -> None:
     """Print who is most exposed, how exposure is distributed, and the overall figure."""
     people = exposure["most_exposed"][:shown]
     console.print(Text("exposure: exact loss of the next round, for each person", style="bold"))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("person", "ties", "isolated", "rewired at worst", "how", "through"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for one in people:
         rewired = "" if one["rewired"] is None else f"{one['rewired']:.4f}"
         table.add_row(
@@ -73,8 +81,8 @@ def show_exposure(console: Console, exposure: Mapping[str, Any], shown: int = 10
             str(one["degree"]),
             f"{one['isolated']:.4f}",
             rewired,
-            one["how"],
-            one["through"],
+            Text(one["how"]),
+            Text(one["through"]),
         )
     console.print(table)
     for name, words in (("isolated", "by being isolated"), ("rewired", "by the worst rewiring")):

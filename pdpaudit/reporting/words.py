@@ -49,7 +49,7 @@ def claim_words(claim: ClaimResult) -> str:
     str
         For a violation: who is rewired, what becomes how much likelier, and what is allowed.
     """
-    if claim.status == "skipped":
+    if claim.status == "skipped" or (claim.status == "error" and not claim.event):
         return claim.method
     allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
     if claim.status == "certified":
