@@ -129,6 +129,18 @@ def simulate_command(
     network = replace(network, max_degree=max_degree)
     calls = default_budget(network) if budget is None else budget
     asked = {"stop": stop, "threshold": threshold, "noise": noise}
+    options = {
+        "against": against,
+        "epsilon": epsilon,
+        "sop": sop,
+        "runs": runs,
+        "budget": calls,
+        "regime": regime,
+        "components": components,
+        **asked,
+        "max_degree": max_degree,
+        **(network_options.to_json() if network_options else {}),
+    }
     common = {"sop": sop, "epsilon": epsilon, "components": components or max(calls, 0) + 1}
     contestants = [
         _contestant(against, common, {}),
@@ -150,7 +162,7 @@ def simulate_command(
         f"{mechanism} against {against}",
         drawn,
         time.monotonic() - began,
-        context={"simulation": simulation},
+        context={"simulation": simulation, "options": _without_blanks(options)},
     )
     show_simulation(screen, simulation)
     write_json(json_file, result)
@@ -166,6 +178,11 @@ def simulate_command(
     for path in written:
         screen.print(f"written: {path}", markup=False, soft_wrap=True)
     return 0
+
+
+def _without_blanks(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what a report needs to write the command again."""
+    return {key: value for key, value in options.items() if value is not None}
 
 
 def _network(
@@ -229,7 +246,7 @@ def _check_figures(folder: Path | None) -> None:
     if find_spec("matplotlib") is None:
         raise InputError(
             "--figures: matplotlib is not installed; install it with pip install "
-            "'pdpaudit[report]', or leave --figures out"
+            "'pdpaudit[figures]', or leave --figures out"
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give the name of a folder for the figures")
