@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from pdpaudit.reporting.reading import Source
-from pdpaudit.results import ClaimResult
+from pdpaudit.results import ClaimResult, Result
 
 __all__ = ["command_of", "listing_of", "replay_of"]
 
@@ -38,14 +38,24 @@ def command_of(source: Source) -> str:
     "pdpaudit check 'my sops.py:Near' --seed 3 --json out.json"
     """
     result = source.result
-    words = ["pdpaudit", result.command, result.subject]
+    words = ["pdpaudit", result.command, _asked(result)]
     if result.claims:
         words += _claim_options(result.claims[0])
     network = result.context.get("network")
     for place in (result.context.get("options"), network, _file_of(result.claims)):
         words += _options(place)
+    words += ["--exposure"] if isinstance(result.context.get("exposure"), Mapping) else []
     words += ["--seed", str(result.seed), "--json", source.name]
     return shlex.join(words)
+
+
+def _asked(result: Result) -> str:
+    """Return what the command was asked to look at; a simulation's subject names its rival too."""
+    options = result.context.get("options")
+    against = options.get("against") if isinstance(options, Mapping) else None
+    if result.command == "simulate" and isinstance(against, str):
+        return result.subject.removesuffix(f" against {against}")
+    return result.subject
 
 
 def replay_of(source: Source) -> str | None:
