@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from joblib import Parallel, delayed
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
 from pdpaudit.contracts import Mechanism, Outputs, SamplingMechanism
 from pdpaudit.sampling.backends import at_worker, shareable
 from pdpaudit.sampling.draws import Draws
-from pdpaudit.sampling.guard import LIMIT_S, guarded
+from pdpaudit.sampling.guard import LIMIT_S, Guard
 from pdpaudit.sampling.store import Kept, Store
 from pdpaudit.sampling.streams import stream
 
@@ -29,6 +30,10 @@ Key = tuple[str | int, ...]
 #: for progress every second or so, large enough to amortise a task.
 BATCHED_CHUNK = 65_536
 SINGLE_CHUNK = 500
+
+#: Chunks that are drawn in one go, at most as many as take so many seconds. What surrounds them is
+#: then paid once, and runs several times as fast as where a sampler has just filled the caches.
+BATCH, BATCH_S = 16, 0.25
 
 #: Seconds of remaining work below which starting worker processes does not pay.
 WORTH_WORKERS_S = 4.0
@@ -87,7 +92,7 @@ def tally(
     1000
     """
     total: Counter[Hashable] = Counter()
-    work = partial(_chunk, mechanism, instance)
+    work = partial(_tallied, mechanism, instance)
     kept = None if store is None else store.kept(Counter, key, seed, instance)
     for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
         total.update(part)
@@ -138,7 +143,7 @@ def draw(
     (5, 1)
     """
     total = Draws()
-    work = partial(_guarded_chunk, mechanism, instance, limit)
+    work = partial(_drawn, mechanism, instance, limit, None)
     kept = None if store is None else store.kept(Draws, key, seed, instance)
     for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
         total.update(part)
@@ -222,7 +227,7 @@ def hits(
     (1000, True)
     """
     total = Hits() if total is None else total
-    work = partial(_hits_chunk, mechanism, instance, limit, event)
+    work = partial(_drawn, mechanism, instance, limit, event)
     kept = None if store is None else store.kept(Hits, key, seed, instance, event)
     for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
         total.inside = total.inside + part.inside
@@ -233,8 +238,15 @@ def hits(
     return total
 
 
+#: What some chunks gave, and what ended them before the last.
+Batch = tuple[list[T], Exception | None]
+
+#: Draws chunks: sizes, seed, and the key of each one's stream.
+Work = Callable[[Sequence[int], int, Sequence[Key]], Batch[T]]
+
+
 def _chunks(
-    work: Callable[[int, int, Key], T],
+    work: Work[T],
     mechanism: Mechanism,
     size: int,
     seed: int,
@@ -242,7 +254,7 @@ def _chunks(
     jobs: int,
     kept: Kept[T] | None,
 ) -> Iterator[T]:
-    """Yield ``work(runs, seed, key)`` for every chunk, here or in workers, as they come.
+    """Yield what every chunk gave, drawn here or in workers, as they come.
 
     Those that were kept are taken from there, and the others kept as soon as they are done.
     """
@@ -262,29 +274,35 @@ def _chunks(
 
 
 def _fresh(
-    work: Callable[[int, int, Key], T],
-    sizes: Sequence[int],
-    left: Sequence[int],
-    seed: int,
-    key: Key,
-    jobs: int,
+    work: Work[T], sizes: Sequence[int], left: Sequence[int], seed: int, key: Key, jobs: int
 ) -> Generator[tuple[int, T], None, None]:
     """Yield number and result of the chunks that are left to do."""
-    done = 0
+
+    def asked(some: Sequence[int]) -> tuple[list[int], int, list[Key]]:
+        return [sizes[i] for i in some], seed, [(*key, i) for i in some]
+
+    done, batch = 0, 1
     while done < len(left):
+        some = left[done : done + batch]
         began = time.perf_counter()
-        i = left[done]
-        part = work(sizes[i], seed, (*key, i))
-        done += 1
-        spent = time.perf_counter() - began
-        yield i, part
+        parts, error = work(*asked(some))
+        spent = (time.perf_counter() - began) / len(some)
+        yield from zip(some, parts, strict=False)
+        if error is not None:
+            raise error
+        done += len(some)
+        batch = max(1, min(BATCH, int(BATCH_S / max(spent, 1e-9))))
         if jobs != 1 and spent * (len(left) - done) > WORTH_WORKERS_S:
             break
     if done < len(left):
-        shared = shareable(work)
-        tasks = (delayed(at_worker)(shared, i, sizes[i], seed, (*key, i)) for i in left[done:])
-        with closing(_unordered(tasks, jobs)) as parts:
-            yield from parts
+        # The last batches are not to leave other workers idle for long.
+        batch = min(batch, -(-(len(left) - done) // (8 * effective_n_jobs(jobs))))
+        batches = [left[start : start + batch] for start in range(done, len(left), batch)]
+        shared = shareable(partial(_whole, work))
+        tasks = (delayed(at_worker)(shared, some, *asked(some)) for some in batches)
+        with closing(_unordered(tasks, jobs)) as results:
+            for some, parts in results:
+                yield from zip(some, parts, strict=True)
 
 
 def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
@@ -300,36 +318,74 @@ def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
             results.close()
 
 
-def _guarded_chunk(
-    mechanism: Mechanism, instance: Any, limit: float, size: int, seed: int, key: Key
-) -> Draws:
-    """Keep the outputs of one chunk."""
-    return guarded(mechanism, instance, size, lambda: stream(seed, *key), limit=limit)
+def _whole(work: Work[T], sizes: Sequence[int], seed: int, keys: Sequence[Key]) -> list[T]:
+    """Do a batch in a worker, where what was raised travels best as what is raised."""
+    parts, error = work(sizes, seed, keys)
+    if error is not None:
+        raise error
+    return parts
 
 
-def _hits_chunk(
+def _batch(
+    one: Callable[[int, np.random.Generator], T],
+    sizes: Sequence[int],
+    seed: int,
+    keys: Sequence[Key],
+) -> Batch[T]:
+    """Draw chunks one after the other, each from its own stream.
+
+    What the first raises is raised; what a later one raises comes with what those before it gave.
+    """
+    parts: list[T] = []
+    for size, rng in zip(sizes, [stream(seed, *key) for key in keys], strict=True):
+        try:
+            parts.append(one(size, rng))
+        except Exception as error:
+            if not parts:
+                raise
+            return parts, error
+    return parts, None
+
+
+def _drawn(
     mechanism: Mechanism,
     instance: Any,
     limit: float,
-    event: Counting,
-    size: int,
+    event: Counting | None,
+    sizes: Sequence[int],
     seed: int,
-    key: Key,
-) -> Hits:
-    """Count the outputs of one chunk that belong to an event."""
-    draws = _guarded_chunk(mechanism, instance, limit, size, seed, key)
-    return Hits(event.count(draws), len(draws), draws.failures)
+    keys: Sequence[Key],
+) -> Batch[Any]:
+    """Keep the outputs of each chunk, or count those that belong to an event."""
+    with Guard(mechanism, instance, limit) as guard:
+
+        def one(size: int, rng: np.random.Generator) -> Draws | Hits:
+            draws = guard.draw(size, rng)
+            if event is None:
+                return draws
+            return Hits(event.count(draws), len(draws), draws.failures)
+
+        return _batch(one, sizes, seed, keys)
 
 
-def _chunk(
-    mechanism: Mechanism, instance: Any, size: int, seed: int, key: tuple[str | int, ...]
-) -> Counter[Hashable]:
-    """Count the outputs of one chunk."""
-    rng = stream(seed, *key)
-    # What isinstance() says of the protocol, at a hundredth of its price: this is asked each chunk.
+def _tallied(
+    mechanism: Mechanism,
+    instance: Any,
+    sizes: Sequence[int],
+    seed: int,
+    keys: Sequence[Key],
+) -> Batch[Counter[Hashable]]:
+    """Count the outputs of each chunk."""
+    # What isinstance() says of the protocol, at a hundredth of its price.
     sample = getattr(mechanism, "sample", None)
-    if sample is not None:
-        outputs = sample(instance, size, rng)
-        return Counter(outputs.counts() if isinstance(outputs, Outputs) else outputs)
     fresh = getattr(instance, "fresh", None)
-    return Counter(mechanism.run(instance if fresh is None else fresh(), rng) for _ in range(size))
+
+    def one(size: int, rng: np.random.Generator) -> Counter[Hashable]:
+        if sample is not None:
+            outputs = sample(instance, size, rng)
+            return Counter(outputs.counts() if isinstance(outputs, Outputs) else outputs)
+        return Counter(
+            mechanism.run(instance if fresh is None else fresh(), rng) for _ in range(size)
+        )
+
+    return _batch(one, sizes, seed, keys)

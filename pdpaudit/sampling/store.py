@@ -36,8 +36,9 @@ APPLICATION = 0x70647061
 #: Of the tables and of how outputs are written down.
 FORMAT = 1
 
-#: Seconds of work that a kill may cost: a commit waits for the disk, so there is not one a chunk.
-COMMIT_S = 1.0
+#: Seconds of work that a kill may cost, on a disk that is quick, and on any: a commit waits for the
+#: disk, so there is not one a chunk, and they take no more than that share of the time.
+COMMIT_S, COMMIT_MOST_S, COMMIT_SHARE = 1.0, 10.0, 1 / 300
 
 #: Bytes that wait for a commit at most.
 COMMIT_BYTES = 32 << 20
@@ -102,7 +103,7 @@ class Store:
         self._settings = hashlib.sha256(json.dumps(dict(settings), sort_keys=True).encode())
         self._waiting: list[tuple[bytes, int, int, bytes, bytes]] = []
         self._bytes = 0
-        self._committed = time.monotonic()
+        self._committed, self._pause = time.monotonic(), COMMIT_S
         with self._told():
             if not self.path.exists():
                 self._make(settings)
@@ -178,7 +179,7 @@ class Store:
         InputError
             If it cannot be written. What was committed before stays.
         """
-        self._committed = time.monotonic()
+        self._committed = began = time.monotonic()
         if not self._waiting:
             return
         with self._told(), self._transaction():
@@ -187,6 +188,9 @@ class Store:
                 "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)", self._waiting
             )
         self._waiting, self._bytes = [], 0
+        self._committed = time.monotonic()
+        took = self._committed - began
+        self._pause = min(max(COMMIT_S, took / COMMIT_SHARE), COMMIT_MOST_S)
 
     def chunks(self, stream: bytes) -> set[tuple[int, int]]:
         """Return number and size of the chunks of a stream."""
@@ -215,7 +219,7 @@ class Store:
         return decode(outputs)
 
     def keep(self, stream: bytes, chunk: int, runs: int, value: Any) -> None:
-        """Take a chunk; it is on disk within a second or so, and after :meth:`commit`."""
+        """Take a chunk; it is on disk within some seconds, and after :meth:`commit`."""
         try:
             outputs = encode(value)
         except TypeError as error:
@@ -226,7 +230,7 @@ class Store:
         self._waiting.append((stream, chunk, runs, outputs, _digest(stream, chunk, runs, outputs)))
         self._bytes += len(outputs)
         self.added += runs
-        if time.monotonic() - self._committed >= COMMIT_S or self._bytes >= COMMIT_BYTES:
+        if time.monotonic() - self._committed >= self._pause or self._bytes >= COMMIT_BYTES:
             self.commit()
 
     def _fingerprint(self, thing: Any) -> Hashable:

@@ -58,9 +58,12 @@ def stream(seed: int, *key: str | int) -> np.random.Generator:
     >>> int(stream(1, "confirm", 0).integers(100)), int(stream(1, "confirm", 0).integers(100))
     (44, 44)
     """
-    digest = hashlib.sha256(SEPARATOR.join(map(_part, key)).encode("utf-8", "surrogatepass"))
-    words = np.frombuffer(digest.digest(), dtype="<u4").tolist()
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(words)))
+    text = SEPARATOR.join(map(_part, key)).encode("utf-8", "surrogatepass")
+    # SeedSequence(seed, spawn_key=<the digest's words>), its words laid out as numpy lays them out:
+    # a long run needs a stream every few milliseconds, and each word given alone costs an array.
+    width = 4 * max(4, -(-seed.bit_length() // 32))
+    words = seed.to_bytes(width, "little") + hashlib.sha256(text).digest()
+    return np.random.default_rng(np.random.SeedSequence(np.frombuffer(words, dtype="<u4")))
 
 
 def _part(part: str | int) -> str:

@@ -104,6 +104,47 @@ def test_every_chunk_is_drawn_once_from_its_own_stream(eager, size):
     assert len(told) == -(-size // 50)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_counts_do_not_depend_on_how_many_chunks_are_drawn_in_one_go(
+    eager, monkeypatch, batch, jobs
+):
+    expected = tally(single(), "x", 730, seed=3, key=("k",))
+    monkeypatch.setattr(engine, "BATCH", batch)
+    monkeypatch.setattr(engine, "BATCH_S", 1e9)
+    told: list[int] = []
+    assert tally(single(), "x", 730, seed=3, key=("k",), jobs=jobs, progress=told.append) == (
+        expected
+    )
+    assert sorted(told) == [30] + 14 * [50]
+
+
+def test_chunks_before_one_that_fails_are_counted(eager, monkeypatch):
+    monkeypatch.setattr(engine, "BATCH_S", 1e9)
+    told: list[int] = []
+    with pytest.raises(ArithmeticError, match="no such vertex: 17") as caught:
+        tally(failing("one process"), {"calls": -100}, 900, seed=1, key=(), progress=told.append)
+    assert told == [50, 50, 50]  # the first alone, then two of those drawn with the one that fails
+    assert "the_line_that_fails" in "".join(traceback.format_exception(caught.value))
+
+
+def test_slow_chunks_are_drawn_one_by_one(eager, monkeypatch):
+    asked = []
+    plain = engine._batch
+
+    def slow(one, sizes, seed, keys):
+        asked.append(len(sizes))
+        return plain(one, sizes, seed, keys)
+
+    monkeypatch.setattr(engine, "_batch", slow)
+    monkeypatch.setattr(engine, "BATCH_S", 0.0)
+    tally(single(), 7, 230, seed=9, key=())
+    assert asked == [1, 1, 1, 1, 1]
+    monkeypatch.setattr(engine, "BATCH_S", 1e9)
+    tally(single(), 7, 1200, seed=9, key=())
+    assert asked[5:] == [1, 16, 7]
+
+
 def test_progress_with_workers_adds_up(eager):
     told: list[int] = []
     tally(single(), 7, 230, seed=9, key=(), jobs=2, progress=told.append)

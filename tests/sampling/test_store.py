@@ -400,3 +400,35 @@ def test_a_writer_that_does_not_let_go_is_told(path, monkeypatch):
     finally:
         holder.close()
     assert isinstance(filled(path, 500), Counter)
+
+
+def test_commits_take_a_small_share_of_the_time_on_a_slow_disk_too(tmp_path, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("pdpaudit.sampling.store.time.monotonic", lambda: clock[0])
+    with Store(tmp_path / "run.db", {}) as store:
+        commits, plain = [], store._transaction
+
+        def slow(took):
+            def transaction():
+                commits.append(clock[0])
+                clock[0] += took
+                return plain()
+
+            return transaction
+
+        def run_for(seconds, took):
+            monkeypatch.setattr(store, "_transaction", slow(took))
+            commits.clear()
+            until = clock[0] + seconds
+            while clock[0] < until:
+                clock[0] += 0.05
+                store.keep(b"s", round(clock[0] * 1000), 1, Counter())
+
+        run_for(100, 0.001)
+        assert 90 <= len(commits) <= 100  # one a second
+        run_for(10, 0.02)  # the disk becomes slow
+        run_for(120, 0.02)
+        assert 15 <= len(commits) <= 21  # one in six seconds, 1/300 of the time
+        run_for(10, 1.0)
+        run_for(110, 1.0)
+        assert 8 <= len(commits) <= 11  # never more than some ten seconds of work are at risk

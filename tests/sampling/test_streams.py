@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from itertools import combinations
 
@@ -57,6 +58,19 @@ def test_a_number_is_the_same_purpose_whoever_counted_it():
 def test_streams_are_the_same_on_every_machine_and_day():
     """A saved witness is replayed later: changing these numbers breaks every one of them."""
     assert stream(1, "confirm", 0).integers(1000, size=4).tolist() == [445, 363, 919, 11]
+
+
+@quick
+@given(st.integers(0, 2**200), keys)
+def test_a_stream_is_what_numpy_spawns_for_the_digest_of_its_purpose(seed, key):
+    parts = (
+        f"str:{part.replace(chr(31), 2 * chr(31))}" if isinstance(part, str) else f"int:{part}"
+        for part in key
+    )
+    digest = hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    spawned = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=words))
+    assert stream(seed, *key).bit_generator.state == spawned.bit_generator.state
 
 
 def test_streams_are_not_correlated():
