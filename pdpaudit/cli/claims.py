@@ -122,9 +122,13 @@ def _show(screen: Console, result: Result) -> None:
 
     body = result.to_json()
     for entry in body["context"]["catalogue"]:
-        line = Text(f"{entry['id']:4}")
-        line.append(VERDICT[entry["status"]], style=STYLE.get(entry["status"], ""))
-        line.append(f"  {entry['statement']} ({entry['source']})")
+        line = Table.grid(padding=(0, 1, 0, 0))
+        for width in (3, 12):
+            line.add_column(width=width, no_wrap=True)
+        line.add_column(overflow="fold")
+        verdict = Text(VERDICT[entry["status"]], style=STYLE.get(entry["status"], ""))
+        said = Text(f"{entry['statement']} ({entry['source']})")
+        line.add_row(Text(entry["id"]), verdict, said)
         screen.print(line)
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
         for words in verdict_words(body, entry):

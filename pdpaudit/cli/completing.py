@@ -57,21 +57,20 @@ def among(words: tuple[str, ...]) -> Completer:
 
 
 def names_of(group: Group) -> Completer:
-    """Return what completes to a registered name, however its letters are capitalised.
+    """Return what completes to a registered name.
 
     Examples
     --------
-    >>> names_of("sops")("tri")
+    >>> names_of("sops")("Tri")
     ['Triangle']
     """
 
     def complete(incomplete: str) -> list[str]:
-        start = incomplete.lower()
         try:
             names = [one.name for one in registered(group)]
         except InputError:  # a shell has no place for complaints
             return []
-        return [name for name in by_number(names) if name.lower().startswith(start)]
+        return [name for name in by_number(names) if name.startswith(incomplete)]
 
     return complete
 
