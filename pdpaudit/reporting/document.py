@@ -381,7 +381,11 @@ def _part(place: int, source: Source, drawn: set[tuple[int, str, int]]) -> Part:
         rest=rest,
         preface=preface,
         simulation=simulation,
-        exposure=exposure_part(result.context, source.name),
+        exposure=exposure_part(
+            result.context,
+            source.name,
+            max((one.exact for one in result.claims if one.exact is not None), default=None),
+        ),
     )
 
 

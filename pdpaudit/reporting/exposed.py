@@ -79,7 +79,9 @@ class _Person:
         return max(self.isolated, self.rewired or 0.0)
 
 
-def exposure_part(context: Mapping[str, Any], file: str) -> ExposurePart | None:
+def exposure_part(
+    context: Mapping[str, Any], file: str, audited: float | None = None
+) -> ExposurePart | None:
     """Return what a report says of exposure; None where it was not measured.
 
     Parameters
@@ -88,6 +90,8 @@ def exposure_part(context: Mapping[str, Any], file: str) -> ExposurePart | None:
         Of the result of an audit.
     file : str
         What to call the file.
+    audited : float, optional
+        The largest exact loss that the audit itself found.
 
     Returns
     -------
@@ -118,7 +122,7 @@ first.'
     spreads = [_spread(fields.inner(kind), words) for kind, words in KINDS if fields.mapping(kind)]
     return ExposurePart(
         words=_words(everyone, people),
-        notes=tuple(_notes(everyone, spreads)),
+        notes=tuple(_notes(everyone, people, spreads, audited)),
         people=_table(everyone, people),
         spread=_spread_table(spreads),
         bars=_bars(spreads),
@@ -186,12 +190,19 @@ def _words(everyone: int, people: list[_Person]) -> str:
     )
 
 
-def _notes(everyone: int, spreads: list[_Spread]) -> list[str]:
-    notes = [
-        f"{one.words[0].upper()}{one.words[1:]}, {count(one.unaffected)} of {count(one.measured)} "
-        "lose nothing."
-        for one in spreads
-    ]
+def _nothing(spread: _Spread) -> str:
+    if spread.unaffected == 0:
+        return "nobody loses"
+    if spread.unaffected == spread.measured:
+        return f"all {count(spread.measured)} lose"
+    verb = "loses" if spread.unaffected == 1 else "lose"
+    return f"{count(spread.unaffected)} of {count(spread.measured)} {verb}"
+
+
+def _notes(
+    everyone: int, people: list[_Person], spreads: list[_Spread], audited: float | None
+) -> list[str]:
+    notes = [f"{one.words[0].upper()}{one.words[1:]}, {_nothing(one)} nothing." for one in spreads]
     looked = [one.measured for one in spreads if one.words == KINDS[1][1]]
     if not looked:
         notes.append("Nobody was rewired otherwise than by taking all their contacts away.")
@@ -199,6 +210,11 @@ def _notes(everyone: int, spreads: list[_Spread]) -> list[str]:
         notes.append(
             f"Only the {count(looked[0])} most exposed by being isolated were rewired at their "
             "worst: somebody else may lose more by other contacts."
+        )
+    if audited is not None and audited > max((one.most for one in people), default=0.0) + 1e-9:
+        notes.append(
+            f"The audit of the claims found a pair of networks that costs more, {_loss(audited)}: "
+            "it tries more rewirings than are tried for each person here, and all rounds."
         )
     return notes
 

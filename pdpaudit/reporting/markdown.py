@@ -240,8 +240,6 @@ def _part(part: Part, alone: bool) -> Iterator[str]:
         yield from _preface(part.preface, "###")
     if part.simulation:
         yield from _simulation(part.simulation)
-    if part.exposure:
-        yield from _exposure(part.exposure)
     if part.tried or part.budget:
         yield "### What was tried, and how sure this is"
         if part.tried_words:
@@ -258,6 +256,8 @@ def _part(part: Part, alone: bool) -> Iterator[str]:
         yield from _claim(claim)
     if part.checks:
         yield from _checks(part.checks)
+    if part.exposure:
+        yield from _exposure(part.exposure)
     if part.composition:
         yield "### What the rounds cost together"
         yield from _table(part.composition)
