@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.contracts import Mechanism, PrivacyClaim
+from pdpaudit.contracts import Law, LawUnavailable, Mechanism, PrivacyClaim
 from pdpaudit.errors import InputError
 
-__all__ = ["OBSERVABLES", "Observed", "observed"]
+__all__ = ["ALL", "OBSERVABLES", "SAMPLES", "WORDS", "Observed", "observed"]
 
 
 def _queries(instance: Any, _: float) -> Hashable:
@@ -46,6 +46,12 @@ OBSERVABLES: dict[str, Callable[[Any, float], Hashable]] = {
     "time": _seconds,
 }
 
+#: What stands for all of them, and the list beside, on a command line.
+ALL = "all"
+
+#: Fresh samples a side where no number is asked for: each is a whole run of the search.
+SAMPLES = 10_000
+
 #: What each is, in words.
 WORDS = {
     "queries": "how many people were examined",
@@ -53,6 +59,18 @@ WORDS = {
     "truncated": "the list, cut off after a quarter as many examinations as there are people",
     "time": "the seconds a run took",
 }
+
+
+#: How events on them are told.
+WORDING = {
+    "queries": {"number": "the number of people examined"},
+    "examined": {"done": "examined"},
+    "truncated": {},
+    "time": {"number": "the seconds a run took"},
+}
+
+#: Runs that must give the same, and draw nothing, for an output to count as certain.
+CERTAIN = 4
 
 
 class Observed:
@@ -84,10 +102,13 @@ class Observed:
 
     def __init__(self, mechanism: Mechanism, what: str) -> None:
         if what not in OBSERVABLES:
-            raise InputError(f"--observe {what}: choose one of {', '.join(OBSERVABLES)}")
+            known = ", ".join(OBSERVABLES)
+            raise InputError(f"--observe {what}: choose one of {known}; or {ALL}, by itself")
         self.mechanism, self.what = mechanism, what
         #: Whether the same random stream gives the same output again.
         self.repeatable = what != "time"
+        #: How events are told, for :func:`pdpaudit.audit.describe.event_words`.
+        self.wording = WORDING[what]
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -110,6 +131,27 @@ class Observed:
         began = time.perf_counter()
         self.mechanism.run(instance, rng)
         return OBSERVABLES[self.what](instance, time.perf_counter() - began)
+
+    def law(self, instance: Any) -> Law:
+        """Return the one by-product of a search that draws nothing; the cost of a few runs.
+
+        Raises
+        ------
+        LawUnavailable
+            If it draws from its stream, gives something else the second time, or takes time.
+        """
+        if not self.repeatable:
+            raise LawUnavailable("what differs from run to run has no law that could be computed")
+        seen = set()
+        for seed in range(CERTAIN):
+            rng = np.random.default_rng(seed)
+            before = rng.bit_generator.state
+            fresh = getattr(instance, "fresh", None)
+            seen.add(self.run(instance if fresh is None else fresh(), rng))
+            spawned = getattr(rng.bit_generator.seed_seq, "n_children_spawned", 0)
+            if len(seen) > 1 or spawned or rng.bit_generator.state != before:
+                raise LawUnavailable("the search is random, and what it does beside is sampled")
+        return Law(dict.fromkeys(seen, 1.0))
 
 
 def observed(mechanism: Mechanism, what: str | None) -> Mechanism:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pdpaudit.audit.arms import arms_of
@@ -69,6 +70,13 @@ def audit(
         If interrupted before anything was confirmed; later, what was confirmed is returned.
     """
     began = time.monotonic()
+    if not getattr(mechanism, "repeatable", True):
+        if plan.store is not None:
+            raise InputError(
+                "--store: what is observed differs from run to run, so what was drawn before is of "
+                "no use; leave it out"
+            )
+        plan = replace(plan, jobs=1)  # other workers would disturb what is measured
     run = Run(mechanism, subject, spec or {}, plan, watcher or Silent(), file)
     arms = arms_of(mechanism, networks, plan.seed)
     if not arms:

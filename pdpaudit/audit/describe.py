@@ -49,10 +49,31 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     )
 
 
-def event_words(event: AnyEvent, name: Name) -> str:
-    """Say what happens when an output belongs to the event."""
+def event_words(event: AnyEvent, name: Name, done: str = "found", number: str | None = None) -> str:
+    """Say what happens when an output belongs to the event.
+
+    Parameters
+    ----------
+    event : AnyEvent
+        The event.
+    name : callable
+        Gives a vertex its name.
+    done : str
+        What happened to the people in a list.
+    number : str, optional
+        What an output is, where it is a single number.
+
+    Examples
+    --------
+    >>> event_words(Event("first", frozenset({4}), "left"), str, "examined")
+    '4 is examined first'
+    >>> event_words(Event("output", frozenset({4}), "left"), str, number="the number examined")
+    'the number examined is 4'
+    """
     if not isinstance(event, Event):
-        return event.words(name)
+        words = event.words(name)
+        plain = number is not None and event.width == 1 and event.vertices is None
+        return words.replace("entry 1", str(number)) if plain else words
     after = "" if event.prefix <= 1 else f" after the first {event.prefix}"
     values = sorted(event.values, key=repr)
     if event.feature in ("first", "last"):
@@ -61,28 +82,28 @@ def event_words(event: AnyEvent, name: Name) -> str:
             few = entries[0] if len(entries) == 1 else "one of " + list_names(entries)
             return f"the {event.feature} entry{after} is {few}"
         people = [name(v) for v in values if isinstance(v, int)]
-        told = [] if None not in event.values else [f"nobody more is found{after}"]
+        told = [] if None not in event.values else [f"nobody more is {done}{after}"]
         if people:
             who = people[0] if len(people) == 1 else "one of " + list_names(people)
-            told.insert(0, f"{who} is found {event.feature}{after}")
+            told.insert(0, f"{who} is {done} {event.feature}{after}")
         return " or ".join(told)
     kind, *vertices = event.feature.split()
     if kind == "finds":
-        return f"{name(int(vertices[0]))} is {'' if True in event.values else 'not '}found"
+        return f"{name(int(vertices[0]))} is {'' if True in event.values else 'not '}{done}"
     if kind == "order":
         one, other = vertices
-        return " or ".join(_order_words(value, one, other, name) for value in values)
+        return " or ".join(_order_words(value, one, other, name, done) for value in values)
     if kind == "begins":
         begins = [_output_words(value, name) for value in values]
         few = begins[0] if len(begins) == 1 else "one of " + list_names(begins, shown=2)
-        return f"the first {vertices[0]} found{after} are {few}"
+        return f"the first {vertices[0]} {done}{after} are {few}"
     if event.feature == "length":
         numbers = [str(v) for v in values]
         few = numbers[0] if len(numbers) == 1 else "one of " + list_names(numbers)
-        return f"the number found{after} is {few}"
+        return f"the number {done}{after} is {few}"
     outputs = [_output_words(value, name) for value in values]
     few = outputs[0] if len(outputs) == 1 else "one of " + list_names(outputs, shown=2)
-    return f"the output{after} is {few}"
+    return f"{number or 'the output'}{after} is {few}"
 
 
 def pair_json(pair: NeighborPair, to: Side, file: dict[str, Any] | None) -> dict[str, Any]:
@@ -130,11 +151,11 @@ def _listed(vertices: Any) -> list[int]:
     return [int(v) for v in np.sort(np.asarray(vertices))]
 
 
-def _order_words(first: Hashable, one: str, other: str, name: Name) -> str:
+def _order_words(first: Hashable, one: str, other: str, name: Name, done: str) -> str:
     if first is None:
-        return f"neither {name(int(one))} nor {name(int(other))} is found"
+        return f"neither {name(int(one))} nor {name(int(other))} is {done}"
     second = other if str(first) == one else one
-    return f"{name(int(str(first)))} is found before {name(int(second))}, or without"
+    return f"{name(int(str(first)))} is {done} before {name(int(second))}, or without"
 
 
 def _output_words(value: Hashable, name: Name) -> str:

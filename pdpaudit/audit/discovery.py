@@ -22,7 +22,7 @@ from pdpaudit.errors import InputError
 from pdpaudit.evidence.aim import Aim
 from pdpaudit.evidence.event import AnyEvent, Several
 from pdpaudit.registry import registered
-from pdpaudit.sampling import Draws, Misbehaviour, draw, hits
+from pdpaudit.sampling import Draws, Hits, Misbehaviour, draw, hits
 
 __all__ = ["Discovery"]
 
@@ -90,7 +90,10 @@ class Discovery:
     def check_repeatable(self, arm: Arm) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
         if not getattr(self.run.mechanism, "repeatable", True):
-            self.run.remark("what is observed cannot be replayed: it differs from run to run")
+            self.run.remark(
+                "what is observed differs from run to run, whatever the seed: the command again "
+                "gives other numbers, perhaps another verdict, and nothing can be replayed"
+            )
             return
         plan, instance = self.run.plan, arm.inputs()[0]
         once, again = (
@@ -229,22 +232,27 @@ class Discovery:
             runs = goal - len(pool[half])
             if runs <= 0:
                 continue
-            draws = draw(
-                self.run.mechanism,
-                instance,
-                runs,
-                seed=self.run.plan.seed,
-                key=("discover", "looking", number, half, len(pool[half])),
-                jobs=self.run.plan.jobs,
-                progress=self.run.watcher.advance,
-                store=self.run.plan.store,
-            )
-            self.spent += runs
-            pool[half].update(draws)
-            for words in draws.failures.values():
-                self.run.remark(f"some runs raised {words}; that counts as an output")
-            if draws.printed:
-                self.run.remark("it printed to standard output, which was swallowed")
+            for piece in self._pieces(runs):
+                draws = draw(
+                    self.run.mechanism,
+                    instance,
+                    piece,
+                    seed=self.run.plan.seed,
+                    key=("discover", "looking", number, half, len(pool[half])),
+                    jobs=self.run.plan.jobs,
+                    progress=self.run.watcher.advance,
+                    store=self.run.plan.store,
+                )
+                self.spent += piece
+                pool[half].update(draws)
+                for words in draws.failures.values():
+                    self.run.remark(f"some runs raised {words}; that counts as an output")
+                if draws.printed:
+                    self.run.remark("it printed to standard output, which was swallowed")
+
+    def _pieces(self, runs: int) -> list[int]:
+        """Return how many runs to ask for at once: one, where each is also confirmed alone."""
+        return [runs] if getattr(self.run.mechanism, "repeatable", True) else [1] * runs
 
     def _forget(self, kept: Sequence[Found]) -> None:
         """Give up the runs of inputs that no arm left needs."""
@@ -266,17 +274,20 @@ class Discovery:
         number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))
         try:
             for side, instance in zip(("left", "right"), one.arm.inputs(), strict=True):
-                counted = hits(
-                    self.run.mechanism,
-                    instance,
-                    size,
-                    together,
-                    seed=self.run.plan.seed,
-                    key=("discover", "testing", number, side),
-                    jobs=self.run.plan.jobs,
-                    progress=self.run.watcher.advance,
-                    store=self.run.plan.store,
-                )
+                counted, pieces = Hits(), self._pieces(size)
+                for i, piece in enumerate(pieces):
+                    hits(
+                        self.run.mechanism,
+                        instance,
+                        piece,
+                        together,
+                        seed=self.run.plan.seed,
+                        key=("discover", "testing", number, side, *([i] if i else [])),
+                        jobs=self.run.plan.jobs,
+                        progress=self.run.watcher.advance,
+                        total=counted,
+                        store=self.run.plan.store,
+                    )
                 self.spent += size
                 inside.append(counted.inside)
         except Misbehaviour as error:

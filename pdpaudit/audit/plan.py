@@ -48,7 +48,7 @@ class Plan:
         Root of all randomness.
     samples : int, optional
         Fresh samples a side for each claim. None: use the exact law where there is one, and
-        ``DEFAULT_SAMPLES`` where there is none.
+        ``default_samples`` where there is none.
     confidence : float
         That no true claim is called violated, over the whole command.
     method : str
@@ -66,6 +66,8 @@ class Plan:
     detect : float, optional
         Sequential: stop in vain too, once a loss of so much would have been seen with probability
         0.95. None: only at the violation, or when all samples are drawn.
+    default_samples : int
+        Fresh samples a side where ``samples`` is None and no law helps.
 
     Raises
     ------
@@ -82,8 +84,7 @@ class Plan:
     time_limit: float | None = None
     store: Store | None = None
     detect: float | None = None
-
-    DEFAULT_SAMPLES = 100_000
+    default_samples: int = 100_000
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
@@ -115,4 +116,4 @@ class Plan:
     @property
     def size(self) -> int:
         """Fresh samples a side for each claim that is sampled."""
-        return self.DEFAULT_SAMPLES if self.samples is None else self.samples
+        return self.default_samples if self.samples is None else self.samples

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,10 +25,11 @@ from pdpaudit.audit.looking import (
     planned_looks,
     power_of_looks,
 )
+from pdpaudit.audit.paired import draw_in_pairs
 from pdpaudit.audit.plan import Plan
 from pdpaudit.audit.telling import Run, statement, told
 from pdpaudit.contracts import PrivacyClaim
-from pdpaudit.evidence import ErrorBudget, detectable, lower_bound
+from pdpaudit.evidence import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.evidence.event import AnyEvent, Several, Side
 from pdpaudit.evidence.sequential import Known, Wager
 from pdpaudit.results import ClaimResult, Status
@@ -146,6 +147,8 @@ class _Confirmation:
         words = f"confirming {statement(self.claim)} on fresh samples"
         self.run.watcher.stage(words, 2 * plan.size)
         try:
+            if not getattr(self.run.mechanism, "repeatable", True):
+                return self._in_pairs(chosen)
             if plan.sequential:
                 return self._in_looks(chosen)
             draw_sides(
@@ -193,9 +196,36 @@ class _Confirmation:
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
             "known": [known.inside, known.inside_other, known.runs],
+            **({} if plan.detect is None else {"detect": plan.detect}),
         }
         detail = looks.words(wager.n, plan, violated=wager.violated)
         return self._told(chosen, wager.bound, seen, witnessed, detail)
+
+    def _in_pairs(self, chosen: _Chosen) -> ClaimResult:
+        """Run both sides in turn: what is seen may depend on the moment too."""
+        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        state = draw_in_pairs(
+            self.run.mechanism,
+            chosen.inputs,
+            chosen.event,
+            chosen.event.side,
+            Betting(alpha, claim.delta),
+            plan.size,
+            seed=plan.seed,
+            number=self.number,
+            counted=self.counted,
+            progress=self.run.watcher.advance,
+            enough=claim.epsilon if plan.sequential else math.inf,
+        )
+        _, theirs = self._inside(chosen)
+        seen = _power(replace(plan, method="betting"), claim, alpha, theirs / state.pairs)
+        detail = (
+            f"{state.pairs:,} pairs of runs, one on each side in an order decided by a coin, were "
+            "bet on. Other runs give other values: nothing here can be replayed."
+        )
+        result = self._told(chosen, state.bound, seen, {"method": "betting"}, detail)
+        # Attackers are counted as if runs had nothing to do with each other, which these have.
+        return replace(result, method="betting, in pairs", inference={}, witness=None)
 
     def _inside(self, chosen: _Chosen) -> tuple[int, int]:
         """Return how many runs fell into the event where it is likelier, and on the other side."""
@@ -243,7 +273,7 @@ class _Confirmation:
             detectable_epsilon=seen,
             counts={"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
-            witnessed=witnessed,
+            witnessed={"confidence": plan.confidence, **(witnessed or {})},
             inference=by_counts(
                 np.atleast_1d(ours.inside).tolist(),
                 np.atleast_1d(theirs.inside).tolist(),

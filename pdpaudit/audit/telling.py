@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.audit.arms import Arm
-from pdpaudit.audit.describe import event_words, pair_json
+from pdpaudit.audit.describe import Name, event_words, pair_json
 from pdpaudit.audit.inference import by_laws
 from pdpaudit.audit.plan import Plan, Watcher
 from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
@@ -65,7 +65,7 @@ def told(
     if exact is not None and isinstance(run.mechanism, LawfulMechanism):
         left, right = (run.mechanism.law(instance) for instance in arm.inputs())
         inference = by_laws(left, right, event.side, claim)
-    told = {**event.to_json(), "words": event_words(event, name), **counts}
+    told = {**event.to_json(), "words": _words(run, event, name), **counts}
     witness = {
         "kind": "audit",
         "mechanism": dict(run.spec),
@@ -96,6 +96,12 @@ def told(
         inference=inference or {},
         detail=detail,
     )
+
+
+def _words(run: Run, event: AnyEvent, name: Name) -> str:
+    """Say what the event is, in the words of what is observed."""
+    wording = getattr(run.mechanism, "wording", {})
+    return event_words(event, name, **wording)
 
 
 def statement(claim: PrivacyClaim) -> str:

@@ -82,7 +82,7 @@ def audit_command(
         int | None,
         typer.Option(
             help="Fresh samples a side for each claim, even where an exact law would do without; "
-            "default 100000 where there is none."
+            "default 100000 where there is none, 10000 with --observe."
         ),
     ] = None,
     confidence: Annotated[
@@ -123,9 +123,9 @@ def audit_command(
     observe: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(OBSERVABLES),
+            autocompletion=among((*OBSERVABLES, "all")),
             help="Audit a by-product of a search and not its list: queries, examined, truncated "
-            "or time.",
+            "or time; all: these and the list, with a table of what each costs.",
         ),
     ] = None,
     prove: Annotated[
@@ -158,11 +158,12 @@ def audit_command(
 
     from pdpaudit.audit import Plan, audit, grounds, promised
     from pdpaudit.audit.plan import SEQUENTIAL
+    from pdpaudit.audit.released import audit_released
     from pdpaudit.cli.lasting import keeping, workers
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.errors import InputError
     from pdpaudit.making import make_mechanism
-    from pdpaudit.observables import observed
+    from pdpaudit.observables import ALL, SAMPLES, observed
     from pdpaudit.reporting.terminal import show_audit, show_exposure
     from pdpaudit.results import exit_status
     from pdpaudit.sampling import draw_seed
@@ -186,8 +187,11 @@ def audit_command(
             "sop": sop,
         },
     )
-    if observe is not None:
+    if observe == ALL and (store is not None or prove):
+        raise InputError("--observe all goes without --store and --prove; name one observable")
+    if observe not in (None, ALL):
         made, spec = observed(made, observe), {**spec, "observe": observe}
+        plan = replace(plan, default_samples=SAMPLES)
     screen = console(quiet=quiet or str(json_file) == "-")
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
     file = None
@@ -215,9 +219,8 @@ def audit_command(
         if where:
             screen.print(where, markup=False)
         plan = replace(plan, store=kept)
-        result = audit(
-            made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher
-        )
+        how = audit_released if observe == ALL else audit
+        result = how(made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher)
         if exposure:
             from pdpaudit.exposure import measure_exposure
 

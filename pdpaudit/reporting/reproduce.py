@@ -109,8 +109,9 @@ def _claim_options(claim: ClaimResult) -> list[str]:
     mechanism = witness.get("mechanism")
     if isinstance(mechanism, Mapping):
         words += _options(mechanism.get("parameters"))
+        words += _options({"observe": mechanism.get("observe")})
     if claim.exact is None:
-        keys = ("samples", "confidence", "method")
+        keys = ("samples", "confidence", "method", "detect")
         words += _options({key: witness.get(key) for key in keys})
     return words
 

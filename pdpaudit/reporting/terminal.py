@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -51,16 +51,34 @@ def show_audit(console: Console, result: Result) -> None:
             "exact" if claim.exact is not None else _confidence(claim.confidence),
             Text(VERDICT[claim.status], style=STYLE.get(claim.status, "")),
         )
-    console.print(table)
+    released = result.context.get("released")
+    console.print(_released(released) if released else table)
     for claim in result.claims:
         source = f" ({claim.source})" if claim.source else ""
-        console.print(Text(f"{claim.statement}{source}", style="bold"))
+        what = f"{claim.id}: " if released else ""
+        console.print(Text(f"{what}{claim.statement}{source}", style="bold"))
         for words in (claim_words(claim), attack_words(claim), claim.detail):
             if words:
                 console.print(Padding(Text(words), (0, 0, 0, 2)))
     for remark in result.context.get("remarks", ()):
         console.print(Text(f"Note: {remark}."))
     console.print(Text(str(result.context["error_budget"]), style="dim"))
+
+
+def _released(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table of what may be let out, at what cost."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("observable", "declared ε", "measured", "verdict"):
+        table.add_column(heading, no_wrap=heading != "measured")
+    for row in rows:
+        status = row["verdict"]
+        table.add_row(
+            Text(row["observable"]),
+            f"{row['claimed ε']:.3f}",
+            Text(row["measured"]),
+            Text(VERDICT[status], style=STYLE.get(status, "")),
+        )
+    return table
 
 
 def _confidence(value: float | None) -> str:

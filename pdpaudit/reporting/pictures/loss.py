@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from scipy.special import betaincinv
 
+from pdpaudit.evidence.sequential import anytime_limits
 from pdpaudit.reporting.figures import nats
 from pdpaudit.reporting.pictures.axis import Axis, axis_for
 from pdpaudit.results import ClaimResult
@@ -25,7 +26,8 @@ class Chances:
         Share of the runs, or the probability where it is exact.
     p_low, p_high, q_low, q_high : float
         Clopper-Pearson limits, each at half the error level, so that what is said of the two
-        together holds at the confidence of the claim; the values themselves where exact.
+        together holds at the confidence of the claim; limits that allow for stopping at any time
+        where sampling was sequential; the values themselves where exact.
     """
 
     p: float
@@ -71,7 +73,11 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
         return None
     x, y = event["inside"], event["inside_other"]
     tail = (1 - (claim.confidence or 0.95)) / max(claims, 1) / 2
-    (p_low, p_high), (q_low, q_high) = _limits(x, runs, tail), _limits(y, runs, tail)
+    if claim.method == "sequential":  # what was seen decided when to stop
+        limits = [anytime_limits(hits, runs, 2 * tail) for hits in (x, y)]
+    else:
+        limits = [_limits(hits, runs, tail) for hits in (x, y)]
+    (p_low, p_high), (q_low, q_high) = limits
     return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
 
 
