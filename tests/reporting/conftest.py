@@ -180,6 +180,112 @@ def check_json() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def simulation_json() -> dict[str, Any]:
+    """A search without privacy, one with it, and one whose true cost nobody knows."""
+    calls = list(range(0, 2001, 100))
+    plain = [min(120.0, 1 + calls[i] // 15) for i in range(len(calls))]
+    mean = [0.9 * value + 0.25 for value in plain]
+    sd = [value / 16 for value in mean]
+    groups = [1 + i / 4 for i in range(len(calls))]
+    none = [0.0] * len(calls)
+    target = {
+        "name": "Target", "mechanism": "Target", "private": False, "runs": 1, "epsilon": None,
+        "calls": calls, "mean": plain, "sd": none,
+        "components": {"mean": groups, "sd": none}, "multiplier": None,
+        "shown": [{"calls": [0, 40, 400, 1900], "found": [1, 30, 90, 120],
+                   "discoveries": [[40, 30], [400, 90]]}],
+        "discoveries": [[0, 40, 30], [0, 400, 90]],
+    }  # fmt: skip
+    private = {
+        "name": "PTarget", "mechanism": "PTarget:main-text", "private": True, "runs": 200,
+        "epsilon": 0.05, "calls": calls, "mean": mean, "sd": sd,
+        "components": {"mean": groups, "sd": [0.5] * len(calls)},
+        "multiplier": {
+            "claimed": {"mean": [1 + i / 100 for i in range(len(calls))], "sd": none},
+            "true": {"mean": [1 + i / 40 for i in range(len(calls))], "sd": [0.1] * len(calls)},
+            "how": "2ε a round, by the exact law",
+        },
+        "shown": [
+            {"calls": [0, 50 + 10 * i, 900 + i], "found": [1, 20 + i, 90 + i],
+             "discoveries": [[50 + 10 * i, 20 + i]]}
+            for i in range(3)
+        ],
+        "discoveries": [[i, 50 + 10 * i, 20 + i] for i in range(200)],
+    }  # fmt: skip
+    unknown = copy.deepcopy(private) | {"name": "Mine", "epsilon": 1.0, "runs": 20}
+    unknown["multiplier"] |= {"true": None, "how": ""}
+    unknown["multiplier"]["claimed"]["mean"][-1] = "inf"
+    places = [[0.0, 0.1], [0.1, 0.9], [0.2, 0.3], [0.5, 0.5], [0.9, 0.2], [1.0, 1.0]]
+    seen = [True, True, True, False, True, False]
+    drawing = {
+        "vertices": [3, "Valjean", 17, 20, 41, 99],
+        "edges": [[0, 1], [1, 2], [0, 2], [3, 4], [4, 5]],
+        "positions": places,
+        "targeted": [True, True, False, False, True, True],
+        "searches": [
+            {"name": name, "examined": seen, "found": found, "order": [0, 1, 2, None, 3, None]}
+            for name, found in (
+                ("Target", [True, True, False, False, True, False]),
+                ("PTarget", [True, True, False, False, True, False]),
+            )
+        ],
+    }
+    return {
+        "format": "pdpaudit-result/1",
+        "command": "simulate",
+        "subject": "PTarget:main-text against Target",
+        "seed": 5,
+        "versions": VERSIONS,
+        "elapsed_s": 12.0,
+        "status": "skipped",
+        "context": {
+            "simulation": {
+                "network": {
+                    "source": "my edges.csv", "vertices": 4714, "edges": 91750, "targets": 129,
+                    "components": [100, 16, 3, 2, 2, 1, 1, 1, 1, 1, 1], "seed_component": 3,
+                    "min_weight": 2.0,
+                },
+                "population": {"process": "infect", "p": 0.3, "q": 0.8, "rounds": 3, "first": "7"},
+                "regime": "dominant",
+                "budget": 2000,
+                "runs": 200,
+                "searches": [target, private, unknown],
+                "drawing": drawing,
+            },
+            "options": {"against": "Target", "epsilon": 0.05, "runs": 200, "edges": "my edges.csv"},
+        },
+    }  # fmt: skip
+
+
+def exposure_json() -> dict[str, Any]:
+    """An audit that also measured how exposed everybody is; only two were rewired."""
+    body = audit_json()
+    body["claims"] = [body["claims"][3]]
+    body["context"]["exposure"] = {
+        "people": 3000,
+        "most_exposed": [
+            {"vertex": 3, "name": "Javert", "degree": 17, "isolated": 0.5, "rewired": 0.9375,
+             "how": "tied to a target found alone", "through": "Marius is found first"},
+            {"vertex": 4, "name": "Fantine", "degree": 1, "isolated": 0.25, "rewired": 0.5,
+             "how": "isolated", "through": "nobody more is found"},
+            {"vertex": 5, "name": "Enjolras", "degree": 0, "isolated": 0.125, "rewired": None,
+             "how": "isolated", "through": "Cosette is found first"},
+        ],
+        "isolated": {
+            "measured": 3000, "mean": 0.001, "unaffected": 2990,
+            "quantiles": {"0.5": 0.0, "0.9": 0.0, "0.99": 0.125, "1": 0.5},
+            "histogram": {"edges": [0.0, 0.125, 0.25, 0.375, 0.5], "counts": [2990, 8, 1, 1]},
+        },
+        "rewired": {
+            "measured": 2, "mean": 0.71875, "unaffected": 0,
+            "quantiles": {"0.5": 0.71875, "0.9": 0.9, "0.99": 0.93, "1": 0.9375},
+            "histogram": {"edges": [0.0, 0.46875, 0.9375], "counts": [0, 2]},
+        },
+        "laws_computed": 40,
+    }  # fmt: skip
+    return body
+
+
 @pytest.fixture
 def audit_body() -> dict[str, Any]:
     """Return the JSON of an audit."""
@@ -190,6 +296,27 @@ def audit_body() -> dict[str, Any]:
 def check_body() -> dict[str, Any]:
     """Return the JSON of a check."""
     return check_json()
+
+
+@pytest.fixture
+def simulation_body() -> dict[str, Any]:
+    """Return the JSON of a simulation."""
+    return simulation_json()
+
+
+@pytest.fixture
+def exposure_body() -> dict[str, Any]:
+    """Return the JSON of an audit with everybody's exposure."""
+    return exposure_json()
+
+
+@pytest.fixture
+def measured() -> list[Source]:
+    """Return a simulation, and an audit with everybody's exposure."""
+    return [
+        source_from_json(simulation_json(), "simulation.json"),
+        source_from_json(exposure_json(), "exposure.json"),
+    ]
 
 
 @pytest.fixture
@@ -237,6 +364,12 @@ HOSTILE = {
 }
 
 
+@pytest.fixture(scope="session")
+def hostile_names() -> list[str]:
+    """Return all names nobody should have."""
+    return list(HOSTILE.values())
+
+
 @pytest.fixture(params=list(HOSTILE.values()), ids=list(HOSTILE))
 def hostile(request: pytest.FixtureRequest) -> str:
     """Return a name nobody should have."""
@@ -244,7 +377,7 @@ def hostile(request: pytest.FixtureRequest) -> str:
     return name
 
 
-KEPT = {"format", "status", "side", "feature", "family", "detectable_epsilon", "property"}
+KEPT = {"format", "status", "side", "feature", "family", "detectable_epsilon", "property", "mean"}
 
 
 def poison(value: Any, text: str, key: str = "") -> Any:
@@ -258,11 +391,9 @@ def poison(value: Any, text: str, key: str = "") -> Any:
 
 @pytest.fixture
 def hostile_sources(hostile: str) -> list[Source]:
-    """Return both results with the name in every place that holds text."""
-    return [
-        source_from_json(poison(audit_json(), hostile), hostile),
-        source_from_json(poison(check_json(), hostile), hostile),
-    ]
+    """Return all kinds of results with the name in every place that holds text."""
+    bodies = (audit_json(), check_json(), simulation_json(), exposure_json())
+    return [source_from_json(poison(body, hostile), hostile) for body in bodies]
 
 
 @pytest.fixture
@@ -293,6 +424,6 @@ def hostile_text() -> str:
         [
             source_from_json(poison(body, name), f"{i}.json")
             for i, name in enumerate(HOSTILE.values())
-            for body in (audit_json(), check_json())
+            for body in (audit_json(), check_json(), simulation_json(), exposure_json())
         ]
     )

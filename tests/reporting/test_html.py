@@ -149,6 +149,45 @@ def test_the_page_says_what_the_results_say(sources: list[Source]) -> None:
         assert said in words
 
 
+def test_the_page_says_what_was_measured(measured: list[Source]) -> None:
+    text = render_html(measured)
+    words = " ".join(check_page(text).text.split())
+    for said in (
+        "Searched was my edges.csv, 4,714 vertices and 91,750 edges, for its 129 targeted people "
+        "in 11 components, the largest of 100, with 2,000 oracle calls a run.",
+        # 0.9 · 120 + 0.25, and a sixteenth of that.
+        "Without privacy, Target finds 120 targeted people with 2,000 oracle calls. PTarget finds "
+        "108.2 ± 6.77 over 200 runs, 10% fewer. For that the claim allows a risk multiplier e^ε of "
+        "1.2; the true one is 1.5, so the claim understates the risk.",
+        "a risk multiplier e^ε of ∞; the true one is not known.",
+        "How the true multiplier is known: 2ε a round, by the exact law.",
+        "those of a weight below 2",
+        "PTarget: 1 protected person examined, 3 targets found",
+        "pdpaudit simulate PTarget:main-text --against Target --epsilon 0.05 --runs 200 --edges "
+        "'my edges.csv' --seed 5 --json simulation.json",
+        "No rewiring tried of any of the 3,000 protected people costs more than 0.9375, which "
+        "makes an outcome of the next round 2.6 times likelier or less likely. Javert loses most, "
+        "through: Marius is found first.",
+        "By being isolated, 2,990 of 3,000 lose nothing.",
+        "Only the 2 most exposed by being isolated were rewired at their worst",
+        "The audit of the claims found a pair of networks that costs more, 1.2500",
+        "--exposure --seed 7 --json exposure.json",
+        "Risk multiplier e^ε",
+    ):
+        assert said in words
+    # A simulation has no verdict, and none is shown: the tally is of the one claim.
+    assert text.count('class="badge') == text.count('class="badge not_rejected"') == 4
+    assert "skipped" not in words
+
+
+def test_only_pages_that_need_it_carry_more_style(
+    sources: list[Source], measured: list[Source]
+) -> None:
+    assert ".findings" not in render_html(sources)
+    assert ".findings" in render_html(measured[:1])
+    assert ".findings" in render_html(measured[1:])
+
+
 def test_hostile_text_is_text(hostile: str, hostile_sources: list[Source]) -> None:
     text = render_html(hostile_sources)
     page = check_page(text)

@@ -26,12 +26,17 @@ def masked(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "render"), [("report.html", render_html), ("report.md.txt", render_markdown)]
+    ("name", "render"), [("{}.html", render_html), ("{}.md.txt", render_markdown)]
 )
+@pytest.mark.parametrize(("what", "told"), [("report", "sources"), ("measured", "measured")])
 def test_a_report_is_what_it_was(
-    name: str, render: Callable[[Sequence[Source]], str], sources: list[Source]
+    name: str,
+    render: Callable[[Sequence[Source]], str],
+    what: str,
+    told: str,
+    request: pytest.FixtureRequest,
 ) -> None:
-    text, path = masked(render(sources)), FOLDER / name
+    text, path = masked(render(request.getfixturevalue(told))), FOLDER / name.format(what)
     if os.environ.get("PDPAUDIT_UPDATE_SNAPSHOTS"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")

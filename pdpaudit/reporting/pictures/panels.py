@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.reporting.figures import count
-from pdpaudit.reporting.pictures.searched import spread_out
+from pdpaudit.reporting.pictures.searched import spread_out, what_it_did
 from pdpaudit.reporting.simulated import Curve, Drawing, DrawnSearch, Run, Search, Spread
 
 if TYPE_CHECKING:
@@ -257,8 +257,8 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=[], yticks=[])
     for side in ax.spines.values():
         side.set_visible(False)
-    told = f"{search.name}: {int((seen & ~targeted).sum())} protected people examined, "
-    ax.set_title(told + f"{int(found.sum())} targets found", parse_math=False)
+    told = what_it_did(int(((seen | found) & ~targeted).sum()), int(found.sum()))
+    ax.set_title(f"{search.name}: {told}", parse_math=False)
 
 
 def network_key() -> tuple[list[Any], list[str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pdpaudit.reporting.simulated import Drawing, DrawnSearch
 
-__all__ = ["SearchedPicture", "SearchedSpot", "draw_searched", "spread_out"]
+__all__ = ["SearchedPicture", "SearchedSpot", "draw_searched", "spread_out", "what_it_did"]
 
 Point = tuple[float, float]
 
@@ -50,9 +50,14 @@ class SearchedPicture:
     found: int
 
     @property
+    def told(self) -> str:
+        """What the search did."""
+        return what_it_did(self.examined, self.found)
+
+    @property
     def words(self) -> str:
         """The drawing in a sentence."""
-        return f"{self.name}: {self.examined} protected people examined, {self.found} targets found"
+        return f"{self.name}: {self.told}"
 
 
 def draw_searched(drawing: Drawing) -> tuple[SearchedPicture, ...]:
@@ -82,6 +87,18 @@ def _draw(drawing: Drawing, places: Sequence[Point], search: DrawnSearch) -> Sea
     return SearchedPicture(
         search.name, "".join(ties), "".join(found_ties), tuple(spots), seen, sum(search.found)
     )
+
+
+def what_it_did(examined: int, found: int) -> str:
+    """Say how many protected people were examined, and how many targets found.
+
+    Examples
+    --------
+    >>> what_it_did(1, 2)
+    '1 protected person examined, 2 targets found'
+    """
+    people = "person" if examined == 1 else "people"
+    return f"{examined} protected {people} examined, {found} target{'s' * (found != 1)} found"
 
 
 def spread_out(positions: Sequence[Point]) -> list[Point]:
