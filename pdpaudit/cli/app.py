@@ -13,7 +13,7 @@ import pdpaudit
 from pdpaudit.cli import audit, check, claims, listing, replay, report, simulate
 from pdpaudit.errors import InputError
 from pdpaudit.registry import UserCodeError
-from pdpaudit.reporting.plaintext import clip, visible
+from pdpaudit.reporting.plaintext import clip, on_terminal
 
 __all__ = ["app", "main"]
 
@@ -42,7 +42,11 @@ def _without_command(context: typer.Context) -> None:
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit_command)
 app.command("check", epilog=check.EXAMPLES)(check.check_command)
 app.command("claims", epilog=claims.EXAMPLES)(claims.claims_command)
-app.command("simulate", epilog=simulate.EXAMPLES)(simulate.simulate_command)
+app.command(
+    "simulate",
+    epilog=simulate.EXAMPLES,
+    short_help="Compare a private search with one without privacy.",
+)(simulate.simulate_command)
 app.command("replay", epilog=replay.EXAMPLES)(replay.replay_command)
 app.command("report", epilog=report.EXAMPLES)(report.report_command)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_command)
@@ -99,4 +103,4 @@ def _theirs(error: BaseException) -> TracebackType | None:
 
 def _complain(message: str) -> None:
     # Names from files come in; what would move the cursor is shown, and no name fills the screen.
-    typer.echo(f"pdpaudit: {clip(visible(message), MOST)}", err=True)
+    typer.echo(f"pdpaudit: {clip(on_terminal(message), MOST)}", err=True)

@@ -85,9 +85,10 @@ def check_command(
     json_file: o.Json = None,
     quiet: o.Quiet = False,
 ) -> int:
-    """Check what a statistic of proximity declares, and that it behaves.
+    """Check what a statistic declares, and that it behaves.
 
-    Exhaustive on small networks, random and guided search beyond, and with --edges on yours.
+    The statistic of proximity is tried on all small networks, by random and guided search beyond,
+    and on your own network where you give --edges.
     """
     reading = o.NetworkOptions.asked_for(locals())
     import time
