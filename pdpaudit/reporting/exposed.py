@@ -191,18 +191,19 @@ def _words(everyone: int, people: list[_Person]) -> str:
 
 
 def _nothing(spread: _Spread) -> str:
+    """Say how many lose nothing."""
     if spread.unaffected == 0:
-        return "nobody loses"
+        return "everybody loses something"
     if spread.unaffected == spread.measured:
-        return f"all {count(spread.measured)} lose"
+        return f"all {count(spread.measured)} lose nothing"
     verb = "loses" if spread.unaffected == 1 else "lose"
-    return f"{count(spread.unaffected)} of {count(spread.measured)} {verb}"
+    return f"{count(spread.unaffected)} of {count(spread.measured)} {verb} nothing"
 
 
 def _notes(
     everyone: int, people: list[_Person], spreads: list[_Spread], audited: float | None
 ) -> list[str]:
-    notes = [f"{one.words[0].upper()}{one.words[1:]}, {_nothing(one)} nothing." for one in spreads]
+    notes = [f"{one.words[0].upper()}{one.words[1:]}, {_nothing(one)}." for one in spreads]
     looked = [one.measured for one in spreads if one.words == KINDS[1][1]]
     if not looked:
         notes.append("Nobody was rewired otherwise than by taking all their contacts away.")
