@@ -162,11 +162,11 @@ def _facts(told: Simulation) -> Table:
     rows += [
         ("targeted", count(told.targets)),
         ("sizes of their components", sizes or "-"),
-        ("the search starts in one of", count(told.seed_component)),
+        ("size of the one to start in", count(told.seed_component)),
         ("budget", f"{count(told.budget)} oracle calls a run"),
         ("runs", f"{count(told.runs)} of each private search"),
     ]
-    return Table("What was searched", ("what", "value"), tuple(rows))
+    return Table("Network, population and budget", ("what", "value"), tuple(rows))
 
 
 def _search(plain: Search | None, private: Search | None) -> SearchPart:
