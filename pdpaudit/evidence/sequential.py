@@ -52,7 +52,7 @@ HALVINGS = 20
 
 #: Tests simulated to tell the power, and what is given away for there being no more of them.
 SIMULATED, GIVEN_AWAY = 1000, 0.01
-POWER_HALVINGS = 12
+POWER_HALVINGS = 10
 
 
 @dataclass(frozen=True)
