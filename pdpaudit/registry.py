@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import importlib.util
@@ -40,6 +41,16 @@ SINGULAR = {
     "populations": "population",
     "claims": "claim",
 }
+
+
+#: Groups a person may mix up, and the command for what they named.
+OTHER_COMMAND: dict[str, tuple[Group, str]] = {
+    "mechanisms": ("sops", "check"),
+    "sops": ("mechanisms", "audit"),
+}
+
+#: Names told where none is near.
+MOST_OFFERED = 12
 
 
 class UserCodeError(InputError):
@@ -104,6 +115,11 @@ def resolve(group: Group, name: str) -> Any:
     if stem in known and number.isdecimal() and _takes_one(known[stem].load()):
         return known[stem].load()(int(number))
     where, _, attribute = name.rpartition(":")
+    if name.endswith((".py", ".py:")) and Path(name.rstrip(":")).is_file():
+        file = name.rstrip(":")
+        raise InputError(
+            f"{file}: which {SINGULAR[group]} in it? Name it as {file}:Name{_in(file)}"
+        )
     if where.endswith(".py"):
         return _attribute(_from_file(Path(where)), where, attribute, group)
     if where:
@@ -114,10 +130,15 @@ def resolve(group: Group, name: str) -> Any:
         for module in _user_modules(group):
             if hasattr(module, name):
                 return getattr(module, name)
+    other = OTHER_COMMAND.get(group)
+    if other is not None and name in {item.name for item in registered(other[0])}:
+        raise InputError(f"{name} is a {SINGULAR[other[0]]}; run `pdpaudit {other[1]} {name}`")
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    offer = f"did you mean {' or '.join(near)}" if near else f"known: {', '.join(known)}"
+    some = list(known)[:MOST_OFFERED]
+    more = f" and {len(known) - len(some)} more" if len(known) > len(some) else ""
+    offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(some)}{more};"
     raise InputError(
-        f"unknown {SINGULAR[group]} {name!r}: {offer}? `pdpaudit list` shows all; your own is "
+        f"unknown {SINGULAR[group]} {name!r}: {offer} `pdpaudit list` shows all; your own is "
         "named path/to/file.py:Name or module:Name"
     )
 
@@ -263,6 +284,17 @@ def _means(name: str, path: Path) -> bool:
     except (ImportError, ValueError):
         return False
     return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path
+
+
+def _in(file: str) -> str:
+    """Return what a file defines, read without running it."""
+    try:
+        body = ast.parse(Path(file).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    names = [one.name for one in body if isinstance(one, kinds) and not one.name.startswith("_")]
+    return f"; it has {', '.join(names[:MOST_OFFERED])}" if names else ""
 
 
 def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> Any:

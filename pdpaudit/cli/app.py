@@ -6,6 +6,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import Annotated
 
 import typer
 
@@ -33,8 +34,22 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"pdpaudit {version('pdpaudit')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _without_command(context: typer.Context) -> None:
+def _without_command(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -23,7 +23,7 @@ __all__ = [
 BACKENDS = ("loky", "multiprocessing", "dask")
 METHODS = ("exact", "clopper-pearson", "betting", "score", "katz", "sequential")
 NOISES = ("laplace", "gumbel", "exponential")
-OBSERVABLES = ("queries", "examined", "truncated", "time")
+OBSERVABLES = ("queries", "examined", "truncated", "time", "all")
 CHECKS = (
     "finite",
     "deterministic",

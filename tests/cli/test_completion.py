@@ -15,7 +15,7 @@ from pdpaudit.cli import completing
 from pdpaudit.cli.app import app
 from pdpaudit.conformance.checks import CHECKS
 from pdpaudit.evidence.bounds import METHODS
-from pdpaudit.observables import OBSERVABLES
+from pdpaudit.observables import ALL, OBSERVABLES
 from pdpaudit.registry import registered
 from pdpaudit.sampling.backends import BACKENDS
 
@@ -80,7 +80,7 @@ def test_every_registered_mechanism_and_statistic_is_offered() -> None:
 
 def test_what_is_written_down_is_what_there_is() -> None:
     assert set(completing.METHODS) == {*METHODS, SEQUENTIAL}
-    assert set(completing.OBSERVABLES) == set(OBSERVABLES)
+    assert set(completing.OBSERVABLES) == {*OBSERVABLES, ALL}
     assert set(completing.BACKENDS) == set(BACKENDS)
     assert set(completing.NOISES) == set(get_args(NoiseName))
     assert tuple(check.name for check in CHECKS) == completing.CHECKS
