@@ -4,7 +4,8 @@ Simple numbers are every entry, every entry less the one before, sum, smallest, 
 of values above a level, of zeros and of what is no number. A score adds up weights of cells of
 these: log likelihood ratios of each by itself, which is the best there is for independent entries
 [1]_, or the weights of a logistic regression on the cells of all, which also sees what depends on
-what. Scores are learnt on one half of the discovery sample and their thresholds swept on the other.
+what. Scores are learnt on one half of the discovery sample and their thresholds swept on the other,
+where what a score promises steadies the counts (:mod:`pdpaudit.attacks.calibrating`).
 
 References
 ----------
@@ -27,6 +28,7 @@ from pdpaudit.evidence.event import Side
 from pdpaudit.evidence.regions import Range, Score, Term, View, cells_of
 from pdpaudit.rows import Rows, fit_width
 
+from .calibrating import Curve, blended, calibrated
 from .sweeping import Choice, apart, levels
 
 __all__ = ["choose_regions", "views_of"]
@@ -39,9 +41,10 @@ CUTS = 96
 CELLS = (8, 4)
 MOST_ENTRIES = 64
 
-#: Standard errors given away beyond those asked for: there are hundreds of cuts, and in the tails
-#: their errors have little to do with each other.
-MANY = 1.0
+#: Standard errors given away beyond those asked for. There are hundreds of half-lines, counted on
+#: both sides, and in the tails their errors have little to do with each other; a score's events
+#: share what is known of its slope.
+MANY, SOME = 2.0, 1.0
 
 #: Cells of a number whose weights lie on a line.
 RAMP = 24
@@ -104,14 +107,14 @@ def choose_regions(
     >>> choice.event.view, -0.5 < choice.event.low < 1.5
     (View(kind='entry', at=0), True)
     """
-    aim = replace(aim, caution=aim.caution + MANY)
     width = max(part.shape[1] for part in (*left, *right))
     one, other = (Halves(*(fit_width(part, width) for part in side)) for side in (left, right))
     views = views_of(np.concatenate([part[:4000] for part in (one.learn, other.learn)]))
     table = _Table(views, one, other)
-    found = _best_ranges(table, runs, aim, width, vertices)
+    many, some = (replace(aim, caution=aim.caution + more) for more in (MANY, SOME))
+    found = _best_ranges(table, runs, many, width, vertices)
     for kind in _kinds(table, thorough):
-        found += _best_scores(table, kind, runs, aim, width, vertices)
+        found += _best_scores(table, kind, runs, some, width, vertices)
     return found
 
 
@@ -214,9 +217,8 @@ def _kinds(table: _Table, thorough: bool) -> list[tuple[str, int]]:
     if len(table.views) == 1:
         return [("entry", CELLS[0])]
     steps = any(view.kind == "step" for view in table.views)
-    used = CELLS if thorough else CELLS[1:]
-    kinds = [("entry", cells) for cells in used]
-    kinds += [("step", cells) for cells in used] if steps else []
+    cells = CELLS[0] if thorough else CELLS[1]
+    kinds = [("entry", cells), *([("step", cells)] if steps else [])]
     return [*kinds, ("cells", CELLS[0]), ("ramps", RAMP)] if thorough else kinds
 
 
@@ -248,17 +250,13 @@ def _best_scores(
     if not terms:
         return []
     sizes = [len(edges) + len(atoms) + 2 for _, edges, atoms in terms]
-    learn = [[codes[part][:LEARN] for codes in coded] for part in (0, 2)]
-    if name == "ramps":
-        weights = _regression(learn, sizes, [_ramp(len(e) + 1, len(a) + 1) for _, e, a in terms])
-    elif name == "cells":
-        weights = _regression(learn, sizes, [np.eye(cells) for cells in sizes])
-    else:
-        weights = _ratios(learn, sizes)
-    scores = [
-        sum(np.take(w, codes[part]) for w, codes in zip(weights, coded, strict=True))
-        for part in (1, 3)
-    ]
+    # Parts 0 and 2 are the first halves. What is cheap to learn is learnt on either half, judged on
+    # the other, and used as both halves together have it.
+    folds = [((0, 2), (1, 3))]
+    if name not in ("cells", "ramps"):
+        folds.append(((1, 3), (0, 2)))
+    learnt = [_learn(name, coded, terms, sizes, parts) for parts, _ in folds]
+    weights = learnt[0] if len(folds) == 1 else _learn(name, coded, terms, sizes, None)
     built = tuple(
         Term(
             view,
@@ -279,20 +277,66 @@ def _best_scores(
         )
         for t in built
     )
+    judged = [_scores(w, coded, parts) for w, (_, parts) in zip(learnt, folds, strict=True)]
+    final = np.concatenate([part for _, parts in folds for part in _scores(weights, coded, parts)])
+    totals = [
+        sum(runs[side] * len(fold[side]) / max(len(judged[0][side]), 1) for fold in judged)
+        for side in (0, 1)
+    ]
+    shares = levels(CUTS)
     best: list[Choice] = []
     for sign, first, second in ((1.0, 0, 1), (-1.0, 1, 0)):
-        ours, theirs = (np.sort(sign * np.asarray(scores[i])) for i in (first, second))
-        pooled = np.sort(np.concatenate([ours, theirs]))
-        cuts = np.unique(np.quantile(pooled, levels(CUTS), method="nearest")) - 1e-9
-        inside = len(ours) - np.searchsorted(ours, cuts)
-        expected = aim.expected(
-            inside, runs[first], len(theirs) - np.searchsorted(theirs, cuts), runs[second]
-        )
+        cuts = np.sort(-sign * final)
+        cuts = -cuts[(shares * len(cuts)).astype(int)] - 1e-9
+        curves = [_curve(sign * fold[first], sign * fold[second], shares) for fold in judged]
+        p, q = blended(curves, (totals[first], totals[second]), aim.caution)
+        expected = aim.from_shares(p, q)
         side: Side = "left" if first == 0 else "right"
-        for pick in apart(expected, inside, EACH):
+        for pick in apart(expected, sum(curve.ours for curve in curves), EACH):
             event = Score(side, width, vertices, built if first == 0 else turned, float(cuts[pick]))
             best.append(Choice(event, float(expected[pick])))
     return sorted(best, key=lambda choice: -choice.expected)[:EACH]
+
+
+def _learn(
+    name: str,
+    coded: list[list[Ints]],
+    terms: list[tuple[View, tuple[float, ...], tuple[float, ...]]],
+    sizes: list[int],
+    parts: tuple[int, int] | None,
+) -> list[Floats]:
+    """Learn the cells' weights from a part of the sample on either side; None: from all of it."""
+    if parts is None:
+        learn = [[np.concatenate(codes[2 * i : 2 * i + 2]) for codes in coded] for i in (0, 1)]
+    else:
+        learn = [[codes[part] for codes in coded] for part in parts]
+    if name not in ("cells", "ramps"):
+        return _ratios(learn, sizes)
+    learn = [[codes[:LEARN] for codes in side] for side in learn]
+    bases = [
+        np.eye(cells) if name == "cells" else _ramp(len(edges) + 1, len(atoms) + 1)
+        for cells, (_, edges, atoms) in zip(sizes, terms, strict=True)
+    ]
+    return _regression(learn, sizes, bases)
+
+
+def _scores(weights: list[Floats], coded: list[list[Ints]], parts: tuple[int, int]) -> list[Floats]:
+    """Return the scores of a part of the sample on either side."""
+    return [
+        np.asarray(sum(np.take(w, codes[part]) for w, codes in zip(weights, coded, strict=True)))
+        for part in parts
+    ]
+
+
+def _curve(ours: Floats, theirs: Floats, shares: Floats) -> Curve:
+    """Cut scores of runs at shares of them all; runs with equal scores belong together."""
+    points = np.concatenate([ours, theirs])
+    order = np.argsort(-points, kind="stable")
+    known = (order < len(ours)).astype(np.float64)
+    points = points[order]
+    ends = points[(shares * len(points)).astype(int)]
+    sizes = np.searchsorted(-points, -ends + 1e-9, side="right")
+    return calibrated(points, known, 1.0 - known, sizes)
 
 
 def _cells(numbers: Floats, cells: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -321,8 +365,17 @@ def _ratios(learn: list[list[Ints]], sizes: list[int]) -> list[Floats]:
             np.log(np.bincount(side[i], minlength=cells) + 1.0) - np.log(len(side[i]) + cells)
             for side in learn
         ]
-        weights.append(np.asarray(logs[0] - logs[1], dtype=np.float64))
+        ratios = np.asarray(logs[0] - logs[1], dtype=np.float64)
+        weights.append(ratios * _kept(ratios, [side[i] for side in learn]))
     return weights
+
+
+def _kept(ratios: Floats, learn: list[Ints]) -> float:
+    """Return how much of a number's log ratios is more than chance (James and Stein, 1961)."""
+    counts = sum(np.bincount(side, minlength=len(ratios)) / len(side) for side in learn)
+    energy = float((counts / 2) @ ratios**2)
+    chance = (np.count_nonzero(counts) - 1) * sum(1 / len(side) for side in learn)
+    return max(0.0, 1.0 - chance / energy) if energy > 0 else 0.0
 
 
 def _ramp(cells: int, others: int) -> Floats:

@@ -10,6 +10,9 @@ from scipy import special
 
 __all__ = ["Aim"]
 
+#: Rank of an event that cannot show anything.
+LAST = -1e9
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -45,8 +48,8 @@ class Aim:
         """Return the bounds to expect from candidate events, rather too low than too high.
 
         The bound on fresh samples is taken by the delta method (Katz and others, 1978) and not cut
-        off at 0, so that candidates that show nothing yet can still be ranked. ``-inf`` where δ
-        explains everything.
+        off at 0, so that candidates that show nothing yet can still be ranked: below 0 it counts
+        standard errors. ``-inf`` where δ explains everything.
 
         Parameters
         ----------
@@ -65,7 +68,7 @@ class Aim:
         --------
         >>> aim = Aim(size=10_000, alpha=0.05)
         >>> aim.expected([500.0, 5.0, 50.0], 1000, [250.0, 1.0, 50.0], 1000).round(2).tolist()
-        [0.57, -0.25, -0.38]
+        [0.57, -0.99, -6.09]
         """
         ours = np.asarray(inside, dtype=np.float64) + 0.375
         theirs = np.asarray(inside_other, dtype=np.float64) + 0.375
@@ -73,12 +76,32 @@ class Aim:
         # The arcsine of the square root of a share has the same error wherever it lies.
         p = _share(np.arcsin(np.sqrt(ours / n)) - self.caution / 2 / np.sqrt(n))
         q = _share(np.arcsin(np.sqrt(theirs / m)) + self.caution / 2 / np.sqrt(m))
+        return self.from_shares(p, q)
+
+    def from_shares(self, p: Floats, q: Floats) -> Floats:
+        """Return the bounds to expect from events of these probabilities.
+
+        Parameters
+        ----------
+        p, q : ndarray of float
+            In (0, 1], of one shape: on the side where the event is likelier, and on the other.
+
+        Examples
+        --------
+        >>> Aim(size=10_000, alpha=0.05).from_shares(np.array([0.5]), np.array([0.25])).round(2)
+        array([0.66])
+        """
         excess = p - self.delta
         shown = excess > 0
         excess = np.where(shown, excess, 1.0)
         variance = p * (1 - p) / excess**2 + (1 - q) / q
         z = float(special.ndtri(1 - self.alpha))
-        bound = np.log(excess / q) - z * np.sqrt(variance / self.size)
+        error = np.sqrt(variance / self.size)
+        bound = np.log(excess / q) - z * error
+        # What shows nothing yet is ranked in its own errors: in nats an event that nearly always
+        # happens would stand above what only lacks samples. One that always happens comes last.
+        bound = np.where(bound < 0, bound / np.maximum(error, 1e-12), bound)
+        bound = np.where(q < 1, bound, LAST)
         return np.where(shown, bound, -np.inf)
 
 

@@ -1,0 +1,143 @@
+"""Where an ordering is cut, and which cuts are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pdpaudit.attacks.calibrating import STEEPEST, Curve, blended, calibrated
+from pdpaudit.attacks.sweeping import apart, levels
+
+
+@pytest.mark.parametrize("count", [2, 5, 8, 96])
+def test_levels_are_symmetric_and_dense_at_the_ends(count):
+    shares = levels(count)
+    half = max(2, count // 2)
+    assert len(shares) == 2 * half - 1
+    np.testing.assert_allclose(shares[:half], np.geomspace(1e-4, 0.5, half))
+    np.testing.assert_allclose(shares, 1.0 - shares[::-1])
+    assert np.all(np.diff(shares) > 0)
+
+
+def test_levels_of_next_to_nothing_are_still_both_ends_and_the_middle():
+    assert levels(0).tolist() == pytest.approx([1e-4, 0.5, 1.0 - 1e-4])
+
+
+def test_those_kept_differ_by_half_in_size():
+    # Sizes count from 1: 19 + 1 against 29 + 1 is exactly half more, which is not enough.
+    assert apart(np.array([0.4, 0.3, 0.2]), [19, 29, 30], 3) == [0, 2]
+    assert apart(np.array([0.4, 0.3, 0.2]), [30, 20, 18], 3) == [0, 2]
+    assert apart(np.array([0.4, 0.3, 0.2]), [0, 1, 4], 3) == [0, 1, 2]
+
+
+def test_the_first_of_equals_is_kept_and_no_more_than_asked():
+    assert apart(np.array([0.1, 0.5, 0.5, 0.5]), [1, 10, 11, 100], 2) == [1, 3]
+    assert apart(np.zeros(40), [3**i for i in range(40)], 3) == [0, 1, 2]
+    assert apart(np.array([0.1, 0.9]), [1, 100], 1) == [1]
+
+
+def drawn(slope, size, seed, level=0.0):
+    """Scores of runs whose true log likelihood ratio is ``slope`` times the score."""
+    rng = np.random.default_rng(seed)
+    scores = np.sort(rng.normal(size=size))[::-1]
+    ours = rng.random(size) < 1 / (1 + np.exp(-level - slope * scores))
+    return scores, ours.astype(float), 1.0 - ours
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.2, 1.0])
+def test_the_promise_is_the_log_ratio_where_the_score_is_right_up_to_a_factor(slope):
+    """Within four of its own standard errors, at three places; seed pinned, chance below 1e-3."""
+    scores, ours, theirs = drawn(slope, 40_000, 12)
+    sizes = np.array([400, 4000, 20_000])
+    curve = calibrated(scores, ours, theirs, sizes)
+    fine = np.linspace(-8, 8, 40_001)
+    weight = np.exp(-(fine**2) / 2)
+    true = []
+    for size in sizes:
+        above = fine >= scores[size - 1]
+        share = 1 / (1 + np.exp(-slope * fine))
+        one, other = weight * share, weight * (1 - share)
+        true.append(np.log(one[above].sum() / one.sum()) - np.log(other[above].sum() / other.sum()))
+    assert np.all(np.abs(curve.promised - true) <= 4 * curve.error)
+    assert np.all(curve.error < 0.05)
+    assert curve.ours.tolist() == [ours[:size].sum() for size in sizes]
+    assert curve.theirs.tolist() == [theirs[:size].sum() for size in sizes]
+
+
+def test_unequal_numbers_of_runs_do_not_shift_the_promise():
+    scores, ours, theirs = drawn(0.5, 20_000, 13)
+    some = np.array([200, 2000])
+    alike = calibrated(scores, ours, theirs, some)
+    fewer = calibrated(scores, ours, theirs / 5, some)
+    np.testing.assert_allclose(fewer.promised, alike.promised, atol=0.05)
+    assert np.all(fewer.error > alike.error)
+
+
+def test_counts_of_outcomes_stand_for_so_many_runs():
+    scores = np.array([0.9, 0.1, -0.4])
+    ours, theirs = np.array([50.0, 30.0, 20.0]), np.array([25.0, 30.0, 45.0])
+    cuts = np.array([1, 2])
+    weighed = calibrated(scores, ours, theirs, cuts)
+    runs = np.repeat(np.tile(scores, 2), np.concatenate([ours, theirs]).astype(int))
+    known = np.repeat([1.0, 0.0], [100, 100])
+    order = np.argsort(-runs, kind="stable")
+    single = calibrated(runs[order], known[order], 1 - known[order], np.array([75, 135]))
+    np.testing.assert_allclose(weighed.promised, single.promised, atol=1e-6)
+    np.testing.assert_allclose(weighed.error, single.error, rtol=1e-3)
+    assert weighed.ours.tolist() == single.ours.tolist() == [50, 80]
+
+
+def test_a_score_that_separates_all_promises_a_lot_but_a_number():
+    scores = np.array([1.0, 1.0, -1.0, -1.0])
+    curve = calibrated(scores, np.array([9.0, 9, 0, 0]), np.array([0, 0, 9.0, 9]), np.array([2, 4]))
+    assert 2.0 < curve.promised[0] <= 2 * STEEPEST + 0.1
+    assert curve.promised[1] == pytest.approx(0.0, abs=1e-6)
+    assert np.all(np.isfinite(curve.error))
+
+
+def test_a_side_without_runs_promises_nothing_and_is_not_believed():
+    none = calibrated(np.array([1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(2), np.array([1, 2]))
+    assert none.promised.tolist() == [0.0, 0.0]
+    assert none.ours.tolist() == [3.0, 7.0]
+    assert np.all(none.error > 1.0)
+
+
+def curve_of(ours, theirs, promised, error):
+    return Curve(
+        *(np.atleast_1d(np.asarray(v, dtype=float)) for v in (ours, theirs, promised, error))
+    )
+
+
+def test_the_more_precise_estimate_carries_the_day():
+    # Counts alone say ln 2; the score says 0.1, first surely, then hardly.
+    for error, least, most in ((1e-3, 0.09, 0.14), (10.0, 0.6, 0.7)):
+        p, q = blended([curve_of(200, 100, 0.1, error)], (1000, 1000), 0.0)
+        assert least < np.log(p / q)[0] < most
+        assert (p + q)[0] == pytest.approx(0.3, rel=0.01)
+
+
+def test_many_counts_are_believed_more_than_a_score_that_may_be_wrong():
+    p, q = blended([curve_of(2e6, 1e6, 1.2, 1e-6)], (1e7, 1e7), 0.0)
+    assert np.log(p / q)[0] == pytest.approx(np.log(2), abs=1e-3)
+
+
+def test_parts_add_their_counts_and_share_their_promise():
+    one, other = curve_of(10, 5, 0.2, 0.1), curve_of(30, 25, 0.4, 0.1)
+    both = curve_of(40, 30, 0.3, 0.1 / np.sqrt(2))
+    for found, expected in zip(
+        blended([one, other], (100, 90), 1.0), blended([both], (100, 90), 1.0), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_caution_takes_so_many_errors_off_the_ratio():
+    curve = curve_of(200, 100, 0.0, 1e6)
+    ratios = [np.log(np.divide(*blended([curve], (1e3, 1e3), c)))[0] for c in (0.0, 1.0, 2.0)]
+    error = np.sqrt(0.8 / 200 + 0.9 / 100)
+    assert ratios[0] == pytest.approx(np.log(2), abs=0.01)
+    assert np.diff(ratios).tolist() == pytest.approx([-error] * 2, rel=0.02)
+
+
+def test_probabilities_stay_probabilities():
+    p, q = blended([curve_of([100, 0], [100, 0], [3.0, -50], [0.01, 0.1])], (100, 100), 0.0)
+    assert np.all((p > 0) & (p <= 1) & (q > 0) & (q <= 1))
