@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pdpaudit.errors import InputError
 from pdpaudit.reporting.figures import count
+from pdpaudit.reporting.pictures.searched import ties_left_out
 from pdpaudit.reporting.simulated import Search, Simulation, safe_name, simulation_of
 from pdpaudit.results import write_bytes
 
@@ -252,7 +253,10 @@ def _drawn(told: Simulation) -> Draw:
         down = -(-len(drawing.searches) // 2)
         for i, one in enumerate(drawing.searches, start=1):
             network_panel(figure.add_subplot(down, across, i), drawing, one)
-        figure.legend(*network_key(), loc="outside lower center", ncols=5, frameon=False)
+        figure.legend(
+            *network_key(), loc="outside lower center", ncols=5, frameon=False,
+            title=ties_left_out(drawing), title_fontsize=8.5,
+        )  # fmt: skip
 
     return draw
 

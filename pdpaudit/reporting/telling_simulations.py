@@ -16,7 +16,7 @@ from pdpaudit.reporting.pictures.curves import (
     multiplier,
     runs,
 )
-from pdpaudit.reporting.pictures.searched import SearchedPicture, draw_searched
+from pdpaudit.reporting.pictures.searched import SearchedPicture, draw_searched, ties_left_out
 from pdpaudit.reporting.simulated import KEY, Search, Simulation, simulation_of
 from pdpaudit.reporting.tables import Table, cell
 
@@ -77,6 +77,8 @@ class SimulationPart:
         Those left out of it.
     drawings : tuple of SearchedPicture
         A part of the network after each search.
+    undrawn : str
+        What is left out of the drawings.
     names : tuple of str
         Names that sentences may hold.
     """
@@ -88,6 +90,7 @@ class SimulationPart:
     comparison: CurveChart | None
     uncompared: int
     drawings: tuple[SearchedPicture, ...]
+    undrawn: str
     names: tuple[str, ...]
 
 
@@ -126,6 +129,7 @@ def simulation_part(context: Mapping[str, Any], file: str) -> SimulationPart | N
         comparison=comparison(told.plain, told.private) if several else None,
         uncompared=max(0, len(told.private) - MOST_COMPARED),
         drawings=draw_searched(told.drawing) if told.drawing else (),
+        undrawn=ties_left_out(told.drawing) if told.drawing else "",
         names=tuple(dict.fromkeys(name for name in names if name)),
     )
 

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 
 from pdpaudit.reporting.pictures.curves import means, multiplier, runs
 from pdpaudit.reporting.pictures.scale import Scale
-from pdpaudit.reporting.pictures.searched import draw_searched, spread_out
-from pdpaudit.reporting.simulated import Simulation, simulation_of
+from pdpaudit.reporting.pictures.searched import (
+    draw_searched,
+    drawn_ties,
+    spread_out,
+    ties_left_out,
+)
+from pdpaudit.reporting.simulated import Drawing, Simulation, simulation_of
 from pdpaudit.reporting.telling_simulations import simulation_part
 
 LEFT, RIGHT, TOP, BOTTOM = 54, 340, 12, 212
@@ -31,7 +36,7 @@ def points(path: str) -> list[tuple[float, float]]:
 def test_a_mean_is_where_its_numbers_are(read: Simulation) -> None:
     private = read.private[0]
     chart = means(read.plain, private)
-    band, mean, plain = chart.layers
+    plain, mean, band = chart.layers
     assert read.plain is not None
     top = 1.04 * max(read.plain.found.mean)
     for layer, one in ((mean, private), (plain, read.plain)):
@@ -120,6 +125,23 @@ def test_everybody_is_in_the_same_place_in_each_drawing(read: Simulation) -> Non
     assert [s.kind for s in one.spots] == ["waiting", "waiting", *["examined"], *["found"] * 3]
     assert one.found_ties.count("M") == 1
     assert one.ties.count("M") == 4
+
+
+def test_of_many_ties_those_between_targets_are_drawn(read: Simulation) -> None:
+    drawing = read.drawing
+    assert drawing is not None
+    assert drawn_ties(drawing) == list(drawing.edges)
+    assert ties_left_out(drawing) == ""
+    n = 100
+    edges = tuple((a, b) for a in range(n) for b in range(a))
+    many = Drawing(("a",) * n, edges, ((0.0, 0.0),) * n, tuple(i % 10 == 0 for i in range(n)), ())
+    drawn = set(drawn_ties(many))
+    assert drawn <= set(edges)
+    assert {(a, b) for a, b in edges if a % 10 == b % 10 == 0} <= drawn
+    # Every second of the others, and some that are somebody's only one.
+    assert 0 <= len(drawn) - 45 - math.ceil((len(edges) - 45) / 2) <= n
+    assert {end for edge in drawn for end in edge} == set(range(n))
+    assert ties_left_out(many).startswith(f"Of 4,950 ties {len(drawn):,} are drawn")
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=30))

@@ -156,14 +156,15 @@ def means(plain: Search | None, private: Search | None) -> CurveChart:
     both = [one for one in (plain, private) if one]
     axes = _found_axes(both, [])
     layers = []
-    if private is not None:
-        band = axes.band(private.calls, private.found)
-        line = axes.path(zip(private.calls, private.found.mean, strict=True))
-        layers.append(Layer("private", "± one standard deviation", band=band))
-        layers.append(Layer("private", f"{private.name}, mean of {private.runs:,} runs", line))
     if plain is not None:
         line = axes.path(zip(plain.calls, plain.found.mean, strict=True))
         layers.append(Layer("plain", f"{plain.name}, without privacy", line))
+    if private is not None:
+        # On top, dashed: where the two are one, both are seen.
+        band = axes.band(private.calls, private.found)
+        line = axes.path(zip(private.calls, private.found.mean, strict=True))
+        layers.append(Layer("private", f"{private.name}, mean of {private.runs:,} runs", line))
+        layers.append(Layer("private", "± one standard deviation", band=band))
     return axes.chart(
         "Mean over the runs", "Mean curves: " + _ends(both), "targets found (people)", layers
     )

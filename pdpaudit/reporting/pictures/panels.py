@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.reporting.figures import count
-from pdpaudit.reporting.pictures.searched import spread_out, what_it_did
+from pdpaudit.reporting.pictures.searched import drawn_ties, spread_out, what_it_did
 from pdpaudit.reporting.simulated import Curve, Drawing, DrawnSearch, Run, Search, Spread
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def literally(
     handles: Sequence[Any],
     names: Sequence[str],
     where: Literal["lower right", "upper left"],
+    across: int = 1,
 ) -> None:
     """Write a key whose names are not read as formulas, and are not left out for their first sign.
 
@@ -73,8 +74,11 @@ def literally(
         What is drawn, and what it is called.
     where : str
         In which corner.
+    across : int
+        Columns.
     """
-    legend = ax.legend(handles, [f"curve {i}" for i in range(len(names))], loc=where)
+    blanks = [f"curve {i}" for i in range(len(names))]
+    legend = ax.legend(handles, blanks, loc=where, ncols=across, columnspacing=1.2)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
@@ -174,14 +178,15 @@ def multiplier_panel(ax: Axes, private: Search) -> bool:
         names.append("± one standard deviation")
     told = [paid.claimed.mean, *([paid.true.mean] if paid.true is not None else [])]
     finite = [value for curve in told for value in curve if math.isfinite(value)]
+    # Room above for the key, for curves may rise at once or late.
     if max(finite, default=1.0) > WIDE:
         ax.set_yscale("log")
-        ax.set_ylim(bottom=1.0)
+        ax.set_ylim(bottom=1.0, top=ax.get_ylim()[1] ** 1.3)
     else:
-        ax.set_ylim(bottom=1.0, top=max(1.1, ax.get_ylim()[1]))
+        ax.set_ylim(bottom=1.0, top=1 + 1.3 * (max(1.1, ax.get_ylim()[1]) - 1))
     ax.set_xlim(0, private.calls[-1])
     ax.set_ylabel(r"risk multiplier $e^{\varepsilon}$ (times)")
-    literally(ax, handles, names, "upper left")
+    literally(ax, handles, names, "upper left", across=len(names))
     return True
 
 
@@ -236,7 +241,7 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
     places = np.array(spread_out(drawing.positions)).reshape(-1, 2)
     targeted = np.array(drawing.targeted, dtype=bool)
     found, seen = np.array(search.found, dtype=bool), np.array(search.examined, dtype=bool)
-    edges = np.array(drawing.edges, dtype=int).reshape(-1, 2)
+    edges = np.array(drawn_ties(drawing), dtype=int).reshape(-1, 2)
     tied = found[edges].all(axis=1)
     few = len(places) <= 80
     size = 26.0 if few else 15.0

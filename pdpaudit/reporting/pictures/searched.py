@@ -7,12 +7,23 @@ from dataclasses import dataclass
 
 from pdpaudit.reporting.simulated import Drawing, DrawnSearch
 
-__all__ = ["SearchedPicture", "SearchedSpot", "draw_searched", "spread_out", "what_it_did"]
+__all__ = [
+    "SearchedPicture",
+    "SearchedSpot",
+    "draw_searched",
+    "drawn_ties",
+    "spread_out",
+    "ties_left_out",
+    "what_it_did",
+]
 
 Point = tuple[float, float]
 
 #: Width and height of the drawing.
 SIZE = 400.0
+
+#: Ties beyond these would be one grey heap.
+MOST_TIES = 2500
 
 
 @dataclass(frozen=True)
@@ -63,13 +74,58 @@ class SearchedPicture:
 def draw_searched(drawing: Drawing) -> tuple[SearchedPicture, ...]:
     """Return one drawing for each search, everybody in the same place; O(vertices + edges)."""
     places = [(SIZE * x, SIZE * (1 - y)) for x, y in spread_out(drawing.positions)]
-    return tuple(_draw(drawing, places, one) for one in drawing.searches)
+    edges = drawn_ties(drawing)
+    return tuple(_draw(drawing, places, edges, one) for one in drawing.searches)
 
 
-def _draw(drawing: Drawing, places: Sequence[Point], search: DrawnSearch) -> SearchedPicture:
+def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
+    """Return the ties worth drawing: all of few; of many, those between targets and some others.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        A part of a network.
+
+    Returns
+    -------
+    list of (int, int)
+        Beside those between targeted people evenly many of the others, about 2,500, and at least
+        one of everybody who has any.
+    """
+    if len(drawing.edges) <= MOST_TIES:
+        return list(drawing.edges)
+    kept = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
+    between = set(kept)
+    others = [edge for edge in drawing.edges if edge not in between]
+    tied = {end for edge in kept for end in edge}
+    every = -(-len(others) // MOST_TIES)
+    for place, edge in enumerate(others):
+        if place % every == 0 or not tied.issuperset(edge):
+            kept.append(edge)
+            tied.update(edge)
+    return kept
+
+
+def ties_left_out(drawing: Drawing) -> str:
+    """Say which ties are not drawn; nothing where all are."""
+    drawn = len(drawn_ties(drawing))
+    if drawn == len(drawing.edges):
+        return ""
+    return (
+        f"Of {len(drawing.edges):,} ties {drawn:,} are drawn: all between targeted people, of the "
+        "others evenly many."
+    )
+
+
+def _draw(
+    drawing: Drawing,
+    places: Sequence[Point],
+    edges: Sequence[tuple[int, int]],
+    search: DrawnSearch,
+) -> SearchedPicture:
     ties: list[str] = []
     found_ties: list[str] = []
-    for a, b in drawing.edges:
+    for a, b in edges:
         (x1, y1), (x2, y2) = places[a], places[b]
         both = search.found[a] and search.found[b]
         (found_ties if both else ties).append(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}")
