@@ -22,6 +22,9 @@ SHORT = 4096
 
 WRITER = json.JSONEncoder(separators=(",", ":"))
 
+#: Of lists, for those of tuples.
+BRACKETS = bytes.maketrans(b"()", b"[]")
+
 AS_THEY_ARE = {int, str, bool, type(None)}
 
 
@@ -50,7 +53,12 @@ def encode(value: Any) -> bytes:
     >>> decode(encode([((3, 5), 0.1, None), frozenset({"a"}), float("inf")]))
     [((3, 5), 0.1, None), frozenset({'a'}), inf]
     """
-    text = WRITER.encode(_tagged(value)).encode("ascii")
+    if type(value) is Counter and _of_vertices(value):
+        # What a JSON writer would give, in half the time: a long run keeps fifty of them a second.
+        rows = repr(sorted(value.items())).encode("ascii").translate(BRACKETS, b" ")
+        text = b'{"counter":' + rows.replace(b",]", b"]") + b"}"
+    else:
+        text = WRITER.encode(_tagged(value)).encode("ascii")
     return text if len(text) < SHORT else zlib.compress(text, LEVEL)
 
 
@@ -105,14 +113,19 @@ def _tagged(value: Any) -> Any:
 
 def _items(value: dict[Any, Any]) -> list[Any]:
     """Return keys and items in an order that does not depend on when they came."""
-    if (
-        {tuple}.issuperset(map(type, value))
-        and {int}.issuperset(map(type, chain.from_iterable(value)))
-        and {int}.issuperset(map(type, value.values()))
-    ):  # how often each list of vertices came up, a hundred times a second
+    if _of_vertices(value):
         return sorted(value.items())
     items = [[_tagged(key), _tagged(item)] for key, item in value.items()]
     return sorted(items, key=lambda item: repr(item[0]))
+
+
+def _of_vertices(value: dict[Any, Any]) -> bool:
+    """Say whether it tells how often each list of vertices came up, and nothing else."""
+    return (
+        {tuple}.issuperset(map(type, value))
+        and {int}.issuperset(map(type, chain.from_iterable(value)))
+        and {int}.issuperset(map(type, value.values()))
+    )
 
 
 def _array(told: Any) -> Any:

@@ -31,9 +31,9 @@ Key = tuple[str | int, ...]
 BATCHED_CHUNK = 65_536
 SINGLE_CHUNK = 500
 
-#: Chunks that are drawn in one go, at most as many as take so many seconds. What surrounds them is
-#: then paid once, and runs several times as fast as where a sampler has just filled the caches.
-BATCH, BATCH_S = 16, 0.25
+#: Chunks that are drawn, kept and counted in one go, at most as many as take so many seconds: what
+#: surrounds samplers is paid once, and is faster than where one has just filled the caches.
+BATCH, BATCH_S = 16, 1.0
 
 #: Seconds of remaining work below which starting worker processes does not pay.
 WORTH_WORKERS_S = 4.0
@@ -94,7 +94,7 @@ def tally(
     total: Counter[Hashable] = Counter()
     work = partial(_tallied, mechanism, instance)
     kept = None if store is None else store.kept(Counter, key, seed, instance)
-    for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
+    for part in _chunks(work, Counter.update, mechanism, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(part.total())
@@ -145,7 +145,7 @@ def draw(
     total = Draws()
     work = partial(_drawn, mechanism, instance, limit, None)
     kept = None if store is None else store.kept(Draws, key, seed, instance)
-    for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
+    for part in _chunks(work, Draws.update, mechanism, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(len(part))
@@ -177,6 +177,12 @@ class Hits:
     inside: Any = 0
     runs: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+
+    def update(self, other: Hits) -> None:
+        """Add other runs."""
+        self.inside = self.inside + other.inside
+        self.runs += other.runs
+        self.failures = {**other.failures, **self.failures}
 
 
 def hits(
@@ -229,10 +235,8 @@ def hits(
     total = Hits() if total is None else total
     work = partial(_drawn, mechanism, instance, limit, event)
     kept = None if store is None else store.kept(Hits, key, seed, instance, event)
-    for part in _chunks(work, mechanism, size, seed, key, jobs, kept):
-        total.inside = total.inside + part.inside
-        total.runs += part.runs
-        total.failures = {**part.failures, **total.failures}
+    for part in _chunks(work, Hits.update, mechanism, size, seed, key, jobs, kept):
+        total.update(part)
         if progress is not None:
             progress(part.runs)
     return total
@@ -244,9 +248,13 @@ Batch = tuple[list[T], Exception | None]
 #: Draws chunks: sizes, seed, and the key of each one's stream.
 Work = Callable[[Sequence[int], int, Sequence[Key]], Batch[T]]
 
+#: Adds what other chunks gave to what the first gave.
+Add = Callable[[T, T], None]
+
 
 def _chunks(
     work: Work[T],
+    add: Add[T],
     mechanism: Mechanism,
     size: int,
     seed: int,
@@ -254,40 +262,45 @@ def _chunks(
     jobs: int,
     kept: Kept[T] | None,
 ) -> Iterator[T]:
-    """Yield what every chunk gave, drawn here or in workers, as they come.
+    """Yield what all chunks gave, some in one, drawn here or in workers, as they come.
 
     Those that were kept are taken from there, and the others kept as soon as they are done.
     """
     chunk = BATCHED_CHUNK if isinstance(mechanism, SamplingMechanism) else SINGLE_CHUNK
     sizes = [min(chunk, size - start) for start in range(0, size, chunk)]
-    known: set[int] = set()
+    left = set(range(len(sizes)))
     if kept is not None:
-        known = kept.known(sizes)
-        for i in sorted(known):
-            yield kept.load(i, sizes[i])
-    left = [i for i in range(len(sizes)) if i not in known]
-    with closing(_fresh(work, sizes, left, seed, key, jobs)) as parts:
-        for i, part in parts:
+        for span in kept.spans(sizes):
+            yield kept.load(span.start, sum(sizes[i] for i in span))
+            left.difference_update(span)
+    with closing(_fresh(work, add, sizes, sorted(left), seed, key, jobs)) as parts:
+        for first, runs, part in parts:
             if kept is not None:
-                kept.keep(i, sizes[i], part)
+                kept.keep(first, runs, part)
             yield part
 
 
 def _fresh(
-    work: Work[T], sizes: Sequence[int], left: Sequence[int], seed: int, key: Key, jobs: int
-) -> Generator[tuple[int, T], None, None]:
-    """Yield number and result of the chunks that are left to do."""
+    work: Work[T],
+    add: Add[T],
+    sizes: Sequence[int],
+    left: Sequence[int],
+    seed: int,
+    key: Key,
+    jobs: int,
+) -> Generator[tuple[int, int, T], None, None]:
+    """Yield number of the first chunk, runs and result of each batch that is left to do."""
 
     def asked(some: Sequence[int]) -> tuple[list[int], int, list[Key]]:
         return [sizes[i] for i in some], seed, [(*key, i) for i in some]
 
     done, batch = 0, 1
     while done < len(left):
-        some = left[done : done + batch]
+        some = _next(sizes, left, done, batch)
         began = time.perf_counter()
         parts, error = work(*asked(some))
         spent = (time.perf_counter() - began) / len(some)
-        yield from zip(some, parts, strict=False)
+        yield some[0], sum(sizes[i] for i in some[: len(parts)]), _sum(parts, add)
         if error is not None:
             raise error
         done += len(some)
@@ -297,12 +310,31 @@ def _fresh(
     if done < len(left):
         # The last batches are not to leave other workers idle for long.
         batch = min(batch, -(-(len(left) - done) // (8 * effective_n_jobs(jobs))))
-        batches = [left[start : start + batch] for start in range(done, len(left), batch)]
-        shared = shareable(partial(_whole, work))
+        batches = []
+        while done < len(left):
+            batches.append(_next(sizes, left, done, batch))
+            done += len(batches[-1])
+        shared = shareable(partial(_whole, work, add))
         tasks = (delayed(at_worker)(shared, some, *asked(some)) for some in batches)
         with closing(_unordered(tasks, jobs)) as results:
-            for some, parts in results:
-                yield from zip(some, parts, strict=True)
+            for some, part in results:
+                yield some[0], sum(sizes[i] for i in some), part
+
+
+def _next(sizes: Sequence[int], left: Sequence[int], done: int, most: int) -> list[int]:
+    """Return the chunks to do next, consecutive and all of one size: a longer run has them too."""
+    first, some = left[done], [left[done]]
+    for i in left[done + 1 : done + most]:
+        if i != first + len(some) or sizes[i] != sizes[first]:
+            break
+        some.append(i)
+    return some
+
+
+def _sum(parts: Sequence[T], add: Add[T]) -> T:
+    for part in parts[1:]:
+        add(parts[0], part)
+    return parts[0]
 
 
 def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
@@ -318,12 +350,12 @@ def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
             results.close()
 
 
-def _whole(work: Work[T], sizes: Sequence[int], seed: int, keys: Sequence[Key]) -> list[T]:
+def _whole(work: Work[T], add: Add[T], sizes: Sequence[int], seed: int, keys: Sequence[Key]) -> T:
     """Do a batch in a worker, where what was raised travels best as what is raised."""
     parts, error = work(sizes, seed, keys)
     if error is not None:
         raise error
-    return parts
+    return _sum(parts, add)
 
 
 def _batch(
@@ -380,12 +412,14 @@ def _tallied(
     sample = getattr(mechanism, "sample", None)
     fresh = getattr(instance, "fresh", None)
 
-    def one(size: int, rng: np.random.Generator) -> Counter[Hashable]:
+    def one(size: int, rng: np.random.Generator) -> Outputs | Counter[Hashable]:
         if sample is not None:
             outputs = sample(instance, size, rng)
-            return Counter(outputs.counts() if isinstance(outputs, Outputs) else outputs)
+            return outputs if isinstance(outputs, Outputs) else Counter(outputs)
         return Counter(
             mechanism.run(instance if fresh is None else fresh(), rng) for _ in range(size)
         )
 
-    return _batch(one, sizes, seed, keys)
+    parts, error = _batch(one, sizes, seed, keys)
+    # Coded outputs take little room until the batch is done, and less time then.
+    return [Counter(part.counts() if isinstance(part, Outputs) else part) for part in parts], error

@@ -1,4 +1,4 @@
-"""Counts kept on disk, chunk by chunk, so that a run that was killed goes on where it was.
+"""Counts kept on disk, some chunks at a time, so that a run that was killed goes on where it was.
 
 A chunk's outputs depend on its stream alone, so a run that takes some chunks from the store and
 draws the others gives what an uninterrupted run gives. The store is one SQLite file with a rollback
@@ -17,6 +17,7 @@ import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
+from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -193,7 +194,7 @@ class Store:
         self._pause = min(max(COMMIT_S, took / COMMIT_SHARE), COMMIT_MOST_S)
 
     def chunks(self, stream: bytes) -> set[tuple[int, int]]:
-        """Return number and size of the chunks of a stream."""
+        """Return number and runs of what was kept of a stream; more runs are of several chunks."""
         with self._told():
             rows = self._base.execute(
                 "SELECT chunk, runs FROM chunks WHERE stream = ?", (stream,)
@@ -363,10 +364,23 @@ class Kept(Generic[T]):
     def __init__(self, store: Store, kind: type[T], stream: bytes) -> None:
         self._store, self._kind, self._stream = store, kind, stream
 
-    def known(self, sizes: Sequence[int]) -> set[int]:
-        """Return which of the chunks are there, of those sizes."""
-        there = self._store.chunks(self._stream)
-        return {chunk for chunk, runs in enumerate(sizes) if (chunk, runs) in there}
+    def spans(self, sizes: Sequence[int]) -> list[range]:
+        """Return runs of chunks that were kept together, of those sizes; none overlaps another.
+
+        Two processes on one store may have drawn the same chunk, each with others; then the span
+        that begins first is taken, the longer of two, and what is left of the other drawn again.
+        """
+        starts = [0, *accumulate(sizes)]
+        where = {start: chunk for chunk, start in enumerate(starts)}
+        spans: list[range] = []
+        free = 0
+        for chunk, runs in sorted(
+            self._store.chunks(self._stream), key=lambda row: (row[0], -row[1])
+        ):
+            if free <= chunk < len(sizes) and (end := where.get(starts[chunk] + runs)):
+                spans.append(range(chunk, end))
+                free = end
+        return spans
 
     def load(self, chunk: int, runs: int) -> T:
         """Return what was kept of a chunk; see :meth:`Store.load`."""

@@ -103,6 +103,7 @@ def cluster(tmp_path_factory):
 def eager(monkeypatch):
     monkeypatch.setattr(engine, "WORTH_WORKERS_S", -1.0)
     monkeypatch.setattr(engine, "SINGLE_CHUNK", 50)
+    monkeypatch.setattr(engine, "BATCH", 1)
 
 
 # Defined inside functions, so that workers are sent them by value.

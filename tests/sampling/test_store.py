@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pdpaudit.errors import InputError
 from pdpaudit.sampling import draw, engine, hits, tally
 from pdpaudit.sampling.encoding import decode, encode
-from pdpaudit.sampling.store import Store
+from pdpaudit.sampling.store import Kept, Store
 
 SETTINGS = {"mechanism": "Die", "seed": "5"}
 
@@ -49,6 +49,7 @@ class Even:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(engine, "SINGLE_CHUNK", 50)
+    monkeypatch.setattr(engine, "BATCH", 1)
 
 
 @pytest.fixture
@@ -387,6 +388,61 @@ def test_two_processes_that_write_by_turns_lose_nothing(path):
     rows = sqlite3.connect(path)
     assert rows.execute("SELECT count(*), sum(runs) FROM chunks").fetchone() == (10, 500)
     rows.close()
+
+
+@pytest.mark.parametrize("batches", [(16, 16), (3, 4), (4, 1), (1, 5)])
+def test_chunks_kept_together_are_found_however_the_next_run_takes_them(path, monkeypatch, batches):
+    monkeypatch.setattr(engine, "BATCH_S", 1e9)
+    expected = tally(Die(), "x", 1000, seed=5, key=("k",))
+    drawn = draw(Die(), "x", 1000, seed=5, key=("k",))
+    counted = hits(Die(), "x", 1000, Even(), seed=5, key=("k",))
+    for batch, size, found in ((batches[0], 430, 0), (batches[1], 1000, 400), (1, 1000, 1000)):
+        monkeypatch.setattr(engine, "BATCH", batch)
+        for kind in (tally, draw, hits):
+            with Store(path, SETTINGS) as store:
+                event = (Even(),) if kind is hits else ()
+                got = kind(Die(), "x", size, *event, seed=5, key=("k",), store=store)
+                assert store.found == found  # the first run's last chunk was a shorter one
+                assert store.found + store.added == size
+            if size == 1000:
+                assert got == {tally: expected, draw: drawn, hits: counted}[kind]
+
+
+def test_chunks_drawn_by_two_processes_in_other_batches_are_counted_once(path, monkeypatch):
+    monkeypatch.setattr(engine, "BATCH_S", 1e9)
+    expected = tally(Die(), "x", 1000, seed=5, key=("k",))
+    one, two = Store(path, SETTINGS), Store(path, SETTINGS)
+    with one, two:
+        for batch, store in ((3, one), (4, two)):
+            monkeypatch.setattr(engine, "BATCH", batch)
+            assert tally(Die(), "x", 1000, seed=5, key=("k",), store=store) == expected
+    with Store(path, SETTINGS) as store:
+        assert tally(Die(), "x", 1000, seed=5, key=("k",), store=store) == expected
+        assert store.found == 1000
+
+
+@given(
+    st.lists(st.sampled_from([50, 50, 50, 20]), min_size=1, max_size=12),
+    st.lists(st.tuples(st.integers(0, 14), st.integers(1, 700)), max_size=12, unique=True),
+)
+def test_spans_are_of_the_sizes_asked_for_and_do_not_overlap(sizes, rows):
+    class Rows:
+        def chunks(self, stream):
+            return set(rows)
+
+    spans = Kept(Rows(), Counter, b"s").spans(sizes)
+    for span in spans:
+        assert (span.start, sum(sizes[i] for i in span)) in rows
+        assert 0 <= span.start < span.stop <= len(sizes)
+    chunks = [i for span in spans for i in span]
+    assert len(chunks) == len(set(chunks))
+    for first, runs in rows:  # what was left out was not of those sizes, or overlaps
+        fits = [
+            range(first, end)
+            for end in range(first + 1, len(sizes) + 1)
+            if sum(sizes[first:end]) == runs
+        ]
+        assert all(set(span) & set(chunks) for span in fits)
 
 
 def test_a_writer_that_does_not_let_go_is_told(path, monkeypatch):

@@ -110,6 +110,9 @@ def test_interrupted_then_killed_then_resumed_to_the_same_result(folder):
 def test_an_interrupted_confirmation_reports_what_there_is(folder, monkeypatch):
     from pdpaudit.audit import Plan, audit
     from pdpaudit.contracts import PrivacyClaim
+    from pdpaudit.sampling import engine
+
+    monkeypatch.setattr(engine, "BATCH", 1)
 
     class Mine:
         claim = PrivacyClaim(0.5, source="its author")
