@@ -14,6 +14,7 @@ __all__ = [
     "METHODS",
     "NOISES",
     "OBSERVABLES",
+    "REGIMES",
     "among",
     "by_number",
     "names_of",
@@ -24,6 +25,7 @@ BACKENDS = ("loky", "multiprocessing", "dask")
 METHODS = ("exact", "clopper-pearson", "betting", "score", "katz", "sequential")
 NOISES = ("laplace", "gumbel", "exponential")
 OBSERVABLES = ("queries", "examined", "truncated", "time", "all")
+REGIMES = ("dominant", "several", "fragmented")
 CHECKS = (
     "finite",
     "deterministic",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.cli.completing import NOISES, REGIMES, among, names_of
 
 if TYPE_CHECKING:
     from pdpaudit.network import Network
@@ -17,7 +18,7 @@ __all__ = ["EXAMPLES", "simulate_command"]
 EXAMPLES = o.examples(
     "pdpaudit simulate --seed 1",
     "pdpaudit simulate --regime dominant --json result.json --csv curves.csv",
-    "pdpaudit simulate PTarget:repaired --edges edges.csv --nodes nodes.csv --figures figures",
+    "pdpaudit simulate --edges edges.csv --nodes nodes.csv --figures figures",
 )
 
 DEFAULT_REGIME = "several"
@@ -27,17 +28,26 @@ def simulate_command(
     mechanism: Annotated[
         str,
         typer.Argument(
-            help="A registered search (see `pdpaudit list`), path/to/file.py:Name or module:Name."
+            metavar="MECHANISM",
+            autocompletion=names_of("mechanisms"),
+            help="A registered search (see `pdpaudit list`), path/to/file.py:Name or module:Name.",
         ),
     ] = "PTarget:main-text",
     against: Annotated[
-        str, typer.Option(help="The search to compare it with, drawn first.")
+        str,
+        typer.Option(
+            autocompletion=names_of("mechanisms"),
+            help="The search to compare it with, drawn first.",
+        ),
     ] = "Target",
     epsilon: Annotated[
         float, typer.Option(help="Privacy parameter ε of each search round; 1/20 is the paper's.")
     ] = 0.05,
     sop: Annotated[
-        str | None, typer.Option(help="Statistic of proximity of both; default CN.")
+        str | None,
+        typer.Option(
+            autocompletion=names_of("sops"), help="Statistic of proximity of both; default CN."
+        ),
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs of each search.")] = 200,
     budget: Annotated[
@@ -51,8 +61,9 @@ def simulate_command(
     regime: Annotated[
         str | None,
         typer.Option(
+            autocompletion=among(REGIMES),
             help="Population of the embedded network: dominant, several or fragmented; default "
-            f"{DEFAULT_REGIME}."
+            f"{DEFAULT_REGIME}.",
         ),
     ] = None,
     components: Annotated[
@@ -67,7 +78,10 @@ def simulate_command(
     ] = None,
     noise: Annotated[
         str | None,
-        typer.Option(help="Noise of the repaired search: laplace, gumbel or exponential."),
+        typer.Option(
+            autocompletion=among(NOISES),
+            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
+        ),
     ] = None,
     max_degree: Annotated[
         int | None,

@@ -14,6 +14,7 @@ from pdpaudit.audit.plan import SEQUENTIAL
 from pdpaudit.cli import completing
 from pdpaudit.cli.app import app
 from pdpaudit.conformance.checks import CHECKS
+from pdpaudit.embedded import REGIMES
 from pdpaudit.evidence.bounds import METHODS
 from pdpaudit.observables import ALL, OBSERVABLES
 from pdpaudit.registry import registered
@@ -51,6 +52,8 @@ def completed(
         ("pdpaudit audit PTarget --backend m", ["multiprocessing"]),
         ("pdpaudit audit PTarget --sop Tri", ["Triangle"]),
         ("pdpaudit check Ja", ["Jaccard"]),
+        ("pdpaudit simulate Query", ["QueryEveryone"]),
+        ("pdpaudit simulate PTarget --regime d", ["dominant"]),
         ("pdpaudit check CN --select t", ["targeted-sensitivity", "tightness"]),
         ("pdpaudit check CN --skip own", ["own-network"]),
         ("pdpaudit claims --select C1", ["C1", "C10", "C11", "C12", "C13"]),
@@ -82,6 +85,7 @@ def test_what_is_written_down_is_what_there_is() -> None:
     assert set(completing.METHODS) == {*METHODS, SEQUENTIAL}
     assert set(completing.OBSERVABLES) == {*OBSERVABLES, ALL}
     assert set(completing.BACKENDS) == set(BACKENDS)
+    assert set(completing.REGIMES) == set(REGIMES)
     assert set(completing.NOISES) == set(get_args(NoiseName))
     assert tuple(check.name for check in CHECKS) == completing.CHECKS
 

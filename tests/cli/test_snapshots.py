@@ -72,10 +72,15 @@ CASES: dict[str, tuple[int, tuple[str, ...]]] = {
     "check-holds": (0, ("check", "CN", *FEW_CHECKS, *SEEDED)),
     "check-broken": (1, ("check", "mine.py:closeness", *FEW_CHECKS, *SEEDED)),
     "claims": (1, ("claims", "--select", "C6", *SEEDED)),
+    "simulate": (
+        0,
+        ("simulate", "PTarget:repaired", *ON_NETWORK, "--runs", "20", "--jobs", "1", *SEEDED),
+    ),
     "list": (0, ("list",)),
 }
 
-HELPS = ((), ("audit",), ("check",), ("claims",), ("replay",), ("report",), ("list",))
+COMMANDS = ("audit", "check", "claims", "simulate", "replay", "report", "list")
+HELPS = ((), *((name,) for name in COMMANDS))
 
 ERRORS = (
     ("audit",),

@@ -21,6 +21,7 @@ QUICK = {
     "audit": ("audit", "PTarget:main-text", *ON_NETWORK),
     "check": ("check", "CN", "--select", "finite", "--max-vertices", "3"),
     "claims": ("claims", "--select", "C11"),
+    "simulate": ("simulate", "PTarget:repaired", *ON_NETWORK, "--runs", "5", "--jobs", "1"),
 }
 
 
