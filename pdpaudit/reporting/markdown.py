@@ -172,7 +172,8 @@ def _document(doc: Document) -> Iterator[str]:
         for line in doc.verdicts
     )
     yield "\n".join(
-        _say("- {}: {}", line.title, _prose(line.words, line.names)) for line in doc.findings
+        _say("- {}: {}", _prose(line.title, line.names), _prose(line.words, line.names))
+        for line in doc.findings
     )
     if not doc.verdicts and not doc.findings:
         yield "The files hold no claims and no checks."

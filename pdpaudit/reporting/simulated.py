@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from pdpaudit.reporting.fields import Fields
-from pdpaudit.reporting.plaintext import clip, visible
+from pdpaudit.reporting.plaintext import LONGEST_NAME, clip, visible
 
 __all__ = [
     "KEY",
@@ -260,14 +260,18 @@ the file again with --json
 
 
 def safe_name(text: str) -> str:
-    r"""Return a name on one line, no longer than 60 characters, with nothing invisible in it.
+    r"""Return a name on one line, of at most 60 characters, with nothing invisible in it.
 
     Examples
     --------
-    >>> safe_name("a\n b"), safe_name("x" * 61)[-18:]
-    ('a b', 'x… (61 characters)')
+    >>> safe_name("a\n b"), len(safe_name("x" * 10_000)), safe_name("x" * 10_000)[-20:]
+    ('a b', 60, ' (10,000 characters)')
     """
-    return clip(" ".join(visible(text).split()))
+    line = " ".join(visible(text).split())
+    if len(line) <= LONGEST_NAME:
+        return line
+    said = len(clip(line, 0))
+    return clip(line, LONGEST_NAME - said)
 
 
 def _search(fields: Fields) -> Search:

@@ -20,7 +20,7 @@ import pytest
 
 from pdpaudit.errors import InputError
 from pdpaudit.reporting.experiments import write_comparison, write_figures
-from pdpaudit.reporting.plaintext import clip, visible
+from pdpaudit.reporting.plaintext import visible
 from pdpaudit.reporting.simulated import Simulation, simulation_of
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -190,8 +190,9 @@ def test_hostile_names_are_text(
     (path,) = write_comparison(dict.fromkeys(names, one), tmp_path, title="$a$", formats=["svg"])
     words = words_of(path)
     for name in names:
-        shown = clip(" ".join(visible(name).split()))
-        assert shown in words
+        shown = " ".join(visible(name).split())
+        assert shown[:30] in words
+        assert len(shown) <= 60 or f"… ({len(shown):,} characters)" in words
     assert "$a$" in words
 
 

@@ -208,6 +208,18 @@ def test_text_from_right_to_left_stays_to_itself(audit_body: dict[str, Any]) -> 
     assert "Rewiring <bdi>ז&#39;אן</bdi> from {a} to {b}" in text
 
 
+def test_a_name_in_a_measurement_is_cut_once_and_stays_to_itself(
+    simulation_body: dict[str, Any],
+) -> None:
+    name = "ז'אן" + "x" * 10_000
+    simulation_body["context"]["simulation"]["searches"][1]["name"] = name
+    text = render_html([source_from_json(simulation_body, "a.json")])
+    assert "… (10,004 characters)</bdi>, ε = 0.05</h3>" in text
+    assert "… (10,004 characters)</bdi>, mean of 200 runs</span>" in text
+    assert "… (10,004 characters)</bdi> finds 108.2" in text
+    assert not re.search(r"\(\d\d characters", text)
+
+
 def test_a_claim_broken_by_an_infinite_loss_is_drawn(audit_body: dict[str, Any]) -> None:
     claim = audit_body["claims"][3]
     claim |= {"status": "violated", "exact": "inf", "lower_bound": "inf"}
