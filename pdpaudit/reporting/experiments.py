@@ -262,17 +262,17 @@ def _drawn(told: Simulation) -> Draw:
 
 
 def _title(told: Simulation) -> str:
+    """Say what was searched; names stand last, for they may be written from right to left."""
+    from pdpaudit.reporting.pictures.panels import short
+
     groups = f" in {count(len(told.components))} components" if told.components else ""
-    regime = f" ({told.regime})" if told.regime else ""
-    return (
-        f"{told.source}: {count(told.vertices)} vertices, {count(told.targets)} "
-        f"targets{groups}{regime}"
-    )
+    size = f"{count(told.vertices)} vertices, {count(told.targets)} targets{groups}"
+    return " · ".join(part for part in (size, short(told.regime), short(told.source)) if part)
 
 
 def _alt(told: Simulation, private: Search | None) -> str:
     """Say what the curves show, for who does not see them."""
-    words = [f"Targets found against oracle calls on {_title(told)}."]
+    words = [f"Targets found against oracle calls: {_title(told)}."]
     for one in (told.plain, private):
         if one is not None:
             end = (

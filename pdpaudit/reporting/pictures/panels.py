@@ -30,6 +30,7 @@ __all__ = [
     "network_key",
     "network_panel",
     "runs_panel",
+    "short",
 ]
 
 BLACK, BLUE, VERMILLION, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
@@ -47,6 +48,9 @@ MARKERS = "osD^vPX"
 
 #: Curves that one panel tells apart.
 MOST_CURVES = len(COLOURS) * len(DASHES)
+
+#: Characters of a name; the panels are no wider.
+LONGEST = 32
 
 #: Discoveries of all runs that are marked; of more, evenly many.
 MOST_DOTS = 1000
@@ -84,6 +88,19 @@ def literally(
         text.set_text(name)
 
 
+def short(name: str) -> str:
+    """Return what there is room for of a name.
+
+    It stands last in whatever is said, so that one from right to left turns nothing round.
+
+    Examples
+    --------
+    >>> short("PTarget"), len(short("x" * 60))
+    ('PTarget', 32)
+    """
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
 def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
     """Draw the search without privacy beside a few runs with it; circles where a component is met.
 
@@ -113,12 +130,14 @@ def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
             _circles(ax, run, VERMILLION, filled=False)
         if private.shown:
             handles.append(line)
-            names.append(f"{private.name}, {len(private.shown)} of {count(private.runs)} runs")
+            names.append(
+                f"{len(private.shown)} of {count(private.runs)} runs: {short(private.name)}"
+            )
     if plain is not None and plain.shown:
         (curve,) = ax.step(*_steps(plain.shown[0], end), where="post", color=BLUE, lw=2.2, zorder=3)
         _circles(ax, plain.shown[0], BLUE, filled=True)
         handles.insert(0, curve)
-        names.insert(0, f"{plain.name}, without privacy")
+        names.insert(0, f"without privacy: {short(plain.name)}")
     met = ax.plot([], [], "o", color=PAPER, markeredgecolor=SOFT, markersize=4.5)
     handles += met
     names.append("a new component is met")
@@ -143,10 +162,13 @@ def mean_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
     names: list[str] = []
     if plain is not None:
         handles += ax.plot(plain.calls, plain.found.mean, color=BLUE, lw=2.2, zorder=3)
-        names.append(f"{plain.name}, without privacy")
+        names.append(f"without privacy: {short(plain.name)}")
     if private is not None:
         handles += _spread(ax, private.calls, private.found, VERMILLION, DASHES[1], 0.0)
-        names += [f"{private.name}, mean of {count(private.runs)} runs", "± one standard deviation"]
+        names += [
+            f"mean of {count(private.runs)} runs: {short(private.name)}",
+            "± one standard deviation",
+        ]
     literally(ax, handles, names, "lower right")
     _found_axes(ax, _end(plain, private))
 
@@ -218,10 +240,10 @@ def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Sear
                 elinewidth=1.0, capsize=2.5,
             )
         )  # fmt: skip
-    names = [name for name, _ in curves]
+    names = [short(name) for name, _ in curves]
     if plain is not None:
         handles += ax.plot(plain.calls, plain.found.mean, color=BLACK, lw=2.6, zorder=1, alpha=0.7)
-        names.append(f"{plain.name}, without privacy")
+        names.append(f"without privacy: {short(plain.name)}")
     literally(ax, handles, names, "lower right")
     _found_axes(ax, max(one.calls[-1] for _, one in curves))
 
@@ -263,7 +285,7 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
     for side in ax.spines.values():
         side.set_visible(False)
     told = what_it_did(int(((seen | found) & ~targeted).sum()), int(found.sum()))
-    ax.set_title(f"{search.name}: {told}", parse_math=False)
+    ax.set_title(f"{told}: {short(search.name)}", parse_math=False, fontsize=9.5)
 
 
 def network_key() -> tuple[list[Any], list[str]]:
