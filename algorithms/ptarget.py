@@ -11,6 +11,7 @@ import numpy as np
 from pdpaudit.composition import basic_composition, paper_composition
 from pdpaudit.contracts import (
     Instance,
+    LargestLoss,
     Law,
     LawUnavailable,
     Outputs,
@@ -27,8 +28,15 @@ from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_searches
 from .hidden import sample_searches, state_after_sfs
 from .laws.noise import Laplace
+from .laws.worst_case import search_com_bound
 from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
-from .search_com import calibration, law_of_scores, search_com, search_com_question
+from .search_com import (
+    calibration,
+    largest_loss_of_round,
+    law_of_scores,
+    search_com,
+    search_com_question,
+)
 from .searching import targeting
 from .trajectories import Rule, draw_trajectory
 
@@ -187,12 +195,23 @@ class PTarget:
         """Return what the first search round keeps, and why; the impact cardinality is not 0."""
         _, impact = declared(self.sop, degree_bound(self.max_degree, instance))
         movable = min(len(state_after_sfs(instance, self.sop).targets.members), impact)
-        found = (1 + (impact + 1) / impact) / 2
-        empty = movable / 4 + (impact + 1 - movable) / impact / 2
         return (
-            self.epsilon * max(found, empty),
+            search_com_bound(self.epsilon, movable, int(impact), extra=1),
             f"{movable} remaining targets that one protected vertex may move, impact cardinality "
             f"{impact}: max(ε/2 + (IC + 1)/IC·ε/2, m'ε/4 + (IC + 1 - m')/IC·ε/2)",
+        )
+
+    def largest_loss(self, instance: SearchInstance) -> LargestLoss | None:
+        """Search all scores a search round here may meet; None for more rounds than one."""
+        if self.components != 2:
+            return None
+        return largest_loss_of_round(
+            state_after_sfs(instance, self.sop),
+            self.sop,
+            self.epsilon,
+            query_limit(self.stop, instance.adjacency.shape[0]),
+            degree_bound(self.max_degree, instance),
+            extra=1,
         )
 
     def search_round(self, instance: SearchInstance) -> SearchRound:

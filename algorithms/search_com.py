@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.contracts import (
     Instance,
+    LargestLoss,
     Law,
     Outputs,
     PrivacyClaim,
@@ -22,14 +24,21 @@ from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_search
-from .hidden import Calibration, sample_search, state_at_seeds
+from .hidden import Calibration, State, sample_search, state_at_seeds
 from .laws import Laplace, NearbyLaws, RoundScores
 from .laws.exact_round import ExactRound, Number, exact_search_com
-from .laws.worst_case import search_com_bound
+from .laws.worst_case import search_com_bound, search_com_worst_case
 from .proving import Question, enclose_winners, view_again, view_of_round
 from .searching import examine, ranked, score, unexamined
 
-__all__ = ["SearchCom", "calibration", "law_of_scores", "search_com", "search_com_question"]
+__all__ = [
+    "SearchCom",
+    "calibration",
+    "largest_loss_of_round",
+    "law_of_scores",
+    "search_com",
+    "search_com_question",
+]
 
 Floats = npt.NDArray[np.float64]
 RoundLawOfScores = Callable[[Floats, Floats, Floats], tuple[Floats, float]]
@@ -145,6 +154,47 @@ def law_of_scores(noises: Calibration) -> RoundLawOfScores:
     return law
 
 
+def largest_loss_of_round(
+    state: State,
+    sop: StatisticOfProximity,
+    epsilon: float,
+    stop: int,
+    max_degree: int,
+    *,
+    extra: int = 0,
+) -> LargestLoss | None:
+    """Return the largest loss found over all scores of a round of this size.
+
+    Parameters
+    ----------
+    state : State
+        How many targets and protected vertices are left.
+    sop, epsilon, stop, max_degree
+        As for :func:`search_com`.
+    extra : int
+        Protected vertices examined on one side only.
+
+    Returns
+    -------
+    LargestLoss or None
+        None where no target's score can move. A second or two; remembered.
+    """
+    delta_f, impact = declared(sop, max_degree)
+    movable = min(len(state.targets.members), impact)
+    if delta_f == 0 or movable == 0:
+        return None
+    protected = int(state.classes.sizes.sum())
+    worst = _worst_case(epsilon, movable, int(impact), protected, float(stop), extra=extra)
+    event = "nobody is found" if worst.event == "empty" else "a target is found"
+    return LargestLoss(
+        worst.loss,
+        f"by a numerical search over the scores that Δ and IC allow, where {event}",
+    )
+
+
+_worst_case = cache(search_com_worst_case)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchCom:
     """One round of SearchCom that starts from the seeds: T̃ and I are the seeds.
@@ -242,6 +292,16 @@ class SearchCom:
             search_com_bound(self.epsilon, movable, impact),
             f"{movable} remaining targets that one protected vertex may move, impact cardinality "
             f"{impact}: max(ε, m'ε/4 + (1 - m'/IC)ε/2)",
+        )
+
+    def largest_loss(self, instance: SearchInstance) -> LargestLoss | None:
+        """Search all scores a round here may meet; see :func:`.search_com_worst_case`."""
+        return largest_loss_of_round(
+            state_at_seeds(instance, self.sop),
+            self.sop,
+            self.epsilon,
+            query_limit(self.stop, instance.adjacency.shape[0]),
+            degree_bound(self.max_degree, instance),
         )
 
     def search_round(self, instance: SearchInstance) -> SearchRound:

@@ -19,6 +19,7 @@ __all__ = [
     "BoundedMechanism",
     "FastStatistic",
     "Instance",
+    "LargestLoss",
     "Law",
     "LawUnavailable",
     "LawfulMechanism",
@@ -34,6 +35,7 @@ __all__ = [
     "RoundMechanism",
     "SamplingMechanism",
     "SearchRound",
+    "SearchedMechanism",
     "StatisticOfProximity",
     "TracingMechanism",
     "Trajectory",
@@ -318,6 +320,36 @@ class BoundedMechanism(Protocol):
 
     def proved_bound(self, instance: Any) -> ProvedBound | None:
         """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
+        ...
+
+
+@dataclass(frozen=True)
+class LargestLoss:
+    """The largest loss a search over what a mechanism may meet has come upon: no bound, a witness.
+
+    Attributes
+    ----------
+    epsilon : float
+        What some pair loses, in nats.
+    words : str
+        What was searched.
+
+    Examples
+    --------
+    >>> LargestLoss(2.094, "over all scores of 8 targets").epsilon
+    2.094
+    """
+
+    epsilon: float
+    words: str
+
+
+@runtime_checkable
+class SearchedMechanism(Protocol):
+    """A mechanism that can search all it may meet in a configuration, not only given networks."""
+
+    def largest_loss(self, instance: Any) -> LargestLoss | None:
+        """Return the largest loss found in the configuration of ``instance``; None if unknown."""
         ...
 
 

@@ -6,23 +6,31 @@ cardinality, never through the network at hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
 from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 
 from pdpaudit.errors import InputError
 
 from .noise import Laplace
 from .one_round import first_target_law, search_com_law, search_com_noises
 from .scores import RoundScores
+from .stopping import log_pass_fail
 
+FloatArray = NDArray[np.float64]
 Event = Literal["empty", "found"]
 
 # Scores this many noise scales away stand for -inf and +inf: they matter less than exp(-60).
 _FAR = 60.0
+_NODES, _WEIGHTS = leggauss(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +49,7 @@ class WorstCase:
         Scores under which the event is likelier and rarer; with sensitivity 1, the given impact
         cardinality, and the noise `search_com_noises` sets.
     evaluations : int
-        Pairs of laws computed.
+        Pairs looked at.
     """
 
     loss: float
@@ -52,7 +60,9 @@ class WorstCase:
     evaluations: int
 
 
-def search_com_bound(epsilon: float, movable: int, impact_cardinality: int) -> float:
+def search_com_bound(
+    epsilon: float, movable: int, impact_cardinality: int, *, extra: int = 0
+) -> float:
     """Bound the loss of one round of SearchCom over all pairs and events.
 
     Parameters
@@ -63,11 +73,15 @@ def search_com_bound(epsilon: float, movable: int, impact_cardinality: int) -> f
         Remaining targets whose score one protected vertex can move, 0 <= movable <= IC.
     impact_cardinality : int
         IC: vertices whose score one protected vertex can move.
+    extra : int
+        Protected vertices beyond IC that may count differently, because they have been examined
+        on one side only.
 
     Returns
     -------
     float
         ``max(epsilon, movable epsilon / 4 + (1 - movable / IC) epsilon / 2)``; 0 if IC is 0.
+        With ``extra`` both terms grow by ``extra / IC epsilon / 2``.
 
     Raises
     ------
@@ -91,7 +105,11 @@ def search_com_bound(epsilon: float, movable: int, impact_cardinality: int) -> f
     1.0
     """
     _check(epsilon, movable, impact_cardinality)
-    return epsilon * _factor(movable, impact_cardinality)
+    if impact_cardinality == 0:
+        return 0.0
+    more = extra / impact_cardinality / 2.0
+    empty = movable / 4.0 + (1.0 - movable / impact_cardinality) / 2.0
+    return epsilon * max(1.0 + more, empty + more)
 
 
 def search_com_epsilon(target: float, movable: int, impact_cardinality: int) -> float:
@@ -122,7 +140,7 @@ def search_com_epsilon(target: float, movable: int, impact_cardinality: int) -> 
     (0.436782, 1.0)
     """
     _check(target, movable, impact_cardinality)
-    return target / max(_factor(movable, impact_cardinality), 1.0)
+    return target / max(search_com_bound(1.0, movable, impact_cardinality), 1.0)
 
 
 def search_com_worst_case(
@@ -133,6 +151,7 @@ def search_com_worst_case(
     threshold: float,
     *,
     events: Iterable[Event] = ("empty", "found"),
+    extra: int = 0,
 ) -> WorstCase:
     """Search the worst scores for one round of SearchCom, and give their exact loss.
 
@@ -148,6 +167,9 @@ def search_com_worst_case(
         K.
     events : iterable of {"empty", "found"}
         Which events to consider.
+    extra : int
+        Protected vertices beyond the impact cardinality that may count differently, because they
+        have been examined on one side only.
 
     Returns
     -------
@@ -172,10 +194,13 @@ def search_com_worst_case(
     The search takes moved targets at one level (the winner may have its own), other targets at
     -inf, and the unmoved protected vertices at one level c, some of them at +inf: a family of
     four parameters (targets moved, vertices at +inf, c, the winner's lead), on a grid refined
-    in c. That this family contains the supremum is **not** proved; ``loss`` is the exact loss
-    of an explicit pair of scores, hence a true lower bound, and ``upper_bound`` is proven.
+    in c and the lead. That this family contains the supremum is **not** proved; ``loss`` is the
+    exact loss of an explicit pair of scores, hence a true lower bound, and ``upper_bound`` is
+    proven.
 
-    Cost: some 150 pairs of laws per event, 3 to 10 seconds.
+    Cost: some hundred to a thousand pairs by quadrature to a few digits, which share one
+    stopping curve for each number of targets moved and of vertices at +inf, and two laws: about
+    a second for each event, whatever the numbers of vertices.
 
     Examples
     --------
@@ -184,18 +209,25 @@ def search_com_worst_case(
     ('empty', True)
     """
     _check(epsilon, movable, impact_cardinality)
-    if movable < 1 or protected < 0:
-        raise InputError("the worst case needs movable >= 1 and protected >= 0")
+    if movable < 1 or protected < 0 or extra < 0:
+        raise InputError("the worst case needs movable >= 1, protected >= 0 and extra >= 0")
     chosen = list(events)
     if not chosen or not set(chosen) <= {"empty", "found"}:
         raise InputError(f"events must be 'empty' or 'found', not {chosen!r}")
     noise, stop = search_com_noises(epsilon, 1.0, impact_cardinality)
-    search = _Search(noise, stop, impact_cardinality, protected, threshold)
-    best = max((search.best(event, movable) for event in chosen), key=lambda found: found[0])
+    search = _Search(noise, stop, impact_cardinality + extra, protected, threshold)
+    bound_if_found = epsilon * (1.0 + extra / impact_cardinality / 2.0)
+    best: tuple[float, Event, RoundScores, RoundScores] | None = None
+    for event in sorted(set(chosen)):
+        # what a found target loses at most need not be searched below what the empty answer does
+        if best is None or event == "empty" or best[0] < bound_if_found:
+            one = search.best(event, movable)
+            best = one if best is None or one[0] > best[0] else best
+    assert best is not None
     loss, event, likelier, rarer = best
     return WorstCase(
         loss,
-        search_com_bound(epsilon, movable, impact_cardinality),
+        search_com_bound(epsilon, movable, impact_cardinality, extra=extra),
         event,
         likelier,
         rarer,
@@ -296,12 +328,6 @@ def main_text_loss(targets: int, epsilon: float, lead: float = 0.0) -> float:
     return float(ahead.log_found[0] - behind.log_found[0])
 
 
-def _factor(movable: int, impact: int) -> float:
-    if impact == 0:
-        return 0.0
-    return max(1.0, movable / 4.0 + (1.0 - movable / impact) / 2.0)
-
-
 def _check(epsilon: float, movable: int, impact: int) -> None:
     if not (np.isfinite(epsilon) and epsilon > 0.0):
         raise InputError(f"epsilon must be a positive number, not {epsilon!r}")
@@ -312,7 +338,7 @@ def _check(epsilon: float, movable: int, impact: int) -> None:
 
 
 class _Search:
-    """Grid and refinement over the reduced family; counts its evaluations."""
+    """Rough losses over the reduced family, and the exact one of its worst member."""
 
     def __init__(
         self, noise: Laplace, stop: Laplace, impact: int, protected: int, threshold: float
@@ -320,54 +346,65 @@ class _Search:
         self.noise, self.stop = noise, stop
         self.impact, self.protected, self.threshold = impact, protected, threshold
         self.evaluations = 0
+        self._curves: dict[tuple[int, int], tuple[_Curve, _Curve]] = {}
 
     def best(self, event: Event, movable: int) -> tuple[float, Event, RoundScores, RoundScores]:
-        """Best of the grid, refined in the protected level."""
+        """Best of a grid, refined in the moved targets, then in the level and the lead."""
         scale = self.noise.scale
         reach = np.log(self.protected + 2.0) + 3.0
-        levels = scale * np.linspace(-reach, reach, 11)
-        leads = (0.0,) if event == "empty" else (-3.0 * scale, 0.0)
+        levels = scale * np.linspace(-reach, reach, 21)
+        leads = scale * np.array([0.0] if event == "empty" else [-3.0, -1.0, 0.0])
         room = int(min(max(self.threshold, 0.0), self.protected))
         tops = sorted({0, room // 2, room})
-        moved = sorted({round(m) for m in np.geomspace(1, movable, 4 if event == "empty" else 2)})
-        grid = [
-            (m, top, lead, level)
-            for m in moved
-            for top in tops
-            for lead in leads
-            for level in levels
-        ]
-        losses = [self._loss(event, *point) for point in grid]
-        m, top, lead, level = grid[int(np.argmax(losses))]
+        tried = sorted({round(m) for m in np.geomspace(1, movable, 6)})
+        losses: dict[tuple[int, int, float, float], float] = {}
+
+        def look(moved: int, top: int, lead: float, level: float) -> float:
+            point = (moved, top, lead, level)
+            if point not in losses:
+                losses[point] = self._rough(event, *point)
+            return losses[point]
+
+        def along_level(moved: int, top: int, lead: float) -> Callable[[float], float]:
+            return lambda level: look(moved, top, lead, level)
+
+        def along_lead(moved: int, top: int, level: float) -> Callable[[float], float]:
+            return lambda lead: look(moved, top, lead, level)
+
+        def worst() -> tuple[int, int, float, float]:
+            return max(losses, key=lambda point: losses[point])
+
+        for m, top, lead, level in product(tried, tops, leads.tolist(), levels.tolist()):
+            look(m, top, lead, level)
+        m, top, lead, level = worst()
         # between the numbers of moved targets on the grid, at what was best so far
-        near = [k for k in range(1, movable + 1) if abs(k - m) <= max(1, m // 2) and k not in moved]
-        others = [self._loss(event, k, top, lead, level) for k in near]
-        if others and max(others) > max(losses):
-            m = near[int(np.argmax(others))]
-            losses += others
-        step = levels[1] - levels[0]
-        refined = minimize_scalar(
-            lambda c: -self._loss(event, m, top, lead, float(c)),
-            bounds=(level - step, level + step),
-            method="bounded",
-            options={"xatol": 0.01 * scale, "maxiter": 25},
-        )
-        if -refined.fun > max(losses):
-            level = float(refined.x)
-        return (
-            self._loss(event, m, top, lead, level),
-            event,
-            *self._pair(event, m, top, lead, level),
-        )
+        for near in np.linspace(max(1, (2 * m) // 3), min(movable, (3 * m) // 2 + 1), 16):
+            look(round(near), top, lead, level)
+        for _ in range(1 if event == "empty" else 2):
+            m, top, lead, level = worst()
+            step = levels[1] - levels[0]
+            _refine(along_level(m, top, lead), level - step, level + step)
+            if event == "found":
+                m, top, lead, level = worst()
+                span = 3.0 * scale
+                _refine(along_lead(m, top, level), lead - span, lead + span)
+        point = worst()
+        self.evaluations += len(losses)
+        pair = self._pair(event, *point)
+        return self._exact(event, pair), event, *pair
+
+    def _counts(self, moved: int, top: int) -> tuple[int, int, int]:
+        """How many protected vertices stay at the level, stay at +inf, and move."""
+        shifted = min(self.impact - moved, self.protected)
+        top = min(top, self.protected - shifted)
+        return self.protected - shifted - top, top, shifted
 
     def _pair(
         self, event: Event, moved: int, top: int, lead: float, level: float
     ) -> tuple[RoundScores, RoundScores]:
         """Scores under which the event is likelier, and rarer."""
         far = _FAR * self.noise.scale + abs(level) + abs(lead)
-        shifted = min(self.impact - moved, self.protected)
-        top = min(top, self.protected - shifted)
-        counts = [self.protected - shifted - top, top, shifted]
+        counts = self._counts(moved, top)
         if event == "empty":
             low, high = np.zeros(moved), np.ones(moved)
             likelier = RoundScores.from_levels(low, [level, far, far], counts)
@@ -379,13 +416,93 @@ class _Search:
             rarer = RoundScores.from_levels(behind, [level, far, far], counts)
         return likelier, rarer
 
-    def _loss(self, event: Event, moved: int, top: int, lead: float, level: float) -> float:
-        self.evaluations += 1
+    def _exact(self, event: Event, pair: tuple[RoundScores, RoundScores]) -> float:
         logs = []
-        for scores in self._pair(event, moved, top, lead, level):
+        for scores in pair:
             law = search_com_law(
                 scores, noise=self.noise, threshold=self.threshold, threshold_noise=self.stop
             )
             logs.append(law.log_none if event == "empty" else float(law.log_found[0]))
         # an event impossible on the likelier side loses nothing
         return logs[0] - logs[1] if np.isfinite(logs[0]) else -np.inf
+
+    def _rough(self, event: Event, moved: int, top: int, lead: float, level: float) -> float:
+        """Loss to some digits, enough to tell which scores are worst."""
+        b = self.noise.scale
+        fewer, more = self._stop_curves(moved, top)
+        logs = []
+        for likelier in (True, False):
+            if event == "empty":
+                # the vertices that moved are above on the likelier side
+                winner = others = 0.0 if likelier else 1.0
+                stop = (more if likelier else fewer).log_fail
+            else:
+                winner, others = (lead + 1.0, 0.0) if likelier else (lead, 1.0)
+                stop = (fewer if likelier else more).log_pass
+            x, weight = _nodes(sorted({winner, others, level}), b, np.log(moved + 1.0))
+            values = self.noise.logpdf(x - winner) + stop((x - level) / b)
+            if moved > 1:
+                values = values + (moved - 1.0) * self.noise.logcdf(x - others)
+            logs.append(float(logsumexp(values, b=weight)))
+        return logs[0] - logs[1] if np.isfinite(logs[0]) else -np.inf
+
+    def _stop_curves(self, moved: int, top: int) -> tuple[_Curve, _Curve]:
+        """Return the stopping rule where those that moved are below, and where they are above."""
+        if (moved, top) not in self._curves:
+            level, above, shifted = self._counts(moved, top)
+            self._curves[moved, top] = (
+                _Curve.of(level, self.threshold - above, self.stop.scale),
+                _Curve.of(level, self.threshold - above - shifted, self.stop.scale),
+            )
+        return self._curves[moved, top]
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """Log probability of passing and failing, from a winner's lead over one level, in scales."""
+
+    reach: float
+    passing: PchipInterpolator
+    failing: PchipInterpolator
+
+    @classmethod
+    def of(cls, count: int, threshold: float, scale: float) -> _Curve:
+        unit = Laplace(1.0)
+        reach = np.log(count + 2.0) + 40.0
+        steps = [np.arange(-reach, reach, 0.1)]
+        if 0.0 < threshold < count:
+            # where as many as allowed are above on average, all may change at once
+            turn = -float(unit.ppf(threshold / count))
+            near = np.geomspace(1e-4, 1.0, 40)
+            steps += [turn - near, turn + near]
+        at = np.unique(np.concatenate(steps))
+        above, below = unit.logsf(at)[:, None], unit.logcdf(at)[:, None]
+        passing, failing = log_pass_fail(above, below, np.array([float(count)]), threshold, scale)
+        curves = (PchipInterpolator(at, np.maximum(y, -1e4)) for y in (passing, failing))
+        return cls(float(min(-at[0], at[-1])), *curves)
+
+    def log_pass(self, lead: FloatArray) -> FloatArray:
+        return np.asarray(self.passing(np.clip(lead, -self.reach, self.reach)))
+
+    def log_fail(self, lead: FloatArray) -> FloatArray:
+        return np.asarray(self.failing(np.clip(lead, -self.reach, self.reach)))
+
+
+def _nodes(kinks: list[float], scale: float, crowd: float) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of short panels between the kinks and far enough around them."""
+    low, high = kinks[0] - 14.0 * scale, kinks[-1] + (crowd + 30.0) * scale
+    steps = np.arange(low, high, 0.7 * scale)
+    ends = np.unique(np.concatenate([steps, kinks, [high]]))
+    middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * np.diff(ends)
+    x = middle[:, None] + half[:, None] * _NODES
+    return x.ravel(), (half[:, None] * _WEIGHTS).ravel()
+
+
+def _refine(loss: Callable[[float], float], low: float, high: float) -> None:
+    """Look at the losses between two points until little changes."""
+    minimize_scalar(
+        lambda at: -loss(float(at)),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-3 * (high - low), "maxiter": 25},
+    )

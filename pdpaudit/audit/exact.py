@@ -11,7 +11,13 @@ from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb
 from pdpaudit.audit.plan import Watcher
 from pdpaudit.audit.telling import Run, told
-from pdpaudit.contracts import BoundedMechanism, LawfulMechanism, LawUnavailable, PrivacyClaim
+from pdpaudit.contracts import (
+    BoundedMechanism,
+    LawfulMechanism,
+    LawUnavailable,
+    PrivacyClaim,
+    SearchedMechanism,
+)
 from pdpaudit.evidence.event import simplest
 from pdpaudit.losses import ExactLoss, exact_loss, hockey_stick, trade_off
 from pdpaudit.results import ClaimResult
@@ -137,13 +143,18 @@ def _worst(found: Sequence[Found], delta: float) -> Found:
 
 
 def _bound(mechanism: LawfulMechanism, arm: Arm) -> dict[str, Any]:
-    """Return what is proved of the mechanism in the pair's configuration, if anything is."""
-    if not isinstance(mechanism, BoundedMechanism):
-        return {}
-    bound = mechanism.proved_bound(arm.inputs()[0])
-    if bound is None:
-        return {}
-    return {"proved_bound": {"epsilon": bound.epsilon, "words": bound.words}}
+    """Return what is known of the mechanism in the pair's configuration: found, and proved."""
+    told = {}
+    if isinstance(mechanism, SearchedMechanism):
+        found = mechanism.largest_loss(arm.inputs()[0])
+        if found is not None:
+            # Nobody needs more decimals, and further ones would depend on the machine.
+            told["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
+    if isinstance(mechanism, BoundedMechanism):
+        bound = mechanism.proved_bound(arm.inputs()[0])
+        if bound is not None:
+            told["proved_bound"] = {"epsilon": bound.epsilon, "words": bound.words}
+    return told
 
 
 def _curves(mechanism: LawfulMechanism, arm: Arm, reach: float) -> dict[str, Any]:

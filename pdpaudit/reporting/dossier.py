@@ -7,7 +7,7 @@ from typing import Any
 
 from pdpaudit.reporting.preface import section
 from pdpaudit.reporting.tables import Table
-from pdpaudit.reporting.words import VERDICT, claim_words
+from pdpaudit.reporting.words import VERDICT, claim_words, least_true
 from pdpaudit.results import ClaimResult
 
 __all__ = ["dossier", "published", "verdict_words"]
@@ -114,7 +114,8 @@ def _row(entry: Mapping[str, Any], claim: Mapping[str, Any] | None) -> tuple[str
         claimed = f"{claim['claimed']['epsilon']:.4g}"
         if claim["claimed"]["delta"]:
             claimed += f", δ = {claim['claimed']['delta']:g}"
-        least = "" if claim["exact"] is None else f"{claim['exact']:.4f}"
+        exact = claim["exact"]
+        least = "" if exact is None else f"{least_true(exact, claim['event']):.4f}"
         bound = claim["event"].get("proved_bound")
         most = "" if bound is None else f"{bound['epsilon']:.4f}"
     verdict = VERDICT[entry["status"]]

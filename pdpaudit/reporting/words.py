@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from pdpaudit.results import ClaimResult
 
-__all__ = ["VERDICT", "claim_words", "how_known", "true_words"]
+__all__ = ["VERDICT", "claim_words", "how_known", "least_true", "true_words"]
 
 VERDICT = {
     "violated": "VIOLATED",
@@ -106,10 +108,25 @@ def true_words(claim: ClaimResult) -> str:
         return ""
     bound = claim.event.get("proved_bound")
     most = "" if bound is None else f", and at most {bound['epsilon']:.3f} ({bound['words']})"
+    found = claim.event.get("largest_found")
+    how = ""
+    if found is not None and found["epsilon"] > claim.exact:
+        how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
     return (
         f"Claimed {claim.claimed['epsilon']:.3f}, true for this configuration: at least "
-        f"{claim.exact:.3f}{most}."
+        f"{least_true(claim.exact, claim.event):.3f}{how}{most}."
     )
+
+
+def least_true(exact: float, event: Mapping[str, Any]) -> float:
+    """Return the most that any pair is known to lose in the configuration a pair was found in.
+
+    Examples
+    --------
+    >>> least_true(1.964, {}), least_true(1.964, {"largest_found": {"epsilon": 2.094}})
+    (1.964, 2.094)
+    """
+    return max(exact, float(event.get("largest_found", {}).get("epsilon", 0.0)))
 
 
 def _effect(claim: ClaimResult) -> str:

@@ -106,3 +106,29 @@ def test_refuses_bad_parameters():
     with pytest.raises(InputError, match="two targets"):
         main_text_loss(1, 1.0)
     assert search_com_bound(1.0, 0, 0) == 0.0
+
+
+def test_the_search_finds_what_a_full_scan_of_the_level_finds():
+    """The level of the protected vertices by brute force, each point by the exact law."""
+    worst = search_com_worst_case(1.0, 4, 9, 200, 100, events=["empty"])
+    scanned = []
+    moved, shifted = worst.likelier.targets.size, 9 - worst.likelier.targets.size
+    for level in np.linspace(-12.0, 12.0, 49):
+        sides = [
+            RoundScores.from_levels(np.full(moved, high), [level, far], [200 - shifted, shifted])
+            for high, far in ((0.0, 300.0), (1.0, -300.0))
+        ]
+        likelier, rarer = laws(1.0, 9, 100, *sides)
+        scanned.append(likelier.log_none - rarer.log_none)
+    assert max(scanned) - 1e-6 <= worst.loss <= worst.upper_bound
+
+
+def test_vertices_examined_on_one_side_only_cost_more():
+    plain = search_com_worst_case(1.0, 3, 7, 50, 20, events=["empty"])
+    more = search_com_worst_case(1.0, 3, 7, 50, 20, events=["empty"], extra=1)
+    assert plain.loss < more.loss <= more.upper_bound
+    assert search_com_bound(1.0, 3, 7, extra=1) == pytest.approx(
+        search_com_bound(1.0, 3, 7) + 1 / 14
+    )
+    with pytest.raises(InputError, match="extra"):
+        search_com_worst_case(1.0, 3, 7, 50, 20, extra=-1)
