@@ -1,0 +1,54 @@
+"""Complete audits that stop when they like, of mechanisms that keep their claims exactly."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+from pdpaudit.audit import Plan, audit, sampled
+
+from .nulls import NULLS
+
+ALPHA = 0.05
+AUDITS = 200
+
+#: False alarms at the pinned seeds; they change only when what is drawn or decided does.
+PINNED = {
+    "randomised_response": 2,
+    "truncated_geometric": 1,
+    "noisy_max": 2,
+    "repaired_search": 0,
+    "laplace": 3,
+}
+
+#: Audits in which an attacker is said to attain more than the claim allows.
+EXCEEDED = dict.fromkeys(NULLS, 0)
+
+
+@pytest.fixture
+def without_power(monkeypatch):
+    """What a run would have detected decides no violation, and takes most of the time."""
+    monkeypatch.setattr(sampled, "power_of_looks", lambda *_: 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_power")
+@pytest.mark.parametrize("name", NULLS)
+def test_looking_while_sampling_accuses_no_more_often(name):
+    """A thousand audits in all, with nine looks each, from the choice of event to the verdict.
+
+    Alarms are tested against a binomial law with the promised 0.05: an auditor that uses its
+    budget up in full would fail here with probability 0.001 a mechanism. So are attackers said
+    to attain at least more than the claim, in its two figures together, allows.
+    """
+    mechanism = NULLS[name]()
+    alarms = exceeded = 0
+    for seed in range(AUDITS):
+        plan = Plan(seed=seed, samples=900, method="sequential")
+        claim = audit(mechanism, [], plan, subject=name).claims[0]
+        alarms += claim.status == "violated"
+        told = [claim.inference[key] for key in ("advantage", "tpr_at_low_fpr")]
+        exceeded += any(one["at_least"] > one["allowed"] for one in told)
+    for count in (alarms, exceeded):
+        assert stats.binom.sf(count - 1, AUDITS, ALPHA) > 0.001, (alarms, exceeded)
+    assert (alarms, exceeded) == (PINNED[name], EXCEEDED[name])
