@@ -71,6 +71,8 @@ def test_a_person_with_such_a_name(run: Run, kind: str) -> None:
         return
     assert json.loads(Path("out.json").read_text(encoding="utf-8"))["claims"]
     harmless(run("replay", "out.json"))
+    harmless(run("check", "CN", "--select", "own-network", *ON_NETWORK))
+    harmless(run("simulate", "PTarget", *ON_NETWORK, "--runs", "2", "--jobs", "1"))
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

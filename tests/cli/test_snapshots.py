@@ -168,6 +168,15 @@ def test_a_command_prints_what_it_did(
     compare(name, "\n".join(texts))
 
 
+def test_a_table_uses_the_width_there_is(mine: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, arguments = CASES["audit-exposure"]
+    whole = "tied to a target found and 1 left to find"
+    assert whole not in mine(*arguments).out
+    monkeypatch.setenv("COLUMNS", "140")
+    [row] = [line for line in mine(*arguments).out.splitlines() if line.startswith("dan")]
+    assert whole in row
+
+
 def test_a_result_is_written_replayed_and_reported(mine: Run) -> None:
     texts = []
     for arguments, status in (
