@@ -278,7 +278,9 @@ class Store:
             with self.path.open("rb") as file:
                 head = file.read(100)
         except OSError as error:
-            raise InputError(f"--store {self.path}: cannot be read ({error.strerror})") from None
+            raise InputError(
+                f"--store {self.path}: cannot be read ({error.strerror}); name a file"
+            ) from None
         if head[: len(MAGIC)] != MAGIC or len(head) < 100:
             raise InputError(
                 f"--store {self.path}: is {'no store' if head else 'an empty file'}; it was left "
