@@ -478,7 +478,8 @@ class _Curve:
         at = np.unique(np.concatenate(steps))
         above, below = unit.logsf(at)[:, None], unit.logcdf(at)[:, None]
         passing, failing = log_pass_fail(above, below, np.array([float(count)]), threshold, scale)
-        curves = (PchipInterpolator(at, np.maximum(y, -1e4)) for y in (passing, failing))
+        with np.errstate(over="ignore"):  # slopes that are nearly 0, one over which it takes
+            curves = [PchipInterpolator(at, np.maximum(y, -1e4)) for y in (passing, failing)]
         return cls(float(min(-at[0], at[-1])), *curves)
 
     def log_pass(self, lead: FloatArray) -> FloatArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,10 +11,10 @@ import numpy as np
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb
-from pdpaudit.audit.plan import Watcher
 from pdpaudit.audit.telling import Run, told
 from pdpaudit.contracts import (
     BoundedMechanism,
+    Law,
     LawfulMechanism,
     LawUnavailable,
     PrivacyClaim,
@@ -44,15 +46,8 @@ def by_law(
     """Compute; None where no law is available."""
     assert isinstance(run.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
-    plan = run.plan
     try:
-        found = _search(
-            run.mechanism,
-            arms,
-            deltas,
-            seed=plan.seed,
-            watcher=run.watcher,
-        )
+        found = _search(run, run.mechanism, arms[: run.plan.tries], deltas)
     except LawUnavailable:
         return None
     results = []
@@ -84,15 +79,17 @@ def by_law(
     return found, results
 
 
+class _TimeUp(Exception):
+    """The search for a pair has taken as long as it may."""
+
+
 def _search(
-    mechanism: LawfulMechanism,
-    arms: Sequence[Arm],
-    deltas: Sequence[float],
-    *,
-    seed: int,
-    watcher: Watcher,
+    run: Run, mechanism: LawfulMechanism, arms: Sequence[Arm], deltas: Sequence[float]
 ) -> list[Found]:
     """Compute the exact loss of every arm, then climb from the worst; no samples.
+
+    Ends with what it has once the time allowed is over, after one pair at the earliest; the
+    law being computed then is still finished.
 
     Parameters
     ----------
@@ -109,19 +106,36 @@ def _search(
     LawUnavailable
         If the mechanism has no law on some instance.
     """
+    limit = run.plan.time_limit
+    until = math.inf if limit is None else time.monotonic() + limit
+    measured: list[Found] = []
+
+    def law(side: Any) -> Law:
+        if measured and time.monotonic() > until:
+            raise _TimeUp
+        return mechanism.law(side)
 
     def measure(arm: Arm) -> Found:
-        left, right = (mechanism.law(side) for side in arm.inputs())
+        left, right = map(law, arm.inputs())
         losses = {delta: exact_loss(left, right, delta) for delta in deltas}
-        watcher.advance(1)
+        run.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
-        return Found(arm, round(losses[deltas[0]].epsilon, DECIMALS), losses)
+        measured.append(Found(arm, round(losses[deltas[0]].epsilon, DECIMALS), losses))
+        return measured[-1]
 
-    watcher.stage("computing exact losses", len(arms))
-    found = [measure(arm) for arm in arms]
-    for start in _starts(found):
-        found = climb(start, found, measure, MOVES, seed)
-    return by_score(found)
+    run.watcher.stage("computing exact losses", len(arms))
+    try:
+        found = [measure(arm) for arm in arms]
+        for start in _starts(found):
+            found = climb(start, found, measure, MOVES, run.plan.seed)
+    except _TimeUp:
+        left_over = max(len(arms) - len(measured), 0)
+        after = f"with {left_over} of {len(arms)} pairs untried" if left_over else "while climbing"
+        run.remark(
+            f"the search for a pair ended at its time limit of {limit:g} s, {after}: what it "
+            "found depends on the machine, and a longer one may find worse"
+        )
+    return by_score(measured)
 
 
 def _starts(found: Sequence[Found]) -> list[Found]:
