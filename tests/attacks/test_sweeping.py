@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import optimize
 
-from pdpaudit.attacks.calibrating import STEEPEST, Curve, blended, calibrated
+from pdpaudit.attacks.calibrating import MISFIT, STEEPEST, Curve, blended, calibrated
 from pdpaudit.attacks.sweeping import apart, levels
 
 
@@ -141,3 +142,65 @@ def test_caution_takes_so_many_errors_off_the_ratio():
 def test_probabilities_stay_probabilities():
     p, q = blended([curve_of([100, 0], [100, 0], [3.0, -50], [0.01, 0.1])], (100, 100), 0.0)
     assert np.all((p > 0) & (p <= 1) & (q > 0) & (q <= 1))
+
+
+def test_slope_and_error_are_those_of_a_logistic_regression():
+    """Fitted by a general optimiser; the scores are far from centred and one side has more runs."""
+    scores = np.array([3.0, 2.5, 2.0, 0.5])
+    ours, theirs = np.array([90.0, 70.0, 40.0, 30.0]), np.array([120.0, 160.0, 140.0, 200.0])
+
+    def loss(at):
+        z = at[0] + at[1] * scores
+        return float(((ours + theirs) * np.logaddexp(0, z) - ours * z).sum())
+
+    level, slope = optimize.minimize(loss, [0.0, 0.0], tol=1e-12).x
+    chance = 1 / (1 + np.exp(-level - slope * scores))
+    weight = (ours + theirs) * chance * (1 - chance)
+    centre = (weight @ scores) / weight.sum()
+    error = 1 / np.sqrt(weight @ (scores - centre) ** 2)
+    prior, share = np.log(ours.sum() / theirs.sum()), ours / ours.sum() + theirs / theirs.sum()
+
+    def promise(tried, cut):
+        part = share[:cut] / (1 + np.exp(prior - level - tried * scores[:cut]))
+        return float(np.log(part.sum() / (share[:cut].sum() - part.sum())))
+
+    curve = calibrated(scores, ours, theirs, np.array([1, 2, 3]))
+    expected = [promise(slope, cut) for cut in (1, 2, 3)]
+    lower = [promise(slope - error, cut) for cut in (1, 2, 3)]
+    assert curve.promised.tolist() == pytest.approx(expected, rel=1e-4)
+    assert curve.error.tolist() == pytest.approx(np.subtract(expected, lower).tolist(), rel=1e-3)
+
+
+@pytest.mark.parametrize("scores", [np.zeros(3), np.full(3, 5.0)])
+def test_equal_scores_promise_nothing(scores):
+    curve = calibrated(scores, np.array([5.0, 1, 2]), np.array([1.0, 5, 2]), np.array([1, 2]))
+    assert np.all(np.isfinite(curve.promised))
+    assert np.all(np.abs(curve.promised) < 1e-9)
+
+
+def test_a_score_that_is_upside_down_promises_little():
+    scores = np.array([1.0, 1.0, -1.0, -1.0])
+    curve = calibrated(scores, np.array([0, 0, 9.0, 9]), np.array([9.0, 9, 0, 0]), np.array([2]))
+    assert -2 * STEEPEST - 0.1 <= curve.promised[0] < -2.0
+
+
+@pytest.mark.parametrize("caution", [0.0, 1.5])
+def test_the_weighing_from_its_definition(caution):
+    x, y, n, m, promised, error = 70, 20, 400, 200, 1.5, 0.2
+    p, q = (x + 0.375) / (n + 0.75), (y + 0.375) / (m + 0.75)
+    noise = (1 - p) / (x + 0.375) + (1 - q) / (y + 0.375)
+    doubt = error**2 + (MISFIT * promised) ** 2
+    ratio = (np.log(p / q) / noise + promised / doubt) / (1 / noise + 1 / doubt)
+    ratio -= caution * (1 / noise + 1 / doubt) ** -0.5
+    one, other = blended([curve_of(x, y, promised, error)], (n, m), caution)
+    assert np.log(one / other)[0] == pytest.approx(ratio, rel=1e-9)
+    assert (one + other)[0] == pytest.approx(p + q, rel=1e-12)
+
+
+def test_many_events_are_weighed_at_once():
+    together = curve_of([70, 90], [20, 50], [1.5, 0.5], [0.2, 0.1])
+    single = [curve_of(70, 20, 1.5, 0.2), curve_of(90, 50, 0.5, 0.1)]
+    found = np.array(blended([together], (400, 200), 1.0))
+    apart_ = np.hstack([blended([one], (400, 200), 1.0) for one in single])
+    np.testing.assert_allclose(found, apart_, rtol=1e-12)
+    assert found.shape == (2, 2)

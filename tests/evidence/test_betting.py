@@ -102,3 +102,19 @@ def test_impossible_chunks_are_refused(counts):
 def test_impossible_levels_are_refused(alpha, delta):
     with pytest.raises(InputError, match=r"alpha|delta"):
         Betting(alpha, delta)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.02, 0.05])
+def test_totals_with_a_delta_count_every_kind_of_pair(delta):
+    # 60 and 20 of 100: no pair need hit on both sides, 20 hit on neither.
+    state = Betting(0.05, delta).update(0, 60, 20, 20)
+    assert state.bound > 0
+    assert float(betting(60, 100, 20, 100, 0.05, delta)) == pytest.approx(state.bound, abs=1e-12)
+    crowded = Betting(0.05, delta).update(10, 80, 10, 0)
+    assert float(betting(90, 100, 20, 100, 0.05, delta)) == pytest.approx(crowded.bound, abs=1e-12)
+
+
+def test_no_delta_is_meant_where_none_is_given():
+    assert float(betting(60, 100, 20, 100, 0.05)) == float(betting(60, 100, 20, 100, 0.05, 0.0))
+    with pytest.raises(InputError, match=r"^betting needs as many draws on one side"):
+        betting(1, 10, 1, 11, 0.05)

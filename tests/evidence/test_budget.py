@@ -92,3 +92,30 @@ def test_all_bounds_hold_together():
         rejected, bounds = holm_bounds(normal_bound(truth + noise), [1.0, 1.0, 1.0], 0.05)
         wrong += bool(np.any(bounds > truth) or np.any(rejected & (truth <= 1.0)))
     assert wrong <= stats.binom.isf(1e-4, 4_000, 0.05)
+
+
+def test_refusals_say_what_was_wrong():
+    with pytest.raises(InputError, match=r"^alpha must lie strictly between 0 and 1, got 2"):
+        ErrorBudget(2.0)
+    with pytest.raises(InputError, match=r"^at least one thing must be confirmed, got 0"):
+        ErrorBudget(0.05, 0)
+    with pytest.raises(InputError, match=r"^p-values must be a list of numbers between 0 and 1$"):
+        holm([2.0], 0.05)
+    with pytest.raises(InputError, match="alpha"):
+        holm_bounds(normal_bound([1.0]), [1.0], 1.5)
+
+
+def test_what_is_exactly_at_its_threshold():
+    assert holm([0.05], 0.05).tolist() == [True]
+    assert holm([0.025, 0.06], 0.05).tolist() == [True, False]
+    rejected, bounds = holm_bounds(lambda i, level: 1.0, [1.0], 0.05)
+    assert rejected.tolist() == [False]  # a bound that equals the claim does not exceed it
+    assert bounds.tolist() == [1.0]
+
+
+def test_one_rejected_hypothesis_has_the_whole_budget():
+    rejected, bounds = holm_bounds(lambda i, level: 3.0 + level, [1.0], 0.05)
+    assert rejected.tolist() == [True]
+    assert bounds.tolist() == [3.05]
+    assert holm_bounds(normal_bound([]), [], 0.05)[1].tolist() == []
+    assert holm([1, 0], 0.05).dtype == np.bool_
