@@ -71,7 +71,7 @@ def by_law(
                 detectable_epsilon=max(claim.epsilon, EXACT_SLACK),
                 counts={
                     **_exact_counts(loss),
-                    **_bound(run.mechanism, worst.arm),
+                    **_bound(run.mechanism, worst.arm, claim),
                     **_curves(run.mechanism, worst.arm, max(claim.epsilon, loss.epsilon)),
                 },
             )
@@ -156,10 +156,11 @@ def _worst(found: Sequence[Found], delta: float) -> Found:
     return max(found, key=lambda one: round(one.losses[delta].epsilon, DECIMALS))
 
 
-def _bound(mechanism: LawfulMechanism, arm: Arm) -> dict[str, Any]:
+def _bound(mechanism: LawfulMechanism, arm: Arm, claim: PrivacyClaim) -> dict[str, Any]:
     """Return what is known of the mechanism in the pair's configuration: found, and proved."""
     told = {}
-    if isinstance(mechanism, SearchedMechanism):
+    # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
+    if claim.delta == 0 and isinstance(mechanism, SearchedMechanism):
         found = mechanism.largest_loss(arm.inputs()[0])
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
