@@ -82,7 +82,7 @@ def coauthors(shared_data):
     return adjacency_from_edges(int(code.max()) + 1, ends[0], ends[1])
 
 
-def test_one_run_on_the_coauthors(coauthors) -> None:
+def test_one_run_on_the_coauthors(coauthors, figure) -> None:
     network = planted(coauthors, seed=1)
     mechanism = PTarget(sop=CN(), components=10, max_degree=1000)
     rng = np.random.default_rng(2)
@@ -107,10 +107,11 @@ def test_one_run_on_the_coauthors(coauthors) -> None:
         f"{np.median(found):.0f} found for {np.median(asked):.0f} queries; the scores alone by "
         f"networkx {loop:.1f} s, {loop / spent:.0f} times as long"
     )
+    figure("one run of PTarget, 10 components, co-authors", spent, "s", baseline=loop, limit=0.5)
     assert spent <= 0.5
 
 
-def test_search_com_against_a_plain_loop() -> None:
+def test_search_com_against_a_plain_loop(figure) -> None:
     network = random_network(2000, 10.0, 40, seed=4)
     mechanism = SearchCom(sop=CN(), max_degree=30)
     instance, rng = network.instance(), np.random.default_rng(5)
@@ -127,13 +128,14 @@ def test_search_com_against_a_plain_loop() -> None:
         ratios.append(median_of(15, plain) / each)
     ratio = float(np.median(ratios))
     say(f"SearchCom on 2000 vertices: {each * 1e9:.0f} ns an outcome, plain loop {ratio:.0f} times")
+    figure("SearchCom, 2,000 vertices: times as fast as a loop", ratio, "", least=10_000)
     assert ratio >= 10_000
 
 
 @pytest.mark.parametrize(
     ("mechanism", "share"), [(SearchCom, 0.02), (PTarget, None)], ids=["SearchCom", "PTarget"]
 )
-def test_outcomes_do_not_cost_more_on_a_larger_network(mechanism, share) -> None:
+def test_outcomes_do_not_cost_more_on_a_larger_network(mechanism, share, figure) -> None:
     # PTarget's outputs are lists, one for each target that may be found first, and cost what it
     # costs to look so many lists up: the same number of targets for both.
     rates = {}
@@ -153,10 +155,12 @@ def test_outcomes_do_not_cost_more_on_a_larger_network(mechanism, share) -> None
         f"{mechanism.__name__}: {small / 1e6:.2f} million outcomes a second on 10^3 vertices, "
         f"{large / 1e6:.2f} on 10^6: ratio {large / small:.2f}"
     )
+    name = f"{mechanism.__name__}: rate at n = 10^6 over that at 10^3"
+    figure(name, large / small, "", least=0.7)
     assert large >= 0.7 * small
 
 
-def test_outcomes_against_the_random_numbers_they_need() -> None:
+def test_outcomes_against_the_random_numbers_they_need(figure) -> None:
     # One level of targets and one of protected vertices: an exponential and a uniform number for
     # the winner, a Laplace one for the limit, a binomial one for the count.
     n, m = 2000, 8
@@ -182,10 +186,12 @@ def test_outcomes_against_the_random_numbers_they_need() -> None:
         f"PTarget, one round: {spent / SIZE * 1e9:.0f} ns an outcome, "
         f"{np.median(ratios):.2f} times the random numbers it needs"
     )
-    assert np.median(ratios) <= 3
+    ratio = float(np.median(ratios))
+    figure("an outcome over the random numbers it needs", ratio, "", limit=3)
+    assert ratio <= 3
 
 
-def test_no_quadratic_step_hides() -> None:
+def test_no_quadratic_step_hides(figure) -> None:
     def slope(sizes, spent) -> float:
         return float(np.polyfit(np.log(sizes), np.log(spent), 1)[0])
 
@@ -216,6 +222,9 @@ def test_no_quadratic_step_hides() -> None:
         f"cost of a run grows as n^{by_n:.2f} and rounds^{by_rounds:.2f}, of samples as "
         f"size^{by_samples:.2f}"
     )
+    figure("slope of a run against n, random graph", by_n, "", limit=1.4)
+    figure("slope of a run against rounds, random graph", by_rounds, "", limit=1.2)
+    figure("slope of three rounds against samples", by_samples, "", limit=1.2)
     assert by_n < 1.4
     assert by_rounds < 1.2
     assert by_samples < 1.2

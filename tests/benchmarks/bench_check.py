@@ -71,7 +71,7 @@ def labelled_loop(sop, n, budget):
     return (time.perf_counter() - start) / done * 2 ** len(rest) * 2 ** (n - 1)
 
 
-def test_common_neighbours_to_seven_vertices():
+def test_common_neighbours_to_seven_vertices(figure):
     found, seconds = timed(lambda: table(CN(), 7, fast=True, jobs=1))
     whole = labelled_loop(CN(), 7, 3.0)
     assert found.rows[-1].sensitivity[-1] == 1
@@ -80,10 +80,11 @@ def test_common_neighbours_to_seven_vertices():
         f"a loop over labelled pairs, from a part: {whole:,.0f} s, "
         f"{whole / seconds:,.0f} times as long"
     )
+    figure("CN exhausted to 7 vertices", seconds, "s", baseline=whole, limit=10)
     assert seconds <= 10
 
 
-def test_a_networkx_statistic_to_six_vertices():
+def test_a_networkx_statistic_to_six_vertices(figure):
     @statistic(sensitivity=99, impact_cardinality=99)
     def written_in_networkx(graph, vertex, targets):
         return sum(len(list(nx.common_neighbors(graph, vertex, s))) for s in targets - {vertex})
@@ -96,11 +97,13 @@ def test_a_networkx_statistic_to_six_vertices():
         f"a loop over labelled pairs, from a part: {whole:,.0f} s, "
         f"{whole / seconds:,.0f} times as long"
     )
+    figure("a networkx statistic to 6 vertices", seconds, "s", baseline=whole, limit=30)
     assert seconds <= 30
 
 
-def test_check_of_common_neighbours_as_a_whole():
+def test_check_of_common_neighbours_as_a_whole(figure):
     results, seconds = timed(lambda: check_sop(CN(), Options(jobs=2)))
     assert not any(result.status == "violated" for result in results)
     say(f"check CN, all checks: {seconds:.2f} s")
+    figure("check CN, all checks", seconds, "s", limit=20)
     assert seconds <= 20

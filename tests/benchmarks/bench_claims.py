@@ -28,43 +28,43 @@ from pdpaudit.sampling import stream
 pytestmark = pytest.mark.benchmark
 
 
-def _told(what: str, began: float, limit: float) -> None:
+def _told(figure: Any, what: str, began: float, limit: float) -> None:
     # Processor time: what neighbours on the machine do is no part of it.
     took = time.process_time() - began
-    print(f"\n{what}: {took:.1f} s of {limit:g}")  # noqa: T201
+    figure(what, took, "s", limit=limit)
     assert took < limit
 
 
 @pytest.mark.parametrize("m", [8, 18])
-def test_a_proof_at_two_thousand_vertices(m: int) -> None:
+def test_a_proof_at_two_thousand_vertices(m: int, figure: Any) -> None:
     network, mechanism = planted_network(m, 2000), SearchCom(sop=CN())
     u = int(network.protected[0])
     ours, theirs = (rewire(network, u, ties).instance() for ties in ([0], [0, *range(1, m + 1)]))
     began = time.process_time()
     certificate = prove(mechanism, ours, theirs, frozenset({()}), mechanism.claim)
     assert certificate.proves
-    _told(f"proof, {m} targets among 2,000", began, 10)
+    _told(figure, f"proof, {m} targets among 2,000", began, 10)
 
 
 @pytest.mark.parametrize("name", ["C2", "C5"])
-def test_found_from_nothing_and_proved(name: str) -> None:
+def test_found_from_nothing_and_proved(name: str, figure: Any) -> None:
     began = time.process_time()
     (claim,) = audit_claims(catalogue([name]), 1).claims
     assert claim.method == "enclosure"
-    _told(f"{name} found and proved", began, 60)
+    _told(figure, f"{name} found and proved", began, 60)
 
 
-def test_all_claims() -> None:
+def test_all_claims(figure: Any) -> None:
     began = time.process_time()
     audit_claims(catalogue(), 1)
-    _told("all claims", began, 600)
+    _told(figure, "all claims", began, 600)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory of the process: {peak:.0f} MiB")  # noqa: T201
+    figure("all claims, peak", peak, "MiB", limit=1024)
     assert peak < 1024
 
 
 @pytest.mark.parametrize("kind", [PTarget, PTargetMainText])
-def test_everybodys_exposure(shared_data: Any, kind: Any) -> None:
+def test_everybodys_exposure(shared_data: Any, kind: Any, figure: Any) -> None:
     def plant(adjacency: Any, names: Any = None) -> Any:
         source = int(np.diff(adjacency.indptr).argmax())
         return infect(adjacency, source, 0.3, 0.3, 4, stream(1, "infect"))
@@ -73,4 +73,6 @@ def test_everybodys_exposure(shared_data: Any, kind: Any) -> None:
     network = read_network(path, min_weight=2, plant=plant).network
     began = time.process_time()
     found = measure_exposure(kind(sop=CN()), network)
-    _told(f"{kind.__name__}: {found.computed} laws for {len(found.protected):,}", began, 120)
+    _told(
+        figure, f"{kind.__name__}: {found.computed} laws for {len(found.protected):,}", began, 120
+    )

@@ -42,7 +42,7 @@ def crowd(n, levels=50, targets=200):
 
 
 @pytest.mark.benchmark
-def test_time_of_one_round(capsys):
+def test_time_of_one_round(capsys, figure):
     noise, stop = search_com_noises(0.5, 1.0, 101)
     lines, worst = ["one round, 200 targets, 50 protected levels (processor time, best of 5)"], {}
     for n in (60_000, 1_000_000):
@@ -64,12 +64,14 @@ def test_time_of_one_round(capsys):
         lines.append(f"  {name}: {1e3 * seconds(work):6.1f} ms")
     with capsys.disabled():
         print("\n".join(["", *lines]))  # noqa: T201
+    figure("law of one round, n = 60,000", worst[60_000], "s", limit=0.1)
+    figure("law of one round, n = 10^6", worst[1_000_000], "s", baseline=worst[60_000])
     assert worst[60_000] < 0.1
     assert worst[1_000_000] < 2 * max(worst[60_000], 0.05)
 
 
 @pytest.mark.benchmark
-def test_time_of_a_proof(capsys):
+def test_time_of_a_proof(capsys, figure):
     def squeeze(score):
         return exact_search_com(
             [score] * 8,
@@ -99,5 +101,7 @@ def test_time_of_a_proof(capsys):
             f"verified again {again:.2f} s; one probability with 4 levels "
             f"{levels:.2f} s, again {other:.2f} s"
         )
+    figure("proof of a loss, 2,000 protected", proof, "s", limit=10)
+    figure("verified again", again, "s", baseline=proof, limit=30)
     assert proof < 10
     assert again < 30

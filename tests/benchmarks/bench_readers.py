@@ -117,7 +117,7 @@ def table(rows: list[tuple[str, dict[str, float], str]]) -> None:
     print("", *lines, sep="\n")  # noqa: T201 - a benchmark speaks
 
 
-def test_coauthors(coauthors):
+def test_coauthors(coauthors, figure):
     packed, plain = coauthors
     baseline = measure("networkx", plain, 2)
     reading = measure("read_network", packed, 3)
@@ -127,11 +127,12 @@ def test_coauthors(coauthors):
             ("read_network, gzipped", reading, "2 s"),
         ]
     )
+    figure("read the co-authors", reading["cpu"], "s", baseline=baseline["cpu"], limit=2)
     assert reading["edges"] == baseline["edges"] == 257_057
     assert reading["cpu"] < 2  # the wall clock also counts whatever else the machine is doing
 
 
-def test_network_of_the_size_of_the_papers(large, coauthors):
+def test_network_of_the_size_of_the_papers(large, coauthors, figure):
     plain, packed = large
     baseline = measure("networkx", coauthors[1], 1)
     parsing = measure("pandas", plain, 1)
@@ -144,5 +145,9 @@ def test_network_of_the_size_of_the_papers(large, coauthors):
             ("read_network, gzipped", readings[1], "10 s, 1536 MiB"),
         ]
     )
+    for name, limit, reading in zip(("text", "gzip"), (6, 10), readings, strict=True):
+        told = f"read names, DBLP size, {name}"
+        figure(told, reading["cpu"], "s", baseline=parsing["cpu"], limit=limit)
+        figure(f"{told}, peak", reading["peak"] / MIB, "MiB", limit=1536)
     assert readings[0]["edges"] == readings[1]["edges"]
     assert max(reading["peak"] for reading in readings) < 1536 * MIB

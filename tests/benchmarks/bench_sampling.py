@@ -120,7 +120,7 @@ def test_two_processes_are_nearly_twice_as_fast(kind, instance, figure, monkeypa
     together, wall = _spent() - begun, time.perf_counter() - wall
     assert one == two
     efficiency = alone / together
-    figure(f"efficiency of two processes, {kind}", efficiency, "", limit=0.9)
+    figure(f"efficiency of two processes, {kind}", efficiency, "", least=0.9)
     figure(f"wall time of two processes, {kind}", wall, "s", baseline=alone)
     if os.getloadavg()[0] < 1:
         assert alone / wall / 2 >= 0.9

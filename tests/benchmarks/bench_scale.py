@@ -174,3 +174,10 @@ def test_no_quadratic_step_hides(figure) -> None:
         counts,
         [spent(lambda s=search: s.run(network.instance(), rng)) for search in searches],
     )
+    instance = planted(scaled(DBLP, 0.003), passing=0.1).instance()
+    two, samples = PTarget(sop=CN(), components=3, max_degree=1000), [20_000, 60_000, 180_000]
+    slope(
+        "samples, PTarget of two rounds",
+        samples,
+        [spent(lambda s=size: two.sample(instance, s, rng)) for size in samples],
+    )

@@ -40,7 +40,7 @@ def best_of(times, call):
 @pytest.mark.parametrize(
     ("sop", "limit"), [(CN(), 0.010), (Triangle(), None), (Path(2), None), (Path(3), None)], ids=str
 )
-def test_all_vertices_of_the_coauthors(sop, limit, coauthors):
+def test_all_vertices_of_the_coauthors(sop, limit, coauthors, figure):
     n = coauthors.shape[0]
     rng = np.random.default_rng(7)
     targets = np.sort(rng.choice(n, 1000, replace=False))
@@ -53,4 +53,5 @@ def test_all_vertices_of_the_coauthors(sop, limit, coauthors):
         f"\n{sop} on {n} vertices, {coauthors.nnz // 2} edges, |S| = 1000: {fast * 1e3:.2f} ms, "
         f"networkx loop {loop:.2f} s (from 1000 vertices), {loop / fast:.0f} times as long"
     )
+    figure(f"{sop} of all co-authors", fast, "s", baseline=loop, limit=limit)
     assert limit is None or fast <= limit

@@ -21,19 +21,25 @@ def pytest_configure(config):
 
 @pytest.fixture
 def figure(request):
-    """Return ``figure(name, value, unit, baseline=..., limit=...)``, which keeps one figure.
+    """Return ``figure(name, value, unit, baseline=..., limit=..., least=...)``, which keeps one.
+
+    ``limit`` is what the value should not exceed, ``least`` what it should reach.
 
     Where there is a baseline, measured in the same run, the ratio of the two is what the history
     compares: machines differ, ratios hardly.
     """
 
-    def keep(name, value, unit, *, baseline=None, limit=None):
+    def keep(name, value, unit, *, baseline=None, limit=None, least=None):
         ratio = None if baseline is None else value / baseline
         request.config.stash[FIGURES].append(
-            {"name": name, "value": value, "unit": unit, "ratio": ratio, "limit": limit}
+            {
+                **{"name": name, "value": float(value), "unit": unit, "ratio": ratio},
+                **{"limit": limit, "least": least},
+            }
         )
         beside = "" if ratio is None else f", {ratio:.3g} times its baseline"
-        bound = "" if limit is None else f" (limit {limit:g})"
+        bound = "" if limit is None else f" (at most {limit:g})"
+        bound += "" if least is None else f" (at least {least:g})"
         print(f"\n{name}: {value:.4g} {unit}{beside}{bound}", end="")  # noqa: T201
 
     return keep

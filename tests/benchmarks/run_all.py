@@ -68,7 +68,11 @@ def of_the_past(past: list[dict], kind: str, name: str, what: str) -> float | No
 
 
 def table(measured: dict, past: list[dict]) -> str:
-    """Return the table: each figure, its ratio, its limit, and how it was before."""
+    """Return the table: each figure, its ratio, its limit, and how it was before.
+
+    A value is held against its limit; what is compared with the past is the ratio where there is
+    one, for machines differ.
+    """
     rows = [("figure", "value", "ratio", "limit", "before", "")]
     for one in measured["figures"]:
         what = "value" if one["ratio"] is None else "ratio"
@@ -78,9 +82,9 @@ def table(measured: dict, past: list[dict]) -> str:
                 one["name"],
                 f"{one['value']:.4g} {one['unit']}",
                 "" if one["ratio"] is None else f"{one['ratio']:.3g}",
-                "" if one["limit"] is None else f"{one['limit']:g}",
+                held(one["value"], one["limit"], one.get("least")),
                 "" if before is None else f"{before:.3g}",
-                told(one[what], before),
+                told(one[what], before, more_is_better=one.get("least") is not None),
             )
         )
     for one in measured["durations"]:
@@ -95,10 +99,20 @@ def table(measured: dict, past: list[dict]) -> str:
     )
 
 
-def told(now: float, before: float | None) -> str:
-    if before is None or before <= 0:
+def held(value: float, most: float | None, least: float | None) -> str:
+    """Return the limit and whether it is kept."""
+    if most is None and least is None:
         return ""
-    return f"SLOWER, {now / before:.1f} times" if now > SLOWER * before else ""
+    holds = (most is None or value <= most) and (least is None or value >= least)
+    limit = f"at most {most:g}" if least is None else f"at least {least:g}"
+    return f"{limit}: {'holds' if holds else 'MISSED'}"
+
+
+def told(now: float, before: float | None, *, more_is_better: bool = False) -> str:
+    if before is None or min(now, before) <= 0:
+        return ""
+    worse = before / now if more_is_better else now / before
+    return f"SLOWER, {worse:.1f} times" if worse > SLOWER else ""
 
 
 if __name__ == "__main__":

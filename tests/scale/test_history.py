@@ -36,6 +36,26 @@ def test_what_became_slower_is_marked(run_all, ratio, seconds, slower):
     assert "7 s" in told
 
 
+@pytest.mark.parametrize(
+    ("value", "most", "least", "told"),
+    [
+        (6, 6, None, "at most 6: holds"),
+        (6.01, 6, None, "at most 6: MISSED"),
+        (0.9, None, 0.9, "at least 0.9: holds"),
+        (0.89, None, 0.9, "at least 0.9: MISSED"),
+        (1, None, None, ""),
+    ],
+)
+def test_limits_are_kept_or_missed(run_all, value, most, least, told):
+    assert run_all.held(value, most, least) == told
+
+
+def test_less_of_what_should_be_much_is_slower(run_all):
+    assert run_all.told(1.0, 1.6, more_is_better=True) == "SLOWER, 1.6 times"
+    assert run_all.told(1.6, 1.0, more_is_better=True) == ""
+    assert run_all.told(1.6, 1.0) == "SLOWER, 1.6 times"
+
+
 def test_a_first_run_and_a_failed_one_are_told(run_all):
     told = run_all.table(measured(1.0, 1.0, passed=False), [])
     assert "SLOWER" not in told
