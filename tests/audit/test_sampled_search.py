@@ -31,9 +31,9 @@ def test_it_is_broken_by_search(
     """Beyond the claim of 1 by half, and by a fifth.
 
     The main text loses 2 at most, which is proved; at a confidence of 0.999 a bound lies above
-    that in one seed of a thousand. A bound below ``least`` means a search that found nothing better: at
-    these sizes bounds were 1.8 to 2.0 and 2.1 to 2.4 at a confidence of 0.95, six standard errors
-    or more away. The seeds are the first three.
+    that in one seed of a thousand. A bound below ``least`` means a search that found nothing
+    better: at these sizes bounds were 1.8 to 2.0 and 2.1 to 2.4 at a confidence of 0.95, six
+    standard errors or more away. The seeds are the first three.
     """
     began = time.process_time()
     plan = Plan(seed=seed, samples=samples, confidence=0.999)
