@@ -17,7 +17,7 @@ __all__ = ["claiming", "made_mechanism", "named_sop"]
 MISSING = object()
 
 #: What a mechanism may have beside ``run``; a protocol's isinstance() looks for these.
-PARTS = ("sample", "law", "enclose", "enclose_again", "proved_bound", "pairs")
+PARTS = ("sample", "law", "enclose", "enclose_again", "proved_bound", "largest_loss", "pairs")
 
 
 def made_mechanism(given: Any, base: Path) -> tuple[Any, str, dict[str, Any]]:
