@@ -199,3 +199,35 @@ def test_the_choice_does_not_depend_on_the_order_of_the_counts():
     back = [dict(reversed(table.items())) for table in tables]
     one, two = (choose_event(tuple(t[:2]), tuple(t[2:])) for t in (tables, back))
     assert one == two
+
+
+def listed(choice):
+    """Events of a choice that look at who is in a list, or who stands first."""
+    events = [one.event for one in (choice, *choice.others)]
+    return {
+        (event.feature, *event.values, event.side, event.prefix)
+        for event in events
+        if event.feature.startswith(("finds", "order"))
+    }
+
+
+def test_who_is_in_the_list_and_who_stands_first():
+    """Vertex 9 is found in half of the runs against a tenth, and then before 8, anywhere."""
+    rng = np.random.default_rng(12)
+    sides = []
+    for share in (0.5, 0.1):
+        halves = [Counter(), Counter()]
+        for half in halves:
+            for _ in range(1500):
+                order = [int(v) for v in rng.permutation([1, 2, 3, 4, 8])]
+                if rng.random() < share:
+                    order.insert(int(rng.integers(0, order.index(8) + 1)), 9)
+                half[0, *order] += 1
+        sides.append(tuple(halves))
+    found = listed(choose_event(*sides, 10_000))
+    # Ratios are all about 5, so that chance picks among them; but each is of 9, and on the left.
+    speaking = [one for one in found if one[2] == "left"]
+    assert len(speaking) == 3
+    for feature, value, _, prefix in speaking:
+        assert "9" in feature.split()
+        assert (value, prefix) == (True if feature == "finds 9" else 9, 1)

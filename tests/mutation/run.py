@@ -1,0 +1,204 @@
+"""Change the statistics' code in every small way, and see whether the tests notice.
+
+    python tests/mutation/run.py                       all modules, about two hours of one core
+    python tests/mutation/run.py budget betting        some of them
+    python tests/mutation/run.py --folder /tmp/mutants budget --show
+
+needs ``mutmut`` (3.8), which is no dependency of the project. It works on a copy in the layout in
+which the package is installed, never on the checkout, and takes up what an earlier run in the same
+folder left. The result is written to ``result.json`` beside this file, which the README explains
+and ``test_result.py`` holds against the sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from explained import reason
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+RESULT, README = HERE / "result.json", HERE / "README.md"
+
+#: What is below it in the README is written anew.
+MARK = "## Result\n\n"
+
+EVIDENCE, ATTACKS = "tests/evidence/test_{}.py", "tests/attacks/test_{}.py"
+CHOOSING = (ATTACKS.format("sweeping"), ATTACKS.format("events"), ATTACKS.format("vector_events"))
+
+#: Modules by name: their source in the checkout, and the tests that must notice.
+MODULES = {
+    "budget": ("pdpaudit/evidence/budget.py", (EVIDENCE.format("budget"),)),
+    "betting": ("pdpaudit/evidence/betting.py", (EVIDENCE.format("betting"),)),
+    "bounds": ("pdpaudit/evidence/bounds.py", (EVIDENCE.format("bounds"),)),
+    "power": ("pdpaudit/evidence/power.py", (EVIDENCE.format("power"),)),
+    "exact": (
+        "pdpaudit/evidence/exact.py",
+        (EVIDENCE.format("exact"), EVIDENCE.format("bounds")),
+    ),
+    "aim": ("pdpaudit/evidence/aim.py", (EVIDENCE.format("aim"),)),
+    "event": ("pdpaudit/evidence/event.py", (EVIDENCE.format("event"),)),
+    "regions": ("pdpaudit/evidence/regions.py", (EVIDENCE.format("regions"),)),
+    "sweeping": ("attacks/sweeping.py", CHOOSING[:1]),
+    "calibrating": ("attacks/calibrating.py", CHOOSING[:1]),
+    "events": ("attacks/events.py", CHOOSING[1:]),
+    "vector_events": ("attacks/vector_events.py", CHOOSING[1:]),
+}
+
+ROOMS = ("algorithms", "attacks")
+SKIP = shutil.ignore_patterns("__pycache__")
+
+CONFIG = """\
+[mutmut]
+source_paths=pdpaudit
+only_mutate={only}
+also_copy=
+    conftest.py
+    pytest.ini
+pytest_add_cli_args_test_selection={tests}
+use_git_change_detection=false
+track_dependencies=false
+timeout_constant=5.0
+"""
+
+
+PYTEST = """\
+[pytest]
+addopts = --import-mode=importlib -p no:cacheprovider -p no:xdist -m "not slow"
+filterwarnings = error
+markers =
+    slow: takes more than a few seconds
+"""
+
+
+def installed(source: str) -> str:
+    """Return where a source lies in the installed package."""
+    return source if source.startswith("pdpaudit/") else f"pdpaudit/{source}"
+
+
+def digest(source: str) -> str:
+    """Return a short digest of a module's source."""
+    return hashlib.sha256((ROOT / source).read_bytes()).hexdigest()[:16]
+
+
+def lay_out(folder: Path, name: str) -> None:
+    """Copy what one module's run needs, in the installed layout; newer files replace older."""
+    source, tests = MODULES[name]
+    (folder / "mutants").mkdir(exist_ok=True)  # a path that is not there at the start is never read
+    for room, place in (("pdpaudit", "pdpaudit"), *((r, f"pdpaudit/{r}") for r in ROOMS)):
+        shutil.copytree(ROOT / room, folder / place, dirs_exist_ok=True, ignore=SKIP)
+    for file in ("conftest.py", *tests):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / file, folder / file)
+    config = CONFIG.format(only=installed(source), tests="\n    ".join(("", *tests)))
+    (folder / "setup.cfg").write_text(config)
+    (folder / "pytest.ini").write_text(PYTEST)
+
+
+def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
+    """Run one module's mutants, and return how many there were and which survived."""
+    lay_out(folder, name)
+    meta = folder / "mutants" / f"{installed(MODULES[name][0])}.meta"
+    before: dict[str, int | None] = {}
+    if patterns == [AGAIN]:
+        before = json.loads(meta.read_text())["exit_code_by_key"]
+        patterns = [key for key, code in before.items() if code in SURVIVED]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "mutants"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "mutmut"]
+    run = [*command, "run", "--max-children", "1", *patterns]
+    with (folder / "mutmut.log").open("w") as log:
+        subprocess.run(run, cwd=folder, env=environment, check=True, stdout=log, stderr=log)
+    after = json.loads(meta.read_text())["exit_code_by_key"]
+    # Newer tests make mutmut forget what older ones killed, which they still do.
+    codes = {k: before.get(k) if code is None else code for k, code in after.items()}
+    tried = {key: code for key, code in codes.items() if code is not None}
+    alive = [key for key, code in tried.items() if code in SURVIVED]
+    return {
+        "source": digest(MODULES[name][0]),
+        "mutants": len(codes),
+        "tried": len(tried),
+        "killed": len(tried) - len(alive),
+        "survivors": {named(key): difference(command, folder, key) for key in alive},
+    }
+
+
+def named(key: str) -> str:
+    """Return a mutant's name for readers: the function, and a number within it."""
+    function, _, number = key.rpartition(".")[2].partition("__mutmut_")
+    return f"{function[1:].strip('_ǁ').replace('ǁ', '.')} {number}"
+
+
+#: What pytest, or mutmut for it, says where no test failed: all passed, none ran.
+SURVIVED = (0, 5, 33)
+
+
+def difference(command: list[str], folder: Path, key: str) -> list[str]:
+    """Return the lines that a mutant takes out and puts in."""
+    shown = subprocess.run(
+        [*command, "show", key], cwd=folder, check=True, capture_output=True, text=True
+    )
+    lines = shown.stdout.splitlines()
+    return [" ".join(s.split()) for s in lines if s[:1] in "+-" and s[:3] not in ("+++", "---")]
+
+
+def page(record: dict[str, Any]) -> str:
+    """Return the table and the survivors, one by one, in Markdown."""
+    lines = ["| module | mutants | tried | killed | survived | of these no gap |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for name, row in record.items():
+        alive = row["survivors"]
+        fine = sum(reason(change) is not None for change in alive.values())
+        share = f"{row['killed']} ({row['killed'] / row['tried']:.0%})"
+        lines.append(
+            f"| {name} | {row['mutants']} | {row['tried']} | {share} | {len(alive)} | {fine} |"
+        )
+    for name, row in record.items():
+        lines += ["", f"### {name}", ""]
+        for key, change in row["survivors"].items():
+            put_in = "; ".join(line[1:].strip() for line in change if line.startswith("+"))
+            lines.append(f"- `{key}`: `{put_in}`: {reason(change) or OPEN}")
+    return "\n".join(lines) + "\n"
+
+
+OPEN = "open, no test tells it apart"
+
+AGAIN = "again"
+ENDING = "only mutants whose number ends so: one digit is a tenth of them"
+
+
+def main() -> None:
+    """Run the modules asked for and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", metavar="module", help=", ".join(MODULES))
+    parser.add_argument("--folder", type=Path, help="where to work; a new one if not given")
+    parser.add_argument("--ending", nargs="*", default=[], metavar="digit", help=ENDING)
+    parser.add_argument("--again", action="store_true", help="only survivors, with newer tests")
+    asked = parser.parse_args()
+    if unknown := set(asked.modules) - set(MODULES):
+        parser.error(f"no such module: {', '.join(sorted(unknown))}")
+    folder = asked.folder or Path(tempfile.mkdtemp(prefix="mutants-"))
+    patterns = [AGAIN] if asked.again else [f"*__mutmut_*{digit}" for digit in asked.ending]
+    for name in asked.modules or MODULES:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        row = mutate(folder / name, name, patterns)
+        known = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+        known[name] = row
+        told = {module: known[module] for module in MODULES if module in known}
+        RESULT.write_text(json.dumps(told, indent=1) + "\n")
+        head, mark, _ = README.read_text().partition(MARK)
+        README.write_text(head + mark + page(told))
+        sys.stdout.write(f"{name}: {row['killed']} of {row['tried']} killed\n")
+
+
+if __name__ == "__main__":
+    main()
