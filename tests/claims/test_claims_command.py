@@ -83,15 +83,17 @@ def test_published_witnesses_are_reproduced() -> None:
 
 
 @pytest.mark.slow
-def test_published_numbers_come_out_again() -> None:
-    """The quick ones; the command makes all of them again."""
+@pytest.mark.parametrize("name", [f"C{i}" for i in range(1, 14)])
+def test_published_numbers_come_out_again(name: str) -> None:
     body = json.loads((PAPER / "claims.json").read_text(encoding="utf-8"))
-    names = ["C5", "C6", "C10", "C11"]
-    again = published(audit_claims(catalogue(names), body["seed"]).to_json())
+    again = published(audit_claims(catalogue([name]), body["seed"]).to_json())
+    compared = 0
     for kind, key in (("claims", "id"), ("checks", "name")):
-        ours = {one[key]: one for one in again[kind]}
-        theirs = {one[key]: one for one in body[kind] if one[key].split()[0] in names}
+        ours = {one[key]: one for one in again.get(kind, [])}
+        theirs = {one[key]: one for one in body[kind] if one[key].split()[0] == name}
         assert ours == theirs
+        compared += len(ours)
+    assert compared > 0
 
 
 def _files() -> list[str]:

@@ -272,5 +272,5 @@ def test_a_file_that_is_no_result_is_refused(tmp_path, content, words):
 
 @pytest.mark.parametrize("name", ["missing.json", "."])
 def test_a_result_that_cannot_be_opened_is_named(tmp_path, name):
-    with pytest.raises(InputError, match="check the path|name a result file in it"):
+    with pytest.raises(InputError, match=r"check the path|name a result file in it"):
         load(tmp_path / name)

@@ -57,3 +57,16 @@ def test_what_is_missed_is_told(script: Any) -> None:
     assert point.startswith("SVT1 at ε = 0.1: bound below the one to beat; 20% of the oracle")
     met = script.dossier([row | {"bound": 0.5, "share": 1.0}])["sections"][0]
     assert "points" not in met
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "epsilon"),
+    [("Laplace", 0.1), ("ReportNoisyMax3", 1.0), ("SVT4", 1.0), ("Rappor", None)],
+)
+def test_published_rows_come_out_again(
+    script: Any, body: Any, name: str, epsilon: float | None
+) -> None:
+    _, row, _ = script.row_of(name, epsilon)
+    published = {(row["mechanism"], row["epsilon"]): row for row in body["context"]["rows"]}
+    assert row == published[name, epsilon]
