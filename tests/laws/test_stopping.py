@@ -95,6 +95,43 @@ def test_noisy_threshold_with_a_million_vertices():
     assert float(np.exp(passed[0])) == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("threshold", [2.0, 60.5, 117.0])
+@pytest.mark.parametrize("scale", [0.7, 38.0])
+def test_far_from_the_threshold_against_convolution(threshold, scale):
+    """Where the closed form answers, where the Fourier sum does, and between."""
+    p = np.array([[q, q / 2, 1 - q] for q in (1e-5, 0.3, 0.6, 0.95)])
+    counts = [40, 50, 30]
+    passed, failed = log_pass_fail(
+        np.log(p), np.log1p(-p), np.array(counts, dtype=float), threshold, scale
+    )
+    expected = np.array([exact(row, counts, threshold, scale) for row in p])
+    assert np.stack([passed, failed], axis=1) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("scale", [3.0, 38.0, 240_000.0])
+def test_closed_form_and_fourier_sum_agree(monkeypatch, scale):
+    rng = np.random.default_rng(3)
+    p = rng.uniform(0.0, 1.0, size=(300, 1)) ** rng.uniform(0.1, 6.0, size=(1, 5))
+    counts = rng.integers(1, 3000, size=5).astype(float)
+    arguments = (np.log(p), np.log1p(-p), counts, counts.sum() / 2, scale)
+    mixed = log_pass_fail(*arguments)
+    asked = []
+    monkeypatch.setattr(
+        stopping, "clearance", lambda excess, _: asked.append(excess) or np.zeros_like(excess)
+    )
+    fourier = log_pass_fail(*arguments)
+    assert asked
+    assert np.concatenate(mixed) == pytest.approx(np.concatenate(fourier), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(p=st.floats(0.01, 0.99), count=st.integers(1, 3000), fall=st.floats(0.0, 1.0))
+def test_clearance_bounds_the_lower_tail(p, count, fall):
+    most = np.floor(count * p * (1.0 - fall))
+    bound = stopping.clearance(np.array([count * p - most]), np.array([count * p * (1 - p)]))
+    assert stats.binom.logcdf(most, count, p) <= -bound[0] + 1e-9
+
+
 def test_series_and_direct_transform_agree(monkeypatch):
     rng = np.random.default_rng(7)
     p = rng.uniform(0.001, 0.999, size=(40, 6))
