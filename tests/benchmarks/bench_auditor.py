@@ -36,7 +36,8 @@ from pdpaudit.reporting.tables import Table
 from pdpaudit.results import ClaimResult, Result, save, write_text
 
 ALPHA = 0.05
-SEEDS = (1,)
+#: None of them was looked at while the choice of events was worked on.
+SEEDS = (11, 12, 13)
 
 #: Bound at ε = 0.1 and 1, draws, seconds and MiB of DP-Sniper at confidence 0.9.
 TO_BEAT: dict[str, tuple[float | None, float | None, float, int, int]] = {
@@ -129,7 +130,7 @@ def measure(name: str, epsilon: float | None, seed: int) -> dict[str, Any]:
 def oracle(name: str, epsilon: float | None) -> dict[str, Any]:
     """Return the limit for a row."""
     found = oracle_bound(made(name, epsilon), samples_of(name), ALPHA, seed=7)
-    return {"bound": found.bound, "pair": found.pair}
+    return {"bound": found.bound, "pair": found.pair, "by_pair": found.by_pair}
 
 
 def alone(task: Any, *arguments: Any) -> Any:
@@ -159,6 +160,7 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
         "draws": max(run["draws"] for run in runs),
         "draws_to_beat": int(draws),
         "pairs": [run["claim"].pair["words"] for run in runs],
+        "best_on_pairs": [round(limit["by_pair"][run["claim"].pair["words"]], 4) for run in runs],
         "above_truth": sum(run["bound"] > true for run in runs),
     }
     machine = {
@@ -200,9 +202,10 @@ def why_missed(row: dict[str, Any]) -> str:
         missed.append("bound below the one to beat")
     if row["share"] < 0.9:
         settled = ", ".join(dict.fromkeys(row["pairs"]))
+        pair = statistics.median(row["best_on_pairs"]) / row["oracle"]
         missed.append(
-            f"{row['share']:.0%} of the oracle: too few draws to tell pairs and events apart; "
-            f"settled on {settled}, the oracle on {row['oracle_pair']}"
+            f"{row['share']:.0%} of the oracle, which takes {row['oracle_pair']}; settled on "
+            f"{settled}, where the best event would reach {pair:.0%}: the rest is the event"
         )
     return "; ".join(missed)
 
@@ -222,8 +225,9 @@ def dossier(table: list[dict[str, Any]]) -> dict[str, Any]:
         f"{ALPHA:.0%} may."
     )
     meaning = (
-        f"Lower bounds on ε at confidence {1 - ALPHA:g}, at seed {SEEDS[0]}; every draw of every "
-        "stage counted. To beat: DP-Sniper at confidence 0.9 with ten times the draws. Oracle: the "
+        f"Lower bounds on ε at confidence {1 - ALPHA:g}, the median of {len(SEEDS)} seeds, none of "
+        "which was used while the choice of events was worked on; every draw of every stage of a "
+        "run counted. To beat: DP-Sniper at confidence 0.9 with ten times the draws. Oracle: the "
         "best event of all pairs, known in advance, at the same number of fresh draws. Time and "
         "memory are in `machine.json`."
     )

@@ -49,7 +49,7 @@ def test_what_is_missed_is_told(script: Any) -> None:
     row = {
         "mechanism": "SVT1", "epsilon": 0.1, "true": None, "bound": 0.1, "to_beat": 0.2,
         "oracle": 0.5, "oracle_pair": "a", "share": 0.2, "draws": 1000, "pairs": ["b"],
-        "above_truth": 0,
+        "above_truth": 0, "best_on_pairs": [0.25],
     }  # fmt: skip
     told = script.dossier([row])["sections"][0]
     assert told["tables"][0]["rows"][0][-1] == "missed"
