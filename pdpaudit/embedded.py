@@ -48,7 +48,7 @@ class Infection:
 #: Parameters found by trying; what they give is in tests.
 REGIMES = {
     "dominant": Infection(3551, 0.3, 0.8, 3),
-    "several": Infection(2340, 0.3, 0.95, 4),
+    "several": Infection(3551, 0.6, 0.96, 3),
     "fragmented": Infection(2340, 0.3, 0.98, 8),
 }
 

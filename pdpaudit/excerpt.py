@@ -19,7 +19,11 @@ __all__ = ["excerpt"]
 #: Vertices drawn at most: more cannot be told apart on a page.
 MOST = 300
 
-#: Of these, how many of what all searches did alike at the beginning.
+#: Ties between them at most, once there are a few: more are a blot.
+MOST_TIES = 900
+FEW = 60
+
+#: Of the vertices, how many of what all searches did alike at the beginning.
 COMMON = 80
 
 
@@ -55,6 +59,7 @@ def excerpt(
     alike = _alike(logs)
     chosen = list(dict.fromkeys([*network.seeds, *logs[0][max(0, alike - COMMON) : alike]]))[:most]
     shown = set(chosen)
+    ties = sum(_ties(network, vertex, shown) for vertex in chosen) // 2
     calls = alike
     for step in range(alike, max(map(len, logs))):
         more = [
@@ -62,10 +67,12 @@ def excerpt(
             for number, log in enumerate(logs)
             if step < len(log) and (number == 0 or _joins(network, log[step], shown))
         ]
-        if len(shown.union(more)) > most:
+        new = [vertex for vertex in dict.fromkeys(more) if vertex not in shown]
+        ties += sum(_ties(network, vertex, shown) for vertex in new)
+        if len(shown) + len(new) > most or (ties > MOST_TIES and len(shown) >= FEW):
             break
-        shown.update(more)
-        chosen += [vertex for vertex in dict.fromkeys(more) if vertex not in chosen]
+        shown.update(new)
+        chosen += new
         calls = step + 1
     vertices = sorted(chosen)
     part = network.adjacency[vertices][:, vertices].tocoo()
@@ -113,9 +120,11 @@ def _alike(logs: Sequence[Sequence[int]]) -> int:
 
 
 def _joins(network: Network, vertex: int, shown: set[int]) -> bool:
-    return bool(network.targeted[vertex]) or not shown.isdisjoint(
-        network.neighbours(vertex).tolist()
-    )
+    return bool(network.targeted[vertex]) or _ties(network, vertex, shown) > 0
+
+
+def _ties(network: Network, vertex: int, shown: set[int]) -> int:
+    return len(shown.intersection(network.neighbours(vertex).tolist()))
 
 
 def _places(n: int, edges: Sequence[tuple[int, int]]) -> list[list[float]]:

@@ -89,6 +89,7 @@ def simulate(
     jobs: int = 1,
     watcher: Watcher | None = None,
     plain: bool = False,
+    excerpted: bool = True,
     about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run searches many times and return their curves, as plain numbers.
@@ -114,6 +115,8 @@ def simulate(
         Told of progress.
     plain : bool
         Run every search call by call, also where it has a shortcut.
+    excerpted : bool
+        Whether a small part of the network is drawn too.
     about : mapping, optional
         Further entries of ``network``, and ``population`` and ``regime``.
 
@@ -157,7 +160,10 @@ def simulate(
                 **search_curves(drawn, budget, seeds=len(seeds), components=len(theirs), loss=loss),
             }
         )
-    watcher.stage("drawing", 1)
+    drawing = None
+    if excerpted:
+        watcher.stage("drawing", 1)
+        drawing = excerpt(network, [(one.name, one.mechanism) for one in contestants], seed)
     return {
         "network": {
             "source": network.title,
@@ -174,7 +180,7 @@ def simulate(
         "budget": budget,
         "runs": runs,
         "searches": searches,
-        "drawing": excerpt(network, [(one.name, one.mechanism) for one in contestants], seed),
+        "drawing": drawing,
     }
 
 
