@@ -35,6 +35,9 @@ def test_the_first_of_equals_is_kept_and_no_more_than_asked():
     assert apart(np.array([0.1, 0.5, 0.5, 0.5]), [1, 10, 11, 100], 2) == [1, 3]
     assert apart(np.zeros(40), [3**i for i in range(40)], 3) == [0, 1, 2]
     assert apart(np.array([0.1, 0.9]), [1, 100], 1) == [1]
+    many = np.random.default_rng(3).integers(0, 3, 300) / 10
+    in_order = sorted(range(300), key=lambda i: -many[i])
+    assert apart(many, 4.0 ** np.arange(300), 300) == in_order
 
 
 def drawn(slope, size, seed, level=0.0):
@@ -101,6 +104,9 @@ def test_a_side_without_runs_promises_nothing_and_is_not_believed():
     assert none.promised.tolist() == [0.0, 0.0]
     assert none.ours.tolist() == [3.0, 7.0]
     assert np.all(none.error > 1.0)
+    other = calibrated(np.array([1.0, 0.0]), np.zeros(2), np.array([3.0, 4.0]), np.array([1, 2]))
+    assert (other.ours.tolist(), other.theirs.tolist()) == ([0.0, 0.0], [3.0, 7.0])
+    assert other.promised.tolist() == [0.0, 0.0]
 
 
 def curve_of(ours, theirs, promised, error):
@@ -142,6 +148,11 @@ def test_caution_takes_so_many_errors_off_the_ratio():
 def test_probabilities_stay_probabilities():
     p, q = blended([curve_of([100, 0], [100, 0], [3.0, -50], [0.01, 0.1])], (100, 100), 0.0)
     assert np.all((p > 0) & (p <= 1) & (q > 0) & (q <= 1))
+    # One run each, and both hit: the promise moves more than there is to one side.
+    p, q = blended([curve_of([1, 1], [1, 1], [3.0, -3.0], [0.01, 0.01])], (1, 1), 0.0)
+    assert (p[0], q[1]) == (1.0, 1.0)
+    assert p[1] == pytest.approx(q[0], rel=1e-9)
+    assert 0 < p[1] < 0.5
 
 
 def test_slope_and_error_are_those_of_a_logistic_regression():
@@ -176,6 +187,32 @@ def test_equal_scores_promise_nothing(scores):
     curve = calibrated(scores, np.array([5.0, 1, 2]), np.array([1.0, 5, 2]), np.array([1, 2]))
     assert np.all(np.isfinite(curve.promised))
     assert np.all(np.abs(curve.promised) < 1e-9)
+
+
+@pytest.mark.parametrize("score", [0.0, 0.7, -3.3, 1e-4, 200.0])
+def test_equal_scores_promise_nothing_for_certain(score):
+    """However many runs there are, and of whatever size the score is."""
+    ours, theirs = np.array([5e4, 1e4, 2e4, 777]), np.array([1e4, 5e4, 2e4, 9999])
+    curve = calibrated(np.full(4, score), ours, theirs, np.array([1, 2]))
+    assert np.all(np.abs(curve.promised) < 1e-9)
+    assert np.all(np.abs(curve.error) < 1e-9)
+    assert np.all(np.isfinite(blended([curve], (ours.sum(), theirs.sum()), 1.0)))
+
+
+def test_tiny_scores_are_scores():
+    """Made steeper as far as that goes."""
+    curve = calibrated(
+        np.array([1e-6, -1e-6]), np.array([90.0, 10]), np.array([10.0, 90]), np.array([1])
+    )
+    assert curve.promised[0] == pytest.approx(STEEPEST * 1e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_score_out_of_all_proportion_promises_no_more_than_a_million_million_to_one(sign):
+    counts = np.array([30.0, 600, 400]), np.array([0.0, 400, 600])
+    curve = calibrated(np.array([100.0, 1, -1]), *counts[::sign], np.array([1, 2]))
+    assert curve.promised[0] == pytest.approx(sign * np.log(1e12), abs=1e-3)
+    assert abs(curve.promised[1]) < 0.5
 
 
 def test_a_score_that_is_upside_down_promises_little():

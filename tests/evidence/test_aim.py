@@ -59,6 +59,26 @@ def test_what_only_lacks_samples_ranks_above_what_can_never_show_anything():
     assert -math.inf < certain < min(hopeless, always)
 
 
+def test_a_share_given_away_beyond_its_end_stays_there():
+    """The arcsine ends at 0 and π/2; past them its sine would turn back."""
+    aim = Aim(10_000, 0.05, 0.0, 4.0)
+    few = aim.expected(np.arange(4), 50, 0, 50)
+    assert few.tolist() == pytest.approx([few[0]] * 4, rel=1e-6)
+    assert few[0] < 0
+    # Where the other side nearly always hits, it is taken to do so always: that comes last.
+    always = aim.from_shares(np.ones(1), np.ones(1))[0]
+    assert aim.expected(50, 50, [47, 48, 49, 50], 50).tolist() == [always] * 4
+
+
+@pytest.mark.parametrize("theirs", [40, 46])
+def test_nearly_certain_events_promise_by_the_same_rule(theirs):
+    aim, step = Aim(10_000, 0.05), 0.5 / math.sqrt(50.75)
+    p = math.sin(math.asin(math.sqrt(49.375 / 50.75)) - step) ** 2
+    q = math.sin(math.asin(math.sqrt((theirs + 0.375) / 50.75)) + step) ** 2
+    assert q > math.sin(math.pi / 3) ** 2
+    assert float(aim.expected(49, 50, theirs, 50)) == pytest.approx(shown(p, q, aim), rel=1e-9)
+
+
 def test_extreme_counts_give_numbers_without_warnings():
     aim = Aim(1000, 0.05)
     found = aim.expected([0, 0, 1, 10, 10, 1], [10, 10, 1, 10, 10, 1], [0, 10, 0, 0, 10, 1], 10)

@@ -44,6 +44,23 @@ def test_expected_capital_never_grows_under_the_hypothesis(p, q, delta):
     assert expected == pytest.approx(usable, rel=1e-9)
 
 
+@pytest.mark.parametrize("delta", [0.0, 0.02, 0.1])
+def test_totals_are_the_pairing_with_the_fewest_common_hits(delta):
+    for x, y, n in ((600, 200, 1000), (900, 300, 1000), (3000, 400, 10_000)):
+        both = max(x + y - n, 0)
+        pairs = Betting(0.05, delta).update(both, x - both, y - both, n - x - y + both)
+        assert pairs.bound > 0.3
+        assert float(betting(x, n, y, n, 0.05, delta)) == pytest.approx(pairs.bound, rel=1e-9)
+    assert float(betting(600, 1000, 200, 1000, 0.05)) == float(
+        betting(600, 1000, 200, 1000, 0.05, 0.0)
+    )
+
+
+def test_the_smallest_stake_says_how_much_can_be_shown():
+    shown = float(betting(10**9, 10**9, 0, 10**9, 0.05))
+    assert shown == pytest.approx(-math.log(STAKES[-1]), abs=1e-6)
+
+
 def test_capital_falls_as_the_hypothesis_weakens():
     counts = (3, 40, 8, 149)
     for delta in (0.0, 0.1, 0.5):

@@ -44,6 +44,7 @@ from pdpaudit.sampling import Draws
         ("order 5 7", (5, 4, 7), 5),
         ("order 5 7", (4, 6), None),
         ("order 5 7", "57", None),
+        ("order 5 7", 5, None),
     ],
 )
 def test_what_each_feature_sees(feature, output, value):
@@ -67,11 +68,13 @@ def test_an_event_does_not_see_what_all_begin_with():
         True,
     ]
     assert Event("length", frozenset({2}), "left").prefix == 0
+    assert 5 in Event("output", frozenset({5, "ab"}), "left", prefix=1)
+    assert "ab" in Event("output", frozenset({5, "ab"}), "left", prefix=1)
 
 
 def test_counts_and_rows_are_both_counted():
     event = Event("output", frozenset({(1.0, 2.0), (3, 4)}), "left")
-    draws = Draws(Counter({(3, 4): 5, (4, 3): 7, (1.0, 2.0): 2}))
+    draws = Draws(Counter({(3, 4): 5, (4, 3): 8, (1.0, 2.0): 2}))
     assert event.count(draws) == 7
     assert count_inside(event, draws.counts) == 7
     rows = Draws(pieces=[np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]])])
@@ -121,6 +124,7 @@ def test_several_events_are_counted_on_the_same_draws():
         ([(2, 1, 1), (2, 1), (1, 1, 1), (1, 1)], {(2, 1), (1, 1)}, "length", {2}, 0),
         ([(1, 2), (2, 1), (1, 1), (2, 2)], {(1, 2), (2, 1)}, "output", {(1, 2), (2, 1)}, 0),
         (["a", "b"], {"b"}, "output", {"b"}, 0),
+        ([3, 4], {4}, "output", {4}, 0),
     ],
 )
 def test_the_simplest_description_of_a_set(outputs, inside, feature, values, prefix):
@@ -138,6 +142,7 @@ def test_the_simplest_description_of_a_set(outputs, inside, feature, values, pre
         ([(1, 2), 1], 0),
         ([1, 2], 0),
         ([], 0),
+        ([(1, 2)], 2),
         ([(), (1,)], 0),
     ],
 )

@@ -138,6 +138,11 @@ def test_lists_are_read_as_where_vertices_stand():
         assert inside == (0.0 <= numbers[output][0] <= 1.0)
     assert event.count(Draws(Counter({(7,): 3, (5,): 4}))) == 3
     assert event.count(Draws(Counter({(7,): 3, "error Boom": 4}))) == 3
+    # What is no list is in no event about lists, not even in one that holds the empty list.
+    short = Range("left", 3, (7, 5), View("entry", 2), 0.0, 1.0)
+    assert () in short
+    assert "error Boom" not in short
+    assert short.count(Draws(Counter({(): 3, "error Boom": 4}))) == 3
     assert event.count(Draws(pieces=[np.zeros((4, 3))])) == 0
 
 
