@@ -1,13 +1,14 @@
 """Laws of many rounds of SearchCom that differ little, from the nodes of the first of them.
 
-Rewiring one person moves few of many vertices. The stopping rule's probability is a Fourier sum
-over a contour chosen for the counts at hand; other counts multiply the summand by one factor for
-each vertex that changed its score. So panels, contours and transforms are worked out once, and
-another law costs one exponential for each frequency, five to ten times less than by itself.
+Rewiring one person moves few of many vertices. The stopping rule's probability is a product over
+the vertices where their count is clear of K, and elsewhere a Fourier sum over a contour chosen for
+the counts at hand; other counts multiply the product, or the summand, by one factor for each
+vertex that changed its score. So panels, contours and transforms are worked out once, and another
+law costs one exponential for each node or frequency.
 
-Nothing is taken on trust: that the window of counts and the frequencies suffice follows from
-Bernstein's inequality for the new counts, and that the panels do from the same two quadrature
-rules. Where either fails, the law is computed by itself.
+Nothing is taken on trust: that the counts are clear of K follows from Bennett's inequality for
+the new ones, that the window of counts and the frequencies suffice from Bernstein's, and that the
+panels do from the same two quadrature rules. Where one fails, the law is computed by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ from .noise import Laplace
 from .one_round import RoundLaw, round_panels, search_com_law, winner_factors
 from .quadrature import Factors, log_integrals_on, nodes_of, panels_of
 from .scores import RoundScores
-from .stopping import Contour, contour, expit, frequency_exponent, log_moment, window_reach
+from .stopping import (
+    Contour,
+    clearance,
+    contour,
+    expit,
+    frequency_exponent,
+    log_moment,
+    tilted_excess,
+    window_reach,
+)
 from .stopping import transform_by_levels as transform
 
 FloatArray = NDArray[np.float64]
@@ -29,8 +39,12 @@ Changes = dict[float, float]
 
 # The window and the frequencies are wider by this share than the first law needs.
 _SPARE = 0.25
-# What lies outside the window, and what the frequencies left out add, is below exp(-this).
+# What lies outside the window, and what the frequencies left out add, is below exp(-this); so is
+# what the closed form leaves out, and for the first law below exp(-that).
 _ENOUGH = 32.0
+_CLEAR = 45.0
+# The variance of other counts is a difference, and not known to be less than this.
+_LEAST_VARIANCE = 1e-9
 # Neither of passing and failing is taken from its complement where that is larger than this.
 _LARGEST = 0.9
 # Frequencies and levels held at once, and levels that may change.
@@ -206,17 +220,25 @@ class _Block:
         log_odds, log_base = self._odds(scores.levels)
         total = float(scores.counts.sum())
         thresholds = np.where(direct, reference.threshold, total - reference.threshold)
+        self.tilt = np.full(self.x.size, -1.0 / reference.scale)
+        self.mean, self.variance = tilted_excess(log_odds, scores.counts, self.tilt, thresholds)
+        clear = clearance(self.mean, self.variance) >= _CLEAR
+        # At `clear` points everything is relative to K and in closed form, at `near` ones to the
+        # contour's centre.
+        self.clear, self.near = np.flatnonzero(clear), np.flatnonzero(~clear)
+        near, centre = self.near, thresholds
         self.plan: Contour = contour(
-            log_odds, scores.counts, thresholds, reference.scale, spare=_SPARE
+            log_odds[near], scores.counts, thresholds[near], reference.scale, spare=_SPARE
         )
-        self.log_moment = log_moment(
-            log_odds, log_base, scores.counts, self.plan.tilt, self.plan.centre
-        )
-        ends_at = np.append(self.plan.offset[1:], self.plan.owner.size) - 1
+        self.tilt[near], centre[near] = self.plan.tilt, self.plan.centre
+        self.mean[near], self.variance[near] = self.plan.mean, self.plan.variance
+        self.log_moment = log_moment(log_odds, log_base, scores.counts, self.tilt, centre)
+        self.log_moment[clear] -= np.log(2.0)
+        ends_at = np.append(self.plan.offset[1:], self.plan.owner.size)[: near.size] - 1
         self.last_theta = self.plan.theta[ends_at]
         # sums that leave no frequency out
         self.complete = ends_at - self.plan.offset >= self.plan.reach
-        self.most_levels = max(4, _MOST_HELD // max(self.plan.owner.size, 1))
+        self.most_levels = max(4, _MOST_HELD // (self.plan.owner.size + self.x.size))
         self.levels: dict[float, _Level] = {}
         self.races: dict[tuple[float, ...], tuple[FloatArray, FloatArray]] = {}
 
@@ -262,8 +284,8 @@ class _Block:
         )
 
     def _pass_fail(self, changes: Changes) -> tuple[FloatArray, FloatArray] | None:
-        plan = self.plan
-        mean, variance, moment = plan.mean, plan.variance, self.log_moment
+        plan, near, clear = self.plan, self.near, self.clear
+        mean, variance, moment = self.mean, self.variance, self.log_moment
         log_phi = plan.log_phi
         for level, change in changes.items():
             one = self._level(level)
@@ -271,13 +293,17 @@ class _Block:
             variance = variance + change * one.variance
             moment = moment + change * one.log_moment
             log_phi = log_phi + change * one.log_phi
-        variance = np.maximum(variance, 0.0)
-        far = frequency_exponent(variance, self.last_theta) < _ENOUGH
-        if np.any(np.abs(mean) + window_reach(variance, _ENOUGH) > plan.reach) or np.any(
-            far & ~self.complete
+        variance = np.maximum(variance, _LEAST_VARIANCE)
+        far = frequency_exponent(variance[near], self.last_theta) < _ENOUGH
+        if (
+            np.any(clearance(mean[clear], variance[clear]) < _ENOUGH)
+            or np.any(np.abs(mean[near]) + window_reach(variance[near], _ENOUGH) > plan.reach)
+            or np.any(far & ~self.complete)
         ):
             return None
-        small = np.minimum(moment + plan.log_sum(np.exp(log_phi)), 0.0)
+        small = moment.copy()
+        small[near] += plan.log_sum(np.exp(log_phi))
+        small = np.minimum(small, 0.0)
         likelihood = np.exp(small)
         if np.any(likelihood > _LARGEST):
             return None
@@ -293,22 +319,23 @@ class _Block:
         return self.levels[level]
 
     def _work_out(self, level: float) -> _Level:
-        plan = self.plan
+        plan, near = self.plan, self.near
         log_odds, log_base = (values[:, 0] for values in self._odds(np.array([level])))
-        tilted = log_odds + plan.tilt
+        tilted = log_odds + self.tilt
         mostly = tilted > 0.0
         sign = np.where(mostly, -1.0, 1.0)
         rare = expit(-np.abs(tilted))
-        spread = transform(rare[:, None], sign[:, None], np.ones(1), plan.owner, plan.theta)
+        one = np.ones(1)
+        spread = transform(rare[near, None], sign[near, None], one, plan.owner, plan.theta)
         # Where vertices below are counted, the reference's total less those above: one more
         # vertex subtracts 1 if it is above, and nothing if below.
         mean = sign * rare + mostly - ~self.direct
-        moment = log_base + np.logaddexp(0.0, tilted) - plan.tilt * ~self.direct
+        moment = log_base + np.logaddexp(0.0, tilted) - self.tilt * ~self.direct
         return _Level(
             mean,
             rare * (1.0 - rare),
             moment,
-            spread + 1j * plan.theta * mean[plan.owner],
+            spread + 1j * plan.theta * mean[near[plan.owner]],
         )
 
     def _odds(self, levels: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -322,7 +349,7 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """One vertex's share of the tilted law's mean, variance and transform, and of the moment."""
+    """One vertex's share of mean, variance and moment at all points, and of the transform."""
 
     mean: FloatArray
     variance: FloatArray
