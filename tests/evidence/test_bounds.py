@@ -63,12 +63,53 @@ def test_score_is_where_the_statistic_reaches_the_quantile(x, n, y, m, delta):
     assert statistic == pytest.approx(stats.norm.isf(0.05), rel=1e-5)
 
 
-def test_clopper_pearson_from_its_definition():
+@pytest.mark.parametrize("alpha", [0.2, 0.4])
+def test_score_at_levels_of_less_than_one_error(alpha):
+    bound = float(score(300, 1000, 250, 1000, alpha))
+    assert score_statistic(300, 1000, 250, 1000, bound, 0.0) == pytest.approx(
+        stats.norm.isf(alpha), rel=1e-5
+    )
+    assert float(score(300, 1000, 250, 1000, 0.5)) == 0.0
+
+
+def test_score_where_nothing_is_seen_on_the_other_side():
+    bound = float(score(20, 100, 0, 100, 0.4))
+    assert score_statistic(20, 100, 0, 100, bound, 0.0) == pytest.approx(
+        stats.norm.isf(0.4), rel=1e-4
+    )
+    assert bound > math.log(20)  # more than the estimate against a single hit
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "alpha", "delta"),
+    [
+        (60, 1, 0.05, 0.0),
+        (60, 2, 0.05, 0.1),
+        (60, 0, 0.05, 0.0),
+        (60, 9, 0.3, 0.0),
+        (60, 9, 0.7, 0),
+    ],
+)
+def test_katz_from_its_definition(x, y, alpha, delta):
+    n, m = 100, 130
+    p, hits = x / n, y or 0.5
+    error = math.sqrt(p * (1 - p) / n / (p - delta) ** 2 + (1 - hits / m) / hits)
+    expected = math.log((p - delta) * m / hits) - max(stats.norm.isf(alpha), 0.0) * error
+    assert float(katz(x, n, y, m, alpha, delta)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", [clopper_pearson, score, katz])
+def test_delta_is_0_if_nothing_else_is_said(method):
+    assert float(method(60, 100, 9, 100, 0.05)) == float(method(60, 100, 9, 100, 0.05, 0.0)) > 0
+
+
+@pytest.mark.parametrize(("x", "n", "y"), [(40, 100, 7), (1, 1, 0), (1, 2, 0), (2, 3, 0)])
+def test_clopper_pearson_from_its_definition(x, n, y):
     # The limits are where the binomial tails equal alpha / 2.
-    x, n, y, m, alpha, delta = 40, 100, 7, 130, 0.05, 0.1
-    low = optimize.brentq(lambda p: stats.binom.sf(x - 1, n, p) - alpha / 2, 0.01, 0.99)
-    high = optimize.brentq(lambda q: stats.binom.cdf(y, m, q) - alpha / 2, 0.01, 0.99)
-    expected = math.log((low - delta) / high)
+    m, alpha, delta = 1300, 0.05, 0.1 if x > 2 else 0.0
+    low = optimize.brentq(lambda p: stats.binom.sf(x - 1, n, p) - alpha / 2, 1e-6, 1 - 1e-6)
+    high = optimize.brentq(lambda q: stats.binom.cdf(y, m, q) - alpha / 2, 1e-6, 1 - 1e-6)
+    expected = max(math.log((low - delta) / high), 0.0)
     assert float(clopper_pearson(x, n, y, m, alpha, delta)) == pytest.approx(expected, abs=1e-9)
 
 
@@ -182,10 +223,12 @@ def test_at_most_one_direction_shows_anything(method, sample):
         ((1.5, 10, 1, 10, 0.05), "x must hold"),
         ((math.nan, 10, 1, 10, 0.05), "x must hold"),
         (("1", 10, 1, 10, 0.05), "x must hold"),
+        ((1j, 10, 1, 10, 0.05), "x must hold"),
+        ((1, 10, 1.5, 10, 0.05), "y must hold"),
         ((True, 10, 1, 10, 0.05), "x must hold"),
         ((0, 0, 0, 10, 0.05), "n must hold"),
         ((0, 10, 0, 0, 0.05), "m must hold"),
-        (([1, 2], 10, [1, 2, 3], 10, 0.05), "do not fit"),
+        (([1, 2], 10, [1, 2, 3], 10, 0.05), r"do not fit together: \(2,\), \(\), \(3,\), \(\)$"),
         ((1, 10, 1, 10, 0.0), "alpha"),
         ((1, 10, 1, 10, 1.0), "alpha"),
         ((1, 10, 1, 10, math.nan), "alpha"),

@@ -172,6 +172,11 @@ def test_ranges_in_words_and_json(low, high, words):
     assert region_from_json(body) == event
 
 
+def test_ranges_about_lists_keep_their_vertices():
+    event = Range("left", 3, (7, 5), View("entry", 1), 0.0, 1.0)
+    assert region_from_json(json.loads(json.dumps(event.to_json()))) == event
+
+
 def test_places_in_words():
     def name(vertex):
         return f"v{vertex}"
