@@ -1,7 +1,7 @@
 """Curves against the reference implementation on a network of thousands.
 
-200 runs and 40, Mann and Whitney's test at 8 numbers of calls for 2 searches, each at level 1e-4: a right
-implementation fails with probability 0.16 % at most.
+200 runs and 40; Mann and Whitney's test at 8 numbers of calls for 2 searches, each at level 1e-4:
+a right implementation fails with probability 0.16 % at most.
 """
 
 from __future__ import annotations

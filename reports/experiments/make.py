@@ -1,0 +1,285 @@
+"""The paper's experiments again: regimes, curves, tables and figures of this folder.
+
+``python reports/experiments/make.py --part small`` takes a minute and needs no data;
+``--part real`` reads the networks of ``--data``, ``--part large`` makes up networks of the paper's
+sizes. Each makes its own files again, byte for byte, and the page of all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from networks import FOLDER, PARTS, SEED, network_of, records
+
+from pdpaudit.curves import curves_csv
+from pdpaudit.embedded import regime_of
+from pdpaudit.errors import InputError
+from pdpaudit.making import make_mechanism
+from pdpaudit.network import Network, targeted_components
+from pdpaudit.results import write_text
+from pdpaudit.simulation import Contestant, simulate
+
+RUNS = 200
+EPSILON = 0.05  # Lap(20) for CN, as in the paper
+
+#: Statistics and noises compared at the same true loss of each search round.
+TRUE_EPSILON = 0.1
+STATISTICS = (
+    "CN",
+    "Path_2",
+    "Path_3",
+    "Triangle",
+    "AdamicAdar",
+    "ResourceAllocation",
+    "CommonNeighboursPerMember",
+    "Katz3",
+)
+
+#: True losses of a round at which common neighbours are tried.
+PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+#: Where statistics and noises are compared.
+COMPARED = ("embedded-several", "movie_costars-several", "movie_costars-fragmented")
+
+Say = Callable[[str], None]
+
+
+def main() -> None:
+    """Make one part again, and the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=[*PARTS, "all", "page"], default="small")
+    parser.add_argument("--data", type=Path, default=FOLDER.parents[2] / "shared" / "data")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write")
+    parser.add_argument("--jobs", type=int, default=-1)
+    asked = parser.parse_args()
+    try:
+        make(asked.part, asked.data, asked.folder, asked.jobs, print)
+    except InputError as error:
+        raise SystemExit(f"make.py: {error}") from None
+
+
+def make(part: str, data: Path, folder: Path, jobs: int, say: Say) -> None:
+    """Make a part again: its curves, its figures, its share of ``results.json``, and the page.
+
+    Parameters
+    ----------
+    part : str
+        A key of ``PARTS``, ``"all"``, or ``"page"`` for the page alone.
+    data : Path
+        Where the real networks are.
+    folder : Path
+        Where to write.
+    jobs : int
+        Worker processes.
+    say : callable
+        Is told of progress.
+    """
+    from page import page
+
+    results = _kept(folder)
+    names = [name for key in PARTS for name in PARTS[key] if part in (key, "all")]
+    for record in records():
+        if record["network"] in names:
+            key = f"{record['network']}-{record['regime']}"
+            say(key)
+            network = network_of(record, data)
+            results["regimes"][key] = _regime(record, network, folder, jobs)
+            if key in COMPARED:
+                results["statistics"][key] = _statistics(record, network, jobs)
+                results["noises"][key] = _noises(record, network, jobs)
+                results["prices"][key] = _prices(record, network, jobs)
+    text = json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False)
+    write_text(folder / "results.json", text + "\n")
+    write_text(folder / "README.md", page(results, records()))
+
+
+def _kept(folder: Path) -> dict[str, Any]:
+    """Return what other parts have made before."""
+    path = folder / "results.json"
+    if not path.is_file():
+        return {"regimes": {}, "statistics": {}, "noises": {}, "prices": {}}
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return kept
+
+
+def _regime(record: Mapping[str, Any], network: Network, folder: Path, jobs: int) -> dict[str, Any]:
+    """Simulate the paper's search on one network, and write its curves and figures."""
+    name = f"{record['network']}-{record['regime']}"
+    simulation = _simulated(
+        record,
+        network,
+        [_contestant("Target", "CN"), _contestant("PTarget:main-text", "CN", epsilon=EPSILON)],
+        jobs,
+    )
+    _figures(simulation, folder / "figures", name)
+    (folder / "curves").mkdir(exist_ok=True)
+    write_text(folder / "curves" / f"{name}.csv", curves_csv(simulation))
+    return {
+        "network": simulation["network"],
+        "regime": regime_of(simulation["network"]["components"]),
+        "budget": record["budget"],
+        "searches": [_summary(search) for search in simulation["searches"]],
+    }
+
+
+def _statistics(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict[str, Any]]:
+    """Compare statistics in the main text's search at the same true loss of a round."""
+    made = [_at_true_loss(sop, record["degree_bound"]) for sop in STATISTICS]
+    blind = _contestant("PTarget:main-text", "CN", epsilon=1e-9)
+    contestants = [
+        _contestant("Target", "CN"),
+        Contestant("blind", blind.mechanism, blind.kind),
+        *(one for one, _ in made),
+    ]
+    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    scales = [None, None, *(scale for _, scale in made)]
+    return [
+        {**_summary(search), "noise": scale, "signal": _signal(one, scale, network)}
+        for one, search, scale in zip(contestants, simulation["searches"], scales, strict=True)
+    ]
+
+
+def _signal(one: Contestant, scale: float | None, network: Network) -> float | None:
+    """Return the largest score of a target left to find, in units of the noise; None without."""
+    if not scale:
+        return None
+    components = targeted_components(network.adjacency, network.targeted)
+    known = next(part for part in components if network.seeds[0] in part)
+    scores = one.mechanism.sop.scores(network.adjacency, known)
+    left = network.targeted.copy()
+    left[known] = False
+    return round(float(scores[left].max()) / scale, 6)
+
+
+def _at_true_loss(sop: str, degree_bound: int) -> tuple[Contestant, float]:
+    """Return the main text's search that truly loses so much, and the scale of its noise.
+
+    The noise follows the exact sensitivity where it is known for every degree: 0 for triangles,
+    d - 1 for paths of two edges. Elsewhere it follows what is declared.
+    """
+    exact = {"Triangle": 0.0, "Path_2": degree_bound - 1.0}
+    made, _ = make_mechanism(
+        "PTarget:main-text",
+        {
+            "sop": sop,
+            "epsilon": TRUE_EPSILON / 2,
+            "components": 1 << 30,
+            "max_degree": degree_bound,
+        },
+    )
+    sensitivity = made.sop.sensitivity(degree_bound)
+    wanted = exact.get(sop, sensitivity)
+    if wanted == 0:
+        made, _ = make_mechanism("Target", {"sop": sop, "components": 1 << 30, "stop": 1 << 30})
+    elif wanted != sensitivity:
+        from dataclasses import replace
+
+        # Less noise: the search is told that ε is larger by what the declaration is too large.
+        made = replace(made, epsilon=TRUE_EPSILON / 2 * sensitivity / wanted)
+    return Contestant(sop, made, "PTarget:main-text"), 2 * wanted / TRUE_EPSILON
+
+
+def _noises(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict[str, Any]]:
+    """Compare searches and noises for common neighbours at the same true loss of a round."""
+    contestants = [
+        _contestant("Target", "CN"),
+        _contestant("PTarget:main-text", "CN", epsilon=TRUE_EPSILON / 2),
+        *(
+            _contestant("PTarget:repaired", "CN", epsilon=TRUE_EPSILON, noise=noise, called=noise)
+            for noise in ("laplace", "gumbel", "exponential")
+        ),
+    ]
+    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    return [_summary(search) for search in simulation["searches"]]
+
+
+def _prices(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict[str, Any]]:
+    """Ask how much must be lost in a round until common neighbours help at all."""
+    contestants = [
+        Contestant(
+            f"{true:g}", _contestant("PTarget:main-text", "CN", epsilon=true / 2).mechanism, ""
+        )
+        for true in PRICES
+    ]
+    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    return [_summary(search) for search in simulation["searches"]]
+
+
+def _contestant(kind: str, sop: str, called: str = "", **options: Any) -> Contestant:
+    made, _ = make_mechanism(kind, {"sop": sop, "components": 1 << 30, **options})
+    return Contestant(f"{kind}, {called}" if called else kind, made, kind)
+
+
+def _simulated(
+    record: Mapping[str, Any],
+    network: Network,
+    contestants: Sequence[Contestant],
+    jobs: int,
+    *,
+    excerpt: bool = True,
+) -> dict[str, Any]:
+    return simulate(
+        network,
+        contestants,
+        budget=record["budget"],
+        runs=RUNS,
+        seed=SEED,
+        jobs=jobs,
+        excerpted=excerpt,
+        about={
+            "network": {"min_weight": record["min_weight"]},
+            "population": {
+                "process": "infect",
+                **{key: record[key] for key in ("p", "q", "rounds", "first")},
+            },
+            "regime": record["regime"],
+        },
+    )
+
+
+def _summary(search: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a search at a quarter, half and all of the budget."""
+    calls = search["calls"]
+    places = [len(calls) // 4, len(calls) // 2, len(calls) - 1]
+
+    def at(spread: Mapping[str, Sequence[float]] | None) -> Any:
+        if spread is None:
+            return None
+        return [[round(spread[key][i], 4) for key in ("mean", "sd")] for i in places]
+
+    multiplier = search["multiplier"]
+    return {
+        "name": search["name"],
+        "runs": search["runs"],
+        "calls": [calls[i] for i in places],
+        "found": at(search),
+        "components": at(search["components"]),
+        "claimed": None if multiplier is None else at(multiplier["claimed"]),
+        "true": None if multiplier is None else at(multiplier["true"]),
+        "below_2": _while_below(search, 2.0),
+    }
+
+
+def _while_below(search: Mapping[str, Any], bound: float) -> int | None:
+    """Return the calls up to which the mean claimed multiplier stays below a bound."""
+    if search["multiplier"] is None or search["multiplier"]["claimed"] is None:
+        return None
+    means = search["multiplier"]["claimed"]["mean"]
+    inside = [calls for calls, mean in zip(search["calls"], means, strict=True) if mean < bound]
+    return int(inside[-1])
+
+
+def _figures(simulation: Mapping[str, Any], folder: Path, name: str) -> None:
+    from pdpaudit.reporting.experiments import write_figures
+
+    folder.mkdir(exist_ok=True)
+    drawn = {**simulation, "drawing": simulation["drawing"] if "several" in name else None}
+    write_figures(drawn, folder, name, ("svg",))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The networks of the experiments, and how their targeted populations were planted.
+
+``regimes.json`` records the parameters of the infection that give each regime, and what they gave.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scipy.sparse import csr_array
+
+from pdpaudit.affiliation import DBLP, IMDB, affiliation_network
+from pdpaudit.embedded import SEED, Infection, embedded_network, plant
+from pdpaudit.errors import InputError
+from pdpaudit.network import Network
+from pdpaudit.readers import read_network
+from pdpaudit.sampling import stream
+
+FOLDER = Path(__file__).parent
+RECORDS = FOLDER / "regimes.json"
+
+#: Which networks belong to which part of the experiments.
+PARTS = {
+    "small": ("embedded",),
+    "real": ("movie_costars", "acl_coauthors"),
+    "large": ("imdb_size", "dblp_size"),
+}
+
+#: Made up by the affiliation model, as many people and ties as the paper's.
+MADE_UP = {"imdb_size": ("IMDB", IMDB), "dblp_size": ("DBLP", DBLP)}
+
+
+def records() -> list[dict[str, Any]]:
+    """Return what is recorded of every network and regime."""
+    read: list[dict[str, Any]] = json.loads(RECORDS.read_text(encoding="utf-8"))
+    return read
+
+
+def network_of(record: Mapping[str, Any], data: Path) -> Network:
+    """Return the network of a record, with its population planted anew.
+
+    Raises
+    ------
+    InputError
+        If the data is not there.
+    """
+    if record["network"] == "embedded":
+        return embedded_network(record["regime"])[0]
+    infection = Infection(record["first"], record["p"], record["q"], record["rounds"])
+    adjacency = _adjacency(record["network"], record["min_weight"], data)
+    return plant(adjacency, infection, SEED, record["network"])
+
+
+@cache
+def _adjacency(name: str, min_weight: float | None, data: Path) -> csr_array:
+    if name in MADE_UP:
+        title, model = MADE_UP[name]
+        return affiliation_network(model, stream(SEED, title))
+    path = data / name / "edges.csv.gz"
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; say where the networks are with --data FOLDER")
+
+    def everybody(adjacency: csr_array, _: Any) -> Any:
+        import numpy as np
+
+        # Labels are planted later; reading wants some.
+        return np.arange(adjacency.shape[0]) == 0
+
+    return read_network(path, min_weight=min_weight, plant=everybody).network.adjacency

@@ -1,0 +1,51 @@
+"""What a run of ``simulate`` costs, beside the plain reference implementation in the same process.
+
+Run with ``python -m pytest tests/benchmarks/bench_simulation.py -s``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pdpaudit.making import make_mechanism
+from pdpaudit.simulation import Contestant, trajectories
+
+pytestmark = pytest.mark.benchmark
+
+FOLDER = Path(__file__).parents[2] / "reports" / "experiments"
+RUNS, PLAIN = 200, 6
+EPSILON, COMPONENTS = 0.05, 1 << 30
+
+
+@pytest.mark.parametrize("regime", ["dominant", "several", "fragmented"])
+def test_a_run_against_the_reference(shared_data, figure, monkeypatch, regime):
+    """Processor time of a run on movie_costars, everything that runs share included."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import networks
+
+    record = next(
+        one
+        for one in networks.records()
+        if (one["network"], one["regime"]) == ("movie_costars", regime)
+    )
+    network = networks.network_of(record, shared_data)
+    mechanism, _ = make_mechanism(
+        "PTarget:main-text", {"epsilon": EPSILON, "components": COMPONENTS}
+    )
+    one = Contestant("PTarget:main-text", mechanism, "PTarget:main-text")
+    spent = {}
+    for name, runs, plain in (("plain", PLAIN, True), ("drawn", RUNS, False)):
+        began = time.process_time()
+        trajectories(one, network, record["budget"], runs, 1, plain=plain)
+        spent[name] = (time.process_time() - began) / runs
+    sys.modules.pop("networks", None)
+    figure(f"a run, {regime}", 1e3 * spent["drawn"], "ms", baseline=1e3 * spent["plain"])
+    ratio = spent["plain"] / spent["drawn"]
+    figure(f"a run, {regime}, beside the reference", ratio, "times as fast", least=20)
+    figure(f"200 runs, {regime}", RUNS * spent["drawn"], "s", limit=300)
+    assert spent["drawn"] < spent["plain"]
+    assert RUNS * spent["drawn"] < 300
