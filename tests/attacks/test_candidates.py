@@ -205,6 +205,17 @@ def test_how_lists_begin_is_looked_at_where_it_is_not_all_of_them(candidates, lo
     }
 
 
+def test_how_lists_begin_is_simpler_than_how_they_end():
+    """The second entry tells as much as the last one, which is the same."""
+    left = {(a, b, 7, b): n for a in (1, 2) for b, n in ((3, 80), (4, 20))}
+    right = {(a, b, 7, b): 50 for a in (1, 2) for b in (3, 4)}
+    sides = (Draws(Counter(left)),) * 2, (Draws(Counter(right)),) * 2
+    choice = events.choose_event(*sides, AIM)
+    assert choice.event == Event("begins 2", frozenset({(1, 4), (2, 4)}), "right", 0)
+    same = {c.event.feature for c in choice.others if c.expected == choice.expected}
+    assert {"last", "output"} <= same
+
+
 def test_many_values_are_cut_at_even_places(candidates, monkeypatch):
     monkeypatch.setattr(events, "THRESHOLDS", 5)
     rng = np.random.default_rng(1)
@@ -250,8 +261,10 @@ def test_more_than_24_outputs_made_of_flags_are_read_as_rows_too(candidates, tho
     assert regions_of(candidates(few, thorough=thorough)) == []
     meaning = {True: 1.0, False: 0.0, None: np.nan}
     rows = expanded(many, lambda o: [meaning[flag] for flag in o])
-    found = regions_of(candidates(many, thorough=thorough))
+    everything = candidates(many, thorough=thorough)
+    found = regions_of(everything)
     assert any(isinstance(c.event, Score) for c in found)
+    assert any(isinstance(c.event, Event) for c in everything)
     plain = as_found(rows, many, None, thorough)
     assert sorted(found, key=repr) == sorted(plain, key=repr)
 
@@ -310,6 +323,7 @@ def made_up(*promises):
         ((1.0, 2.0, 1.5), 1),
         ((1.0, 1.0015, 1.003), 2),
         ((3.0, 2.0), 0),
+        ((0.0, 0.0), 0),
         (tuple(np.arange(20) / 10), 19),
     ],
 )
@@ -353,5 +367,7 @@ def test_rows_in_any_half_are_looked_at(monkeypatch, filled):
     draws = [Draws(Counter({"a": 3, "b": 2})) for _ in range(4)]
     assert events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM).expected < 9.0
     draws[filled] = Draws(pieces=[np.zeros((2, 1))])
-    assert events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM).expected == 9.0
+    choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM)
+    assert choice.expected == 9.0
+    assert {c.event.feature for c in choice.others} == {"first", "last", "length", "output"}
     assert len(asked) == 1
