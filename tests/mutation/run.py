@@ -34,7 +34,7 @@ RESULT, README = HERE / "result.json", HERE / "README.md"
 MARK = "## Result\n\n"
 
 EVIDENCE, ATTACKS = "tests/evidence/test_{}.py", "tests/attacks/test_{}.py"
-CHOOSING = (ATTACKS.format("sweeping"), ATTACKS.format("events"), ATTACKS.format("vector_events"))
+CHOOSING = tuple(map(ATTACKS.format, ("sweeping", "candidates", "events", "vector_events")))
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
 MODULES = {
@@ -42,18 +42,25 @@ MODULES = {
     "betting": ("pdpaudit/evidence/betting.py", (EVIDENCE.format("betting"),)),
     "bounds": ("pdpaudit/evidence/bounds.py", (EVIDENCE.format("bounds"),)),
     "power": ("pdpaudit/evidence/power.py", (EVIDENCE.format("power"),)),
-    "exact": (
-        "pdpaudit/evidence/exact.py",
-        (EVIDENCE.format("exact"), EVIDENCE.format("bounds")),
-    ),
+    "exact": ("pdpaudit/evidence/exact.py", (EVIDENCE.format("exact"),)),
     "aim": ("pdpaudit/evidence/aim.py", (EVIDENCE.format("aim"),)),
     "event": ("pdpaudit/evidence/event.py", (EVIDENCE.format("event"),)),
     "regions": ("pdpaudit/evidence/regions.py", (EVIDENCE.format("regions"),)),
     "sweeping": ("attacks/sweeping.py", CHOOSING[:1]),
     "calibrating": ("attacks/calibrating.py", CHOOSING[:1]),
-    "events": ("attacks/events.py", CHOOSING[1:]),
-    "vector_events": ("attacks/vector_events.py", CHOOSING[1:]),
+    "events": ("attacks/events.py", CHOOSING[1:3]),
+    "vector_events": ("attacks/vector_events.py", CHOOSING[3:]),
 }
+
+#: Tests about chance that take seconds: left out, so that no mutant is killed by them.
+LONG = tuple(
+    f"tests/attacks/test_{name}"
+    for name in (
+        "events.py::test_where_nothing_leaks_chance_is_not_taken_for_a_leak",
+        "events.py::test_the_chosen_event_holds_its_level_on_fresh_samples",
+        "vector_events.py::test_caution_takes_back_most_of_what_chance_promises",
+    )
+)
 
 ROOMS = ("algorithms", "attacks")
 SKIP = shutil.ignore_patterns("__pycache__")
@@ -74,10 +81,26 @@ timeout_constant=5.0
 
 PYTEST = """\
 [pytest]
-addopts = --import-mode=importlib -p no:cacheprovider -p no:xdist -m "not slow"
+addopts =
+    --import-mode=importlib -p no:cacheprovider -p no:xdist -p no:unraisableexception
+    -p no:threadexception -m "not slow" {deselected}
 filterwarnings = error
 markers =
     slow: takes more than a few seconds
+"""
+
+
+#: A failing example is enough, the smallest is not needed; the same ones are tried on all mutants.
+CONFTEST = """
+from hypothesis import Phase
+settings.register_profile(
+    "mutants",
+    settings.get_profile("pdpaudit"),
+    phases=(Phase.explicit, Phase.generate),
+    derandomize=True,
+    database=None,
+)
+settings.load_profile("mutants")
 """
 
 
@@ -102,7 +125,10 @@ def lay_out(folder: Path, name: str) -> None:
         shutil.copy2(ROOT / file, folder / file)
     config = CONFIG.format(only=installed(source), tests="\n    ".join(("", *tests)))
     (folder / "setup.cfg").write_text(config)
-    (folder / "pytest.ini").write_text(PYTEST)
+    with (folder / "conftest.py").open("a") as conftest:
+        conftest.write(CONFTEST)
+    deselected = " ".join(f"--deselect={test}" for test in LONG)
+    (folder / "pytest.ini").write_text(PYTEST.format(deselected=deselected))
 
 
 def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
@@ -114,8 +140,7 @@ def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
         before = json.loads(meta.read_text())["exit_code_by_key"]
         patterns = [key for key, code in before.items() if code in SURVIVED]
     environment = {**os.environ, "PYTHONPATH": str(folder / "mutants"), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "mutmut"]
-    run = [*command, "run", "--max-children", "1", *patterns]
+    run = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *patterns]
     with (folder / "mutmut.log").open("w") as log:
         subprocess.run(run, cwd=folder, env=environment, check=True, stdout=log, stderr=log)
     after = json.loads(meta.read_text())["exit_code_by_key"]
@@ -128,7 +153,7 @@ def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
         "mutants": len(codes),
         "tried": len(tried),
         "killed": len(tried) - len(alive),
-        "survivors": {named(key): difference(command, folder, key) for key in alive},
+        "survivors": dict(zip(map(named, alive), differences(folder, alive), strict=True)),
     }
 
 
@@ -142,13 +167,22 @@ def named(key: str) -> str:
 SURVIVED = (0, 5, 33)
 
 
-def difference(command: list[str], folder: Path, key: str) -> list[str]:
-    """Return the lines that a mutant takes out and puts in."""
-    shown = subprocess.run(
-        [*command, "show", key], cwd=folder, check=True, capture_output=True, text=True
-    )
-    lines = shown.stdout.splitlines()
-    return [" ".join(s.split()) for s in lines if s[:1] in "+-" and s[:3] not in ("+++", "---")]
+#: Prints, as JSON, how each of the mutants named differs from the code.
+SHOW = """
+import json, sys
+from mutmut.mutation.diff_apply import get_diff_for_mutant
+print(json.dumps([get_diff_for_mutant(key).splitlines() for key in sys.argv[1:]]))
+"""
+
+
+def differences(folder: Path, keys: list[str]) -> list[list[str]]:
+    """Return, for each mutant, the lines that it takes out and puts in."""
+    command = [sys.executable, "-c", SHOW, *keys]
+    shown = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return [
+        [" ".join(s.split()) for s in lines if s[:1] in "+-" and s[:3] not in ("+++", "---")]
+        for lines in json.loads(shown.stdout)
+    ]
 
 
 def page(record: dict[str, Any]) -> str:
@@ -173,6 +207,7 @@ def page(record: dict[str, Any]) -> str:
 OPEN = "open, no test tells it apart"
 
 AGAIN = "again"
+FUNCTIONS = "only mutants of these functions"
 ENDING = "only mutants whose number ends so: one digit is a tenth of them"
 
 
@@ -182,12 +217,14 @@ def main() -> None:
     parser.add_argument("modules", nargs="*", metavar="module", help=", ".join(MODULES))
     parser.add_argument("--folder", type=Path, help="where to work; a new one if not given")
     parser.add_argument("--ending", nargs="*", default=[], metavar="digit", help=ENDING)
+    parser.add_argument("--functions", nargs="*", default=[], metavar="name", help=FUNCTIONS)
     parser.add_argument("--again", action="store_true", help="only survivors, with newer tests")
     asked = parser.parse_args()
     if unknown := set(asked.modules) - set(MODULES):
         parser.error(f"no such module: {', '.join(sorted(unknown))}")
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="mutants-"))
     patterns = [AGAIN] if asked.again else [f"*__mutmut_*{digit}" for digit in asked.ending]
+    patterns += [f"*.x_{name}__mutmut_*" for name in asked.functions]
     for name in asked.modules or MODULES:
         (folder / name).mkdir(parents=True, exist_ok=True)
         row = mutate(folder / name, name, patterns)
