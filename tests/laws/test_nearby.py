@@ -101,6 +101,17 @@ def test_a_whole_other_crowd_is_computed_by_itself():
     assert laws.whole == 8
 
 
+@pytest.mark.parametrize("crowd", [1104, 1500])
+def test_a_crowd_that_comes_to_reach_the_limit_is_computed_by_itself(crowd):
+    """First no count can reach K, and the closed form holds everywhere; then some do."""
+    noise, stop = search_com_noises(1.0, 1.0, 9)
+    laws = NearbyLaws(noise, 1100, stop)
+    for size in (1000, 1010, crowd):
+        scores = RoundScores.from_levels([1.0, 0.0], [0.0], [size])
+        assert worst_gap(laws(scores), by_itself(scores, noise, 1100, stop)) < 1e-11
+    assert (laws.cheap, laws.whole) == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("noise", "threshold", "stop"),
     [
