@@ -21,7 +21,8 @@ from .laws import (
     threshold_stop_law,
 )
 from .memoryless import remaining_targets
-from .simulation import component_labels, output_of, outputs_of, seed_components
+from .outputs import output_of, outputs_of
+from .simulation import component_labels, seed_components
 
 __all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
 

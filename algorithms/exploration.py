@@ -18,7 +18,7 @@ from pdpaudit.network import SearchInstance
 
 from .simulation import shelf, targeted_mask
 
-__all__ = ["Exploration", "exploration", "explored", "neighbours_of"]
+__all__ = ["Exploration", "exploration", "explored", "neighbours_of", "targets_in_order"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -126,7 +126,7 @@ def neighbours_of(
 
 def _worked_out(instance: SearchInstance, start: tuple[int, ...], most: int) -> Exploration:
     adjacency = instance.adjacency
-    targets, counts = _targets_in_order(instance, start, most)
+    targets, counts = targets_in_order(instance, start, most)
     # The rank by which a target was chosen, as one number: larger is earlier.
     width = adjacency.shape[0] + 1
     chosen = counts[len(start) :] * width - targets[len(start) :]
@@ -149,10 +149,39 @@ def _worked_out(instance: SearchInstance, start: tuple[int, ...], most: int) -> 
     return Exploration(targets, len(start), x[first][when], before)
 
 
-def _targets_in_order(
+def targets_in_order(
     instance: SearchInstance, start: tuple[int, ...], most: int
 ) -> tuple[Ints, Ints]:
-    """Return the targets as they are found, and with how many found neighbours each."""
+    """Return the targets that statistic-first search finds, and their found neighbours.
+
+    Protected vertices are left out: they come and go between targets without changing the order
+    of these, see :func:`.sfs.sfs`.
+
+    Parameters
+    ----------
+    instance : SearchInstance
+        The network.
+    start : tuple of int
+        Targets to start from.
+    most : int
+        Targets to find at most.
+
+    Returns
+    -------
+    targets, counts : ndarray of int, shape (J,)
+        The targets in the order found, ``start`` first, and with how many found neighbours each
+        was chosen. O(e log e) for e edges between two of them, beside their degrees.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
+    >>> targeted = np.array([True, False, True, True, True])
+    >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
+    >>> [array.tolist() for array in targets_in_order(instance, (0,), most=9)]
+    [[0, 2, 3], [0, 1, 2]]
+    """
     near = _targeted_neighbours(instance)
     found, counts = list(start), [0] * len(start)
     path_1 = dict.fromkeys(start, -1)

@@ -21,11 +21,11 @@ from pdpaudit.network import SearchInstance
 from .hidden import Calibration
 from .laws import Laplace, Stage, search_com_rounds_law
 from .searching import score
+from .outputs import outputs_of
 from .simulation import (
     component_labels,
     component_members,
     neighbourhood,
-    outputs_of,
     remaining,
     seed_components,
     targeted_mask,

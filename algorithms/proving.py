@@ -24,7 +24,8 @@ from .hidden import state_after_sfs, state_at_seeds
 from .laws import enclose_by_quadrature, enclose_round
 from .laws.exact_round import ExactRound, Number
 from .memoryless import remaining_targets
-from .simulation import component_members, component_order, remaining, seed_components
+from .outputs import component_order
+from .simulation import component_members, remaining, seed_components
 
 __all__ = ["RoundView", "enclose_winners", "found_and_left", "view_again", "view_of_round"]
 

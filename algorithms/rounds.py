@@ -11,7 +11,7 @@ import pandas as pd
 from pdpaudit.contracts import Outputs
 from pdpaudit.network import SearchInstance
 
-from .simulation import outputs_of
+from .outputs import outputs_of
 
 __all__ = ["by_label", "outputs_of_rounds"]
 
@@ -62,14 +62,14 @@ def outputs_of_rounds(instance: SearchInstance, winners: Ints) -> Outputs:
     """
     n = instance.adjacency.shape[0]
     codes = np.zeros(winners.shape[1], dtype=np.int64)
-    paths: list[tuple[int, ...]] = [()]
     for found in winners:
         # A path is coded by the code of its beginning and its end.
-        coded, keys = pd.factorize(codes * (n + 1) + found + 1)
-        beginnings, ends = np.divmod(keys, n + 1)
-        paths = [
-            (*paths[beginning], end - 1) if end else paths[beginning]
-            for beginning, end in zip(beginnings.tolist(), ends.tolist(), strict=True)
-        ]
-        codes = coded.astype(np.int64)
+        codes = pd.factorize(codes * (n + 1) + found + 1)[0].astype(np.int64)
+    # Written out once, in the end: to prolong each in every round would be quadratic in the rounds.
+    _, first = np.unique(codes, return_index=True)
+    rows = winners[:, first].T
+    lengths = np.count_nonzero(rows >= 0, axis=1)
+    paths = (
+        tuple(row[:length]) for row, length in zip(rows.tolist(), lengths.tolist(), strict=True)
+    )
     return Outputs(outputs_of(instance, paths), codes)

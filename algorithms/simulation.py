@@ -6,7 +6,7 @@ oracle of its own about everyone, and keep what it learns with the instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,16 +14,11 @@ import numpy.typing as npt
 
 from pdpaudit.network import SearchInstance, targeted_components
 
-from .sfs import sfs
-
 __all__ = [
     "Shelf",
     "component_labels",
     "component_members",
-    "component_order",
     "neighbourhood",
-    "output_of",
-    "outputs_of",
     "remaining",
     "seed_components",
     "shelf",
@@ -129,34 +124,6 @@ def remaining(instance: SearchInstance, found: tuple[int, ...]) -> npt.NDArray[n
     gone = np.zeros(len(component_members(instance)), dtype=np.bool_)
     gone[list(found)] = True
     return targets[~gone[component_labels(instance)[targets]]]
-
-
-def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the targets found from ``start``, in order.
-
-    Which vertices were examined before makes no difference: see :func:`.sfs.sfs`.
-    """
-    key = ("component", start)
-    return shelf(instance, "outputs").get(key, lambda: sfs(instance.fresh(), start), len)
-
-
-def output_of(instance: SearchInstance, path: tuple[int, ...]) -> tuple[int, ...]:
-    """Return all targets found, in order, by a search whose rounds found the vertices ``path``."""
-
-    def build() -> tuple[int, ...]:
-        start = component_order(instance, instance.seeds)
-        return sum((component_order(instance, (winner,)) for winner in path), start)
-
-    return shelf(instance, "outputs").get(path, build, len)
-
-
-def outputs_of(instance: SearchInstance, paths: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return the output that belongs to each path.
-
-    Most are known; asking the dictionary first spares a call for each.
-    """
-    known = shelf(instance, "outputs").kept
-    return [known[path] if path in known else output_of(instance, path) for path in paths]
 
 
 def neighbourhood(
