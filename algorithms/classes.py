@@ -102,15 +102,21 @@ def split(classes: Classes, remaining: Ints, rng: np.random.Generator) -> Ints:
     ndarray of int, shape (C, g)
         Multivariate hypergeometric. O(C · g).
     """
-    counts = np.empty((len(classes.sizes), remaining.shape[1]), dtype=np.int64)
-    parent, pool, left = -1, 0, remaining
-    for c, (size, its_parent) in enumerate(
-        zip(classes.sizes.tolist(), classes.parents.tolist(), strict=True)
+    # A class that came through whole keeps its count: most do, and nothing is drawn for them.
+    counts = remaining[classes.parents]
+    parts = np.flatnonzero(classes.sizes != classes.parent_sizes[classes.parents])
+    alone = remaining.shape[1] == 1
+    parent, pool = -1, 0
+    left: int | Ints = 0
+    for c, size, its_parent in zip(
+        parts.tolist(), classes.sizes[parts].tolist(), classes.parents[parts].tolist(), strict=True
     ):
         if its_parent != parent:
             parent, pool = its_parent, int(classes.parent_sizes[its_parent])
-            left = remaining[parent].copy()
-        counts[c] = left if pool == size else rng.hypergeometric(size, pool - size, left)
-        left -= counts[c]
+            # numpy draws the same from a plain number, without the checks an array needs.
+            left = int(remaining[parent, 0]) if alone else remaining[parent]
+        drawn = left if pool == size else rng.hypergeometric(size, pool - size, left)
+        counts[c] = drawn
+        left = left - drawn
         pool -= size
     return counts
