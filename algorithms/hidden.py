@@ -157,7 +157,7 @@ def _scored(
     instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
 ) -> tuple[Levels, npt.NDArray[np.float64]]:
     """Score every vertex, and group the targets left."""
-    scores = score(sop, instance, _members(instance, found).tolist())
+    scores = score(sop, instance, _members(instance, found))
     left = remaining(instance, found)
     return group_by_score(left, scores[left]), scores
 

@@ -32,7 +32,7 @@ def remaining_targets(
     def build() -> Levels:
         members = component_members(instance)
         known = np.concatenate([members[label] for label in found])
-        scores = score(sop, instance, known.tolist())
+        scores = score(sop, instance, known)
         left = remaining(instance, found)
         return group_by_score(left, scores[left])
 

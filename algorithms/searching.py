@@ -28,16 +28,17 @@ def unexamined(instance: Instance) -> npt.NDArray[np.int64]:
 
 
 def score(
-    sop: StatisticOfProximity, instance: Instance, found: Iterable[int]
+    sop: StatisticOfProximity, instance: Instance, found: Iterable[int] | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Return f(G, v, T̃) for every vertex, shape ``(n,)``.
+    """Return f(G, v, T̃) for every vertex, shape ``(n,)``; an array lists each of T̃ once.
 
     Raises
     ------
     InputError
         If the statistic is not finite everywhere.
     """
-    scores = score_all(sop, lambda: instance.graph, instance.adjacency, frozenset(found))
+    members = np.sort(found) if isinstance(found, np.ndarray) else frozenset(found)
+    scores = score_all(sop, lambda: instance.graph, instance.adjacency, members)
     if not np.isfinite(scores).all():
         vertex = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise InputError(f"the statistic is {scores[vertex]} at vertex {vertex}: must be finite")

@@ -116,7 +116,7 @@ def score_all(
     sop: StatisticOfProximity,
     graph: Callable[[], nx.Graph],
     adjacency: csr_array,
-    targets: frozenset[int],
+    targets: frozenset[int] | npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
     """Score every vertex, by the fast path where there is one.
 
@@ -128,8 +128,8 @@ def score_all(
         Returns the networkx graph; only called when the fast path is missing.
     adjacency : csr_array, shape (n, n)
         The same graph as a matrix.
-    targets : frozenset of int
-        The set S.
+    targets : frozenset of int, or ndarray of int
+        The set S; an array is ascending, without repeats.
 
     Returns
     -------
@@ -149,6 +149,8 @@ def score_all(
     # A protocol's isinstance() looks at every member; searches score in their inner loop.
     scores = getattr(sop, "scores", None)
     if scores is not None:
-        return np.asarray(scores(adjacency, np.array(sorted(targets), dtype=np.int64)))
-    known = graph()
-    return np.array([sop(known, v, targets) for v in range(adjacency.shape[0])], dtype=np.float64)
+        if isinstance(targets, frozenset):
+            targets = np.array(sorted(targets), dtype=np.int64)
+        return np.asarray(scores(adjacency, targets))
+    known, members = graph(), frozenset(map(int, targets))
+    return np.array([sop(known, v, members) for v in range(adjacency.shape[0])], dtype=np.float64)
