@@ -1,4 +1,4 @@
-"""The exact law of the appendix search over several rounds, on small networks.
+"""The exact law of the appendix search over several rounds.
 
 Between rounds the search remembers which protected vertices it has examined, and no output tells.
 What of it matters is how many are left of each class of vertices that score alike whatever is
@@ -19,9 +19,10 @@ from pdpaudit.contracts import Law, LawUnavailable, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .hidden import Calibration
+from .hidden_paths import law_by_paths
 from .laws import Laplace, Stage, search_com_rounds_law
-from .searching import score
 from .outputs import outputs_of
+from .searching import score
 from .simulation import (
     component_labels,
     component_members,
@@ -69,19 +70,27 @@ def law_of_many_rounds(
     Returns
     -------
     Law
-        Of the targets found, in order; one scoring for each set of components that may be found
-        before the last round.
+        Of the targets found, in order. Nothing is left out where there are few joint counts of
+        unexamined vertices, and no more than :data:`.TOLERANCE` elsewhere.
 
     Raises
     ------
     LawUnavailable
-        If the scores carry no noise, or there are too many sets of components, classes of
-        protected vertices or lists of targets.
+        If the scores carry no noise, or the law costs too much even with improbable lists left
+        out; see :func:`.law_by_paths`.
     """
+    try:
+        return _law_by_counts(instance, sop, calibration, rounds)
+    except LawUnavailable:
+        return law_by_paths(instance, sop, calibration, rounds)
+
+
+def _law_by_counts(
+    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+) -> Law:
+    """Return the law with nothing left out, by joint counts of unexamined vertices."""
     if calibration.score_scale == 0:
-        raise LawUnavailable(
-            f"{rounds} search rounds without noise on the scores: ask for 2 components, or sample"
-        )
+        raise LawUnavailable("no noise on the scores")
     seen = _all_states(instance, sop, rounds)
     start = seed_components(instance)
     protected = np.flatnonzero(~targeted_mask(instance) & ~seen[start].near)
@@ -91,10 +100,7 @@ def law_of_many_rounds(
         np.column_stack(columns), axis=0, return_index=True, return_counts=True
     )
     if math.prod((sizes + 1).tolist()) > MOST_COUNTS:
-        raise LawUnavailable(
-            f"{rounds} search rounds on a network with {len(sizes)} classes of protected vertices: "
-            "the exact law is for small networks; ask for 2 components, or sample"
-        )
+        raise LawUnavailable(f"{len(sizes)} classes of protected vertices: too many joint counts")
     members = protected[first]
     labels = component_labels(instance)
 
@@ -132,10 +138,7 @@ def _all_states(
     others = [label for label in range(len(members)) if label not in start]
     count = sum(math.comb(len(others), more) for more in range(rounds))
     if count > MOST_STATES:
-        raise LawUnavailable(
-            f"{rounds} search rounds over {len(others)} components: too many sets may be found; "
-            "ask for 2 components, or sample"
-        )
+        raise LawUnavailable(f"{len(others)} components: too many sets of them may be found")
     states = {}
     for more in range(min(rounds, len(others) + 1)):
         for chosen in combinations(others, more):

@@ -1,0 +1,132 @@
+"""The appendix's law over several rounds where joint counts are too many."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pdpaudit.algorithms import hidden_law, hidden_paths
+from pdpaudit.algorithms.hidden import Calibration
+from pdpaudit.algorithms.laws import Laplace, LawUnavailable, Stage, search_com_rounds_law
+from pdpaudit.algorithms.laws.hidden_rounds import PathRound, Spending, path_law
+from pdpaudit.algorithms.ptarget import PTarget
+from pdpaudit.algorithms.statistics import CN
+from pdpaudit.network import Network
+
+from .helpers import fit_p_value, network_of, random_network
+
+# Two classes of protected vertices, of which statistic-first search may examine one.
+SIZES = np.array([5, 4])
+SCORES = {0: 1.0, 1: 0.0, 2: 0.0}
+
+
+def isolated(protected: int, targets: int, seed: int) -> Network:
+    """A sparse random network of protected vertices, a path of three seeds, isolated targets."""
+    rng = np.random.default_rng(seed)
+    graph = nx.gnp_random_graph(protected, 4.0 / protected, seed=seed)
+    graph.add_nodes_from(range(protected, protected + 3 + targets))
+    for seed_vertex in range(protected, protected + 3):
+        graph.add_edges_from(
+            (seed_vertex, int(v)) for v in rng.choice(protected, size=4, replace=False)
+        )
+    nx.add_path(graph, range(protected, protected + 3))
+    return network_of(graph, list(range(protected, len(graph))), (protected,))
+
+
+def stage(found) -> Stage:
+    left = [target for target in SCORES if target not in found]
+    return Stage(
+        left,
+        np.array([SCORES[t] + (t + 1) * len(found) / 2 for t in left]),
+        np.array([0.0, 1.0]) + np.array([0.0, 0.5]) * len(found),
+        np.array([False, 0 in found]),
+    )
+
+
+def as_round(now: Stage) -> PathRound:
+    levels, counts = np.unique(now.target_scores, return_counts=True)
+    return PathRound(levels, counts, now.class_scores, now.explored)
+
+
+@pytest.mark.parametrize(("limit", "scale"), [(2, 3.0), (2, 0.7), (5, 1.5), (9, 1.0), (2, 20.0)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_rounds_are_those_of_the_joint_counts(limit: int, scale: float, first: int) -> None:
+    noises = {"noise": Laplace(2.0), "threshold": limit, "threshold_noise": Laplace(scale)}
+    expected = search_com_rounds_law(SIZES, stage, 2, **noises).probabilities
+    rounds = [as_round(stage(())), as_round(stage((first,)))]
+    law = path_law(SIZES, rounds, **noises, purse=Spending(1e8))
+    mine = law[np.searchsorted(rounds[0].levels, SCORES[first])]
+    assert mine[-1] == pytest.approx(expected[(first,)], rel=1e-9)
+    after = stage((first,))
+    for target, value in zip(after.targets, after.target_scores, strict=True):
+        level = np.searchsorted(rounds[1].levels, value)
+        assert mine[level] == pytest.approx(expected[(first, target)], rel=1e-9)
+
+
+@pytest.mark.slow
+def test_three_rounds_are_those_of_the_joint_counts() -> None:
+    def plain(found) -> Stage:
+        left = [target for target in SCORES if target not in found]
+        return Stage(left, np.zeros(len(left)), np.zeros(1), np.array([False]))
+
+    noises = {"noise": Laplace(2.0), "threshold": 3, "threshold_noise": Laplace(4.0)}
+    expected = search_com_rounds_law([3], plain, 3, **noises).probabilities
+    rounds = [as_round(plain(found)) for found in [(), (1,), (1, 2)]]
+    law = path_law(np.array([3]), rounds, **noises, purse=Spending(1e9))
+    assert law[0, 0].tolist() == pytest.approx([expected[(1, 2, 0)], expected[(1, 2)]], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_networks_have_the_law_of_the_joint_counts(seed: int) -> None:
+    instance = random_network(seed + 20, n=12, degree=1.0, share=0.4).instance()
+    noises = Calibration(3.0, 4, 2.0)
+    expected = hidden_law._law_by_counts(instance, CN(), noises, 2)
+    law = hidden_paths.law_by_paths(instance, CN(), noises, 2, most_cost=1e9)
+    assert law.missing < 1e-9
+    for output, probability in law.probabilities.items():
+        assert probability == pytest.approx(expected.probabilities[output], rel=1e-8)
+
+
+@pytest.mark.slow
+def test_a_network_of_a_thousand_vertices_is_sampled_as_its_law_says() -> None:
+    # The comparison rejects a right law with probability 1e-4.
+    instance = isolated(1000, 8, seed=5).instance()
+    mechanism = PTarget(sop=CN(), components=3, max_degree=8, stop=150)
+    law = mechanism.law(instance)
+    assert law.missing <= hidden_paths.TOLERANCE
+    # Whether two, one or no target is found is all decided by the limit.
+    several = sum(p for found, p in law.probabilities.items() if len(found) == 5)
+    assert 0.1 < several < 0.9
+    outputs = mechanism.sample(instance, 200_000, np.random.default_rng(75))
+    assert fit_p_value(outputs.counts(), law.probabilities) > 1e-4
+
+
+def test_what_is_left_out_is_told_and_the_rest_is_as_before() -> None:
+    instance = random_network(3, n=30, degree=2.0, share=0.5).instance()
+    # No more are examined than the limit allows, which is quick to compute.
+    noises = Calibration(0.3, 30, 5.0)
+    full = hidden_paths.law_by_paths(instance, CN(), noises, 2, tolerance=0.0)
+    part = hidden_paths.law_by_paths(instance, CN(), noises, 2, tolerance=0.2)
+    left_out = full.probabilities.keys() - part.probabilities.keys()
+    assert left_out
+    mass = math.fsum(full.probabilities[output] for output in left_out)
+    assert mass == pytest.approx(part.missing, abs=1e-8)
+    assert part.missing <= 0.2 + 1e-8
+    for output, probability in part.probabilities.items():
+        assert probability == full.probabilities[output]
+
+
+@pytest.mark.parametrize(
+    ("scale", "limit_scale", "cost", "words"),
+    [(4.0, 30.0, 1e4, "--samples"), (4.0, 0.0, 1e8, "noise"), (0.0, 30.0, 1e8, "noise")],
+)
+def test_what_cannot_be_had_is_refused_with_what_to_do(
+    scale: float, limit_scale: float, cost: float, words: str
+) -> None:
+    instance = isolated(100, 6, seed=1).instance()
+    noises = Calibration(scale, 50, limit_scale)
+    with pytest.raises(LawUnavailable, match=words):
+        hidden_paths.law_by_paths(instance, CN(), noises, 2, most_cost=cost)
