@@ -34,7 +34,7 @@ class ExactLoss:
         The worst event: the outputs whose likelihood ratio exceeds e^ε (at δ = 0 those that attain
         it).
     probabilities : tuple of float
-        Of that event on the left and on the right.
+        Of that event on the left and on the right; at most, where a law leaves outputs out.
     outputs : tuple
         All outputs that can occur on either side.
     """
@@ -51,7 +51,8 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     """Return the exact ε of a pair of laws, the worse of both directions.
 
     An output that one law leaves out may have all the mass that law is missing, so it is no
-    infinite loss.
+    infinite loss: wherever the missing mass is, the loss is at least what is returned. Laws leave
+    out outputs whole; see :class:`.Law`.
 
     Parameters
     ----------
@@ -89,7 +90,8 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     else:
         inside = ratio >= epsilon - 1e-9
     event = frozenset(output for output, member in zip(outputs, inside, strict=True) if member)
-    chances = (float(p[inside].sum()), float(q[inside].sum()))
+    # Of all that is left out together there is no more than what is missing.
+    chances = (_at_most(p[inside], left.missing), _at_most(q[inside], right.missing))
     return ExactLoss(epsilon, delta, side, event, chances, tuple(outputs))
 
 
@@ -139,7 +141,8 @@ def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
     Returns
     -------
     ndarray of float, shape (k,)
-        Decreasing in ε.
+        Decreasing in ε. At least so much: what one law leaves out may have all the mass that law
+        is missing.
 
     Examples
     --------
@@ -148,10 +151,10 @@ def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
     """
     _, p, q = _aligned(left, right)
     with np.errstate(over="ignore", invalid="ignore"):
-        # Where e^ε overflows, whatever the other side has at all outweighs; but ∞ times 0 is 0.
-        factor = np.exp(np.asarray(epsilons, dtype=np.float64))[:, None]
-        forward = np.maximum(p - np.where(q > 0, factor * q, 0.0), 0.0).sum(axis=1)
-        backward = np.maximum(q - np.where(p > 0, factor * p, 0.0), 0.0).sum(axis=1)
+        # Where e^ε overflows, whatever the other side has at all outweighs.
+        factor = np.exp(np.asarray(epsilons, dtype=np.float64))
+        forward = _excess(p, q, right.missing, factor)
+        backward = _excess(q, p, left.missing, factor)
     worst: Floats = np.maximum(forward, backward)
     return worst
 
@@ -164,7 +167,8 @@ def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
     Returns
     -------
     false_alarm, miss : ndarray of float, shape (k + 1,)
-        The vertices of the convex curve, from (0, 1) to (1, 0) (Dong, Roth and Su, 2022).
+        The vertices of the convex curve, from (0, 1) to (1, 0) (Dong, Roth and Su, 2022). Where
+        laws leave outputs out, either rate is right to the mass that is missing.
 
     Examples
     --------
@@ -180,6 +184,20 @@ def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
     miss = 1.0 - np.concatenate([[0.0], np.cumsum(p[order])])
     miss[-1], false_alarm[-1] = 0.0, 1.0
     return false_alarm, miss
+
+
+def _excess(p: Floats, q: Floats, missing: float, factor: Floats) -> Floats:
+    """Return the slack that the best event needs, wherever the other law's missing mass is."""
+    both = q > 0
+    excess = np.maximum(p[both] - factor[:, None] * q[both], 0.0).sum(axis=1)
+    # One event of all that only one side lists: its other probability is at most what is missing.
+    lone = p[~both].sum() - (factor * missing if missing > 0 else 0.0)
+    return np.asarray(excess + np.maximum(lone, 0.0))
+
+
+def _at_most(probabilities: Floats, missing: float) -> float:
+    listed = float(probabilities.sum())
+    return listed if (probabilities > 0).all() else min(1.0, listed + missing)
 
 
 def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:

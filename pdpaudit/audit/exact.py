@@ -71,6 +71,7 @@ def by_law(
                 detectable_epsilon=max(claim.epsilon, EXACT_SLACK),
                 counts={
                     **_exact_counts(loss),
+                    **_left_out(run, worst.arm),
                     **_bound(run.mechanism, worst.arm, claim),
                     **_curves(run.mechanism, worst.arm, max(claim.epsilon, loss.epsilon)),
                 },
@@ -185,6 +186,20 @@ def _curves(mechanism: LawfulMechanism, arm: Arm, reach: float) -> dict[str, Any
         "hockey_stick": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
         "trade_off": {"false_alarm": alarm[kept].tolist(), "miss": miss[kept].tolist()},
     }
+
+
+def _left_out(run: Run, arm: Arm) -> dict[str, Any]:
+    """Tell of the probability that a law leaves out, where it is more than rounding."""
+    assert isinstance(run.mechanism, LawfulMechanism)
+    missing = max(run.mechanism.law(side).missing for side in arm.inputs())
+    if missing <= EXACT_SLACK:
+        return {}
+    missing = float(f"{missing:.3g}")
+    run.remark(
+        f"the law leaves out improbable outputs, of probability {missing:g} together: the loss is "
+        "at least what is told, wherever that probability is"
+    )
+    return {"left_out": missing}
 
 
 def _exact_counts(loss: ExactLoss) -> dict[str, Any]:

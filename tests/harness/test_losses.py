@@ -8,7 +8,7 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.contracts import Law
@@ -203,3 +203,31 @@ def test_an_output_left_out_of_a_law_is_no_infinite_loss() -> None:
     right = Law({"a": 1.0}, missing=1e-13)
     assert exact_loss(left, right).epsilon == pytest.approx(math.log(10), rel=1e-6)
     assert exact_loss(left, Law({"a": 1.0})).epsilon == math.inf
+
+
+@quick
+@given(law_pairs(), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)), st.floats(0.0, 0.9))
+def test_wherever_the_mass_left_out_is_the_loss_is_at_least_what_is_told(
+    pair, left_hidden, right_hidden, delta
+):
+    """Laws that leave outputs out, against the laws in full."""
+    full = [Law({k: float(p) for k, p in law.items()}) for law in pair]
+    told = [
+        Law(
+            {k: p for k, p in law.probabilities.items() if k not in hidden},
+            missing=float(sum(p for k, p in law.probabilities.items() if k in hidden)),
+        )
+        for law, hidden in zip(full, (left_hidden, right_hidden), strict=True)
+    ]
+    assume(all(law.probabilities for law in told))
+    for slack in (0.0, delta):
+        loss, truth = exact_loss(*told, slack), exact_loss(*full, slack)
+        assert loss.epsilon <= truth.epsilon + 1e-9
+        if math.isfinite(loss.epsilon) and loss.epsilon > 0:
+            # The event told has the loss told, in full as well.
+            ours, theirs = full if loss.side == "left" else full[::-1]
+            p = sum(ours.probabilities.get(output, 0.0) for output in loss.event)
+            q = sum(theirs.probabilities.get(output, 0.0) for output in loss.event)
+            assert p >= math.exp(loss.epsilon) * q + slack - 1e-9
+    epsilons = [0.0, 0.5, 2.0, 800.0]
+    assert (hockey_stick(*told, epsilons) <= hockey_stick(*full, epsilons) + 1e-9).all()
