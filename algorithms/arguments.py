@@ -8,7 +8,13 @@ import operator
 from pdpaudit.contracts import Instance, StatisticOfProximity
 from pdpaudit.errors import InputError
 
-__all__ = ["check_search", "declared", "degree_bound", "query_limit"]
+__all__ = [
+    "check_search",
+    "declared",
+    "declared_sensitivity",
+    "degree_bound",
+    "query_limit",
+]
 
 
 def check_search(
@@ -132,12 +138,33 @@ def declared(sop: StatisticOfProximity, max_degree: int) -> tuple[float, int]:
     >>> declared(common, 9), declared(common, 3)
     ((1.0, 19), (1.0, 7))
     """
-    sensitivity = sop.sensitivity(max_degree)
     impact = sop.impact_cardinality(max_degree)
-    for name, value in (("sensitivity", sensitivity), ("impact cardinality", impact)):
-        if not 0 <= value < math.inf:
-            raise InputError(
-                f"the statistic declares {name} {value} at maximum degree {max_degree}: must be a "
-                "finite number, at least 0"
-            )
-    return float(sensitivity), int(impact)
+    return declared_sensitivity(sop, max_degree), int(
+        _finite("impact cardinality", impact, max_degree)
+    )
+
+
+def declared_sensitivity(sop: StatisticOfProximity, max_degree: int) -> float:
+    """Return the Δ that ``sop`` declares, for searches that need no IC.
+
+    Raises
+    ------
+    InputError
+        If it is negative or not finite.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import Jaccard
+    >>> declared_sensitivity(Jaccard(), 9)
+    1.0
+    """
+    return _finite("sensitivity", sop.sensitivity(max_degree), max_degree)
+
+
+def _finite(name: str, value: float, max_degree: int) -> float:
+    if not 0 <= value < math.inf:
+        raise InputError(
+            f"the statistic declares {name} {value} at maximum degree {max_degree}: must be a "
+            "finite number, at least 0"
+        )
+    return float(value)

@@ -24,7 +24,7 @@ from pdpaudit.contracts import (
 )
 from pdpaudit.network import SearchInstance
 
-from .arguments import check_search, declared, degree_bound
+from .arguments import check_search, declared_sensitivity, degree_bound
 from .exact import law_of_winners
 from .laws import first_target_law
 from .laws.exact_round import ExactRound, Number, exact_first_target
@@ -70,7 +70,7 @@ def search_until_found(
     tuple of int
         ``(t,)``, or ``()`` when every vertex has been examined. One scoring and O(n log n).
     """
-    delta_f, _ = declared(sop, max_degree)
+    delta_f = declared_sensitivity(sop, max_degree)
     vertices = unexamined(instance)
     noise = rng.laplace(0.0, delta_f / epsilon, len(vertices))
     noisy_scores = score(sop, instance, found)[vertices] + noise
@@ -172,7 +172,7 @@ class PTargetMainText:
 
     def distribution(self, instance: Instance) -> Laplace:
         """Return what is added to every score on this network."""
-        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
+        delta_f = declared_sensitivity(self.sop, degree_bound(self.max_degree, instance))
         return Laplace(delta_f / self.epsilon)
 
     def enclose(
@@ -218,7 +218,7 @@ class PTargetMainText:
     ) -> tuple[Fraction, Fraction]:
         if self.components != 2:
             raise LawUnavailable("enclosures are worked out for one search round, 2 components")
-        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
+        delta_f = declared_sensitivity(self.sop, degree_bound(self.max_degree, instance))
         if delta_f == 0:
             raise LawUnavailable("there is no noise on the scores, so nothing to integrate")
         scale = Fraction(delta_f) / Fraction(self.epsilon)

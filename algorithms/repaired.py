@@ -27,7 +27,7 @@ from pdpaudit.contracts import (
 from pdpaudit.errors import InputError
 from pdpaudit.network import SearchInstance
 
-from .arguments import check_search, declared, degree_bound
+from .arguments import check_search, declared_sensitivity, degree_bound
 from .exact import law_of_winners
 from .laws import threshold_stop_law
 from .laws.exact_round import ExactRound, Number, exact_threshold_stop
@@ -97,7 +97,7 @@ def search_above_threshold(
        selection", NeurIPS 2020.
     """
     n = instance.adjacency.shape[0]
-    delta_f, _ = declared(sop, max_degree)
+    delta_f = declared_sensitivity(sop, max_degree)
     scale = 2 * delta_f / epsilon
     noisy_threshold = threshold + _draw(noise, scale, 1, rng)[0]
     vertices = np.setdiff1d(np.arange(n), found)
@@ -243,7 +243,7 @@ class PTargetRepaired:
 
     def distribution(self, instance: Instance) -> Noise:
         """Return what is added to every score, and to τ, on this network."""
-        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
+        delta_f = declared_sensitivity(self.sop, degree_bound(self.max_degree, instance))
         return _DISTRIBUTIONS[self.noise](2 * delta_f / self.epsilon)
 
     def enclose(
@@ -284,7 +284,7 @@ class PTargetRepaired:
     ) -> tuple[Fraction, Fraction]:
         if self.components != 2 or self.noise != "laplace":
             raise LawUnavailable("enclosures are worked out for one search round, Laplace noise")
-        delta_f, _ = declared(self.sop, degree_bound(self.max_degree, instance))
+        delta_f = declared_sensitivity(self.sop, degree_bound(self.max_degree, instance))
         if delta_f == 0:
             raise LawUnavailable("there is no noise on the scores, so nothing to integrate")
         scale = 2 * Fraction(delta_f) / Fraction(self.epsilon)
