@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 __all__ = ["show_simulation"]
 
@@ -33,8 +35,10 @@ def show_simulation(console: Console, simulation: Mapping[str, Any]) -> None:
         table.add_row(f"{calls[place]:,}", *cells)
     console.print(table)
     for search in searches:
-        for line in _price(search):
-            console.print(line, markup=False)
+        words, *reasons = _price(search)
+        console.print(words, markup=False)
+        for reason in reasons:
+            console.print(Padding(Text(reason), (0, 0, 0, 2)))
 
 
 def _network_words(simulation: Mapping[str, Any]) -> str:
@@ -77,5 +81,5 @@ def _price(search: Mapping[str, Any]) -> list[str]:
     return [
         f"{search['name']}, ε = {search['epsilon']:g}: {components:,.1f} components found, risk "
         f"multiplier e^ε {told[0]}, {told[1]}",
-        f"  true: {multiplier['how']}",
+        f"true: {multiplier['how']}",
     ]
