@@ -13,8 +13,11 @@ import pandas as pd
 import pytest
 
 from pdpaudit.algorithms.infect import infect
+from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
+from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.simulation import component_labels
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.network import Network, adjacency_from_edges, default_seeds, targeted_components
 
@@ -228,3 +231,53 @@ def test_no_quadratic_step_hides(figure) -> None:
     assert by_n < 1.4
     assert by_rounds < 1.2
     assert by_samples < 1.2
+
+
+# What a sampler of rounds costs is a state for each history met. Where few histories are possible
+# they multiply from round to round until every outcome has its own, and the cost with them; so
+# here every outcome has its own from the start, and no search ends early. The appendix's search
+# keeps count of classes of protected vertices, which split as rounds go by: so it may cost more.
+@pytest.mark.parametrize(
+    ("search", "more", "limit"),
+    [
+        (PTargetMainText, {}, 1.3),
+        (PTargetRepaired, {"threshold": -1e6}, 1.3),
+        (PTarget, {"stop": 20_000}, 1.4),
+    ],
+    ids=["main text", "repaired", "appendix"],
+)
+def test_no_quadratic_step_hides_in_the_rounds_of_a_sampler(
+    request, search, more, limit, figure
+) -> None:
+    network, size = random_network(20_000, 10.0, 2_000, seed=12), 16
+    labels = component_labels(network.instance())
+    rounds, spent = [4, 8, 16, 32, 64], []
+    search(sop=CN(), components=5, max_degree=100, **more).sample(
+        network.instance(), size, np.random.default_rng(14)
+    )
+    for k in rounds:
+        mechanism = search(sop=CN(), components=k + 1, max_degree=100, **more)
+        # A new instance each time: what is kept of the one before would cost nothing.
+        instances = [network.instance() for _ in range(3)]
+        for instance in instances:
+            component_labels(instance)
+        left = iter(instances)
+        rng = np.random.default_rng(13)
+        drawn = []
+        spent.append(
+            median_of(
+                len(instances),
+                lambda m=mechanism, i=left, d=drawn, r=rng: d.append(m.sample(next(i), size, r)),
+            )
+        )
+        for outputs in drawn:
+            assert len({frozenset(labels[list(found)]) for found in outputs.distinct}) == size
+            assert all(len(set(labels[list(found)])) == k + 1 for found in outputs.distinct)
+    slope = float(np.polyfit(np.log(rounds), np.log(spent), 1)[0])
+    name = request.node.callspec.id
+    say(
+        f"{name}: {size} outcomes of 4 to 64 rounds in {', '.join(f'{s:.2f}' for s in spent)} s, "
+        f"cost grows as rounds^{slope:.2f}"
+    )
+    figure(f"slope of a sampler against rounds, {name}", slope, "", limit=limit)
+    assert slope < limit
