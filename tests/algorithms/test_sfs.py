@@ -10,6 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from pdpaudit.algorithms.outputs import component_order, output_of
 from pdpaudit.algorithms.sfs import SFS, sfs
 from pdpaudit.network import Network, adjacency_from_edges, targeted_components
 
@@ -134,3 +135,21 @@ def test_mechanism_sample_and_law_ignore_what_the_instance_was_asked_before() ->
     assert SFS().run(instance, rng) == (0, 1, 2)
     assert SFS().sample(instance, 3, rng).counts() == {(0, 1, 2): 3}
     assert SFS().law(instance).probabilities == {(0, 1, 2): 1.0}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    targeted=st.integers(1, 2**N - 1),
+    edges=st.integers(0, 2 ** len(PAIRS) - 1),
+    rewiring=st.integers(0, 2**N - 1),
+)
+def test_the_order_among_targets_alone_is_that_of_the_search(targeted, edges, rewiring) -> None:
+    (network,) = networks(targeted, edges, [rewiring])
+    instance = network.instance()
+    first = sfs(instance.fresh(), instance.seeds)
+    assert component_order(instance, instance.seeds) == first
+    for vertex in np.flatnonzero(network.targeted).tolist():
+        if vertex not in first:
+            mine = sfs(instance.fresh(), (vertex,))
+            assert component_order(instance, (vertex,)) == mine
+            assert output_of(instance, (vertex,)) == first + mine
