@@ -141,7 +141,8 @@ def _places(
     """Return where in ``indices`` a column stands, or would, in each of these rows."""
     starts, ends = indptr[rows].tolist(), indptr[rows + 1].tolist()
     bounds = zip(starts, ends, strict=True)
-    places = [start + int(np.searchsorted(indices[start:end], column)) for start, end in bounds]
+    wanted = indices.dtype.type(column)  # of another type, it would have each row copied
+    places = [start + int(indices[start:end].searchsorted(wanted)) for start, end in bounds]
     return np.array(places, dtype=np.int64)
 
 
