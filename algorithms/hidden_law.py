@@ -40,6 +40,13 @@ MOST_STATES = 200
 #: Joint counts of unexamined vertices, over all classes.
 MOST_COUNTS = 2_000_000
 
+#: Multiplications up to which joint counts are followed, about a second; beyond, path by path is
+#: faster.
+QUICK_WORK = 3e8
+
+#: Multiplications up to which they are followed where path by path costs too much.
+MOST_WORK = 2e10
+
 Components = tuple[int, ...]
 
 
@@ -80,13 +87,25 @@ def law_of_many_rounds(
         out; see :func:`.law_by_paths`.
     """
     try:
-        return _law_by_counts(instance, sop, calibration, rounds)
+        return _law_by_counts(instance, sop, calibration, rounds, QUICK_WORK)
     except LawUnavailable:
+        pass
+    try:
         return law_by_paths(instance, sop, calibration, rounds)
+    except LawUnavailable as refused:
+        # Many rounds over few vertices: slow, but possible.
+        try:
+            return _law_by_counts(instance, sop, calibration, rounds, MOST_WORK)
+        except LawUnavailable:
+            raise refused from None
 
 
 def _law_by_counts(
-    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    calibration: Calibration,
+    rounds: int,
+    most_work: float,
 ) -> Law:
     """Return the law with nothing left out, by joint counts of unexamined vertices."""
     if calibration.score_scale == 0:
@@ -118,6 +137,7 @@ def _law_by_counts(
         noise=Laplace(calibration.score_scale),
         threshold=calibration.limit,
         threshold_noise=Laplace(calibration.limit_scale),
+        most_work=most_work,
     )
     paths = [tuple(map(_vertex, path)) for path in law.probabilities]
     outputs = outputs_of(instance, paths)

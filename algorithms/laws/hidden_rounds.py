@@ -33,6 +33,8 @@ _TAIL = 1e-13
 _REACH = 30.0
 # What may be neglected of a stopping rule: its logarithm, for a number out of its window.
 _NEGLIGIBLE = 29.0
+# Noise on the limit so narrow that powers of its tail overflow: interpolated everywhere.
+_STEEPEST = 300.0
 # Numbers held at once.
 _CHUNK = 1_000_000
 # Tilts at which the chance of examining more than K is bounded.
@@ -175,7 +177,7 @@ def path_law(
     >>> def round_with(left):
     ...     return PathRound(np.zeros(1), np.array([left]), np.zeros(1), np.zeros(1, dtype=bool))
     >>> law = path_law(np.array([2]), [round_with(2), round_with(1)], noise=Laplace(1.0),
-    ...                threshold=0, threshold_noise=Laplace(1e-3), purse=Spending(1e8))
+    ...                threshold=0.5, threshold_noise=Laplace(1e-3), purse=Spending(1e8))
     >>> law.round(6).tolist()
     [[0.083333, 0.166667]]
     """
@@ -351,6 +353,8 @@ def _terms(search: _Search, above: FloatArray, before: _Prefix) -> list[_Terms]:
     nodes = np.arange(above.shape[0])
     people = float(search.sizes[before.survived > 0].sum())
     far = _never_crosses(search, before.survived * above) if people > threshold else nodes >= 0
+    if 1.0 / stop > _STEEPEST:
+        far = nodes < 0
     plain = nodes[far]
     parts = []
     if plain.size:
@@ -373,14 +377,13 @@ def _terms(search: _Search, above: FloatArray, before: _Prefix) -> list[_Terms]:
 def _never_crosses(search: _Search, chance: FloatArray) -> NDArray[np.bool_]:
     """Whether more than K are examined with negligible probability, tilted by the noise or not."""
     base = 1.0 / search.stop
-    with np.errstate(over="ignore"):
-        plain = np.log1p(chance * np.expm1(base)) @ search.sizes
-        bounds = [
-            np.log1p(chance * np.expm1(base + tilt)) @ search.sizes
-            - plain
-            - tilt * search.threshold
-            for tilt in _TILTS
-        ]
+    with np.errstate(divide="ignore"):
+        hit, missed = np.log(chance), np.log1p(-chance)
+    plain = np.logaddexp(hit + base, missed) @ search.sizes
+    bounds = [
+        np.logaddexp(hit + base + tilt, missed) @ search.sizes - plain - tilt * search.threshold
+        for tilt in _TILTS
+    ]
     least = np.min(bounds, axis=0)
     return np.asarray(least < -_NEGLIGIBLE)
 

@@ -83,7 +83,7 @@ def test_three_rounds_are_those_of_the_joint_counts() -> None:
 def test_networks_have_the_law_of_the_joint_counts(seed: int) -> None:
     instance = random_network(seed + 20, n=12, degree=1.0, share=0.4).instance()
     noises = Calibration(3.0, 4, 2.0)
-    expected = hidden_law._law_by_counts(instance, CN(), noises, 2)
+    expected = hidden_law._law_by_counts(instance, CN(), noises, 2, 1e10)
     law = hidden_paths.law_by_paths(instance, CN(), noises, 2, most_cost=1e9)
     assert law.missing < 1e-9
     for output, probability in law.probabilities.items():
