@@ -193,3 +193,36 @@ def test_stricter_levels_give_lower_bounds():
     for x, n, y, delta in [(136, 1000, 50, 0.0), (30, 100, 5, 0.05), (20_000, 100_000, 9_000, 0.0)]:
         bounds = [float(exact(x, n, y, n, level, delta)) for level in levels]
         assert np.all(np.diff(bounds) < 0), bounds
+
+
+@pytest.mark.parametrize(
+    ("x", "n", "y", "m", "delta"),
+    [(30, 100, 10, 70, 0.0), (9, 20, 1, 30, 0.0), (60, 100, 20, 70, 0.1)],
+)
+def test_no_level_shows_more_than_the_plain_estimate(x, n, y, m, delta):
+    """At a level of 0.9 the test alone would."""
+    estimate = math.log((x / n - delta) * m / y)
+    assert float(exact(x, n, y, m, 0.9, delta)) == pytest.approx(estimate, rel=1e-12)
+    assert rejects(x, n, y, m, 0.9, delta, estimate - 0.01)
+    assert not rejects(x, n, y, m, 0.9, delta, estimate + 0.01)
+
+
+@pytest.mark.parametrize(("x", "y", "delta"), [(5, 5, 0.0), (4, 5, 0.0), (30, 5, 0.25)])
+def test_what_is_no_likelier_shows_nothing(x, y, delta):
+    assert float(exact(x, 100, y, 100, 0.05, delta)) == 0.0
+    assert not rejects(x, 100, y, 100, 0.05, delta)
+
+
+def test_delta_and_epsilon_are_0_if_nothing_else_is_said():
+    assert rejects(30, 100, 10, 100, 0.05)
+    assert rejects(30, 100, 10, 100, 0.05) == rejects(30, 100, 10, 100, 0.05, 0.0, 0.0)
+    assert not rejects(30, 100, 10, 100, 0.05, epsilon=1.0)
+    assert not rejects(30, 100, 10, 100, 0.05, 0.2)
+
+
+@pytest.mark.parametrize(("theta", "delta"), [(1.0, 0.0), (2.0, 0.1), (3.0, 0.3)])
+def test_both_shares_from_the_angle(theta, delta):
+    phi = np.array([0.2, 0.4, 1.2])
+    p, q = module._shares(phi, theta, delta)
+    assert q.tolist() == pytest.approx([math.sin(angle) ** 2 for angle in phi])
+    assert p.tolist() == pytest.approx(np.minimum(theta * q + delta, 1.0).tolist())
