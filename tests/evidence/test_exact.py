@@ -226,3 +226,35 @@ def test_both_shares_from_the_angle(theta, delta):
     p, q = module._shares(phi, theta, delta)
     assert q.tolist() == pytest.approx([math.sin(angle) ** 2 for angle in phi])
     assert p.tolist() == pytest.approx(np.minimum(theta * q + delta, 1.0).tolist())
+
+
+@pytest.mark.parametrize(("y", "m"), [(0, 40), (1, 40), (7, 90)])
+def test_the_interval_of_the_nuisance_from_its_definition(y, m):
+    """A thousandth of the level pays for it, half at either end."""
+    found, spent = module._prepare(30, 40, y, m, 0.05, 0.0), 0.05e-3
+    assert found.allowed == pytest.approx(0.05 - spent, rel=1e-12)
+    low, high = (math.sin(angle) ** 2 for angle in found.ends(0.0))
+    assert stats.binom.cdf(y, m, high) == pytest.approx(spent / 2, rel=1e-6)
+    if y:
+        assert stats.binom.sf(y - 1, m, low) == pytest.approx(spent / 2, rel=1e-6)
+    else:
+        assert low < 1e-12
+
+
+class Line:
+    """In place of a region: a probability that is a line in q, with a tail."""
+
+    tail = 1e-3
+
+    def probability(self, p, q):
+        return 0.2 + q
+
+
+def test_the_largest_on_a_piece_is_the_grid_s_with_what_may_lie_between():
+    """Between points of a grid 32 times as fine a polynomial of degree 31 is this much larger."""
+    left, right, between = 0.3, 0.5, math.cos(31 * math.pi / (2 * 32 * 32))
+    angles = (np.arange(1024) + 0.5) * math.pi / 1024
+    grid = 0.2 + np.sin(0.4 + 0.1 * np.cos(angles)) ** 2
+    middle = (grid.max() + grid.min()) / 2
+    expected = middle + (grid.max() - middle) / between + 16 * Line.tail
+    assert module._largest_on(Line(), left, right, 1.0, 0.0) == pytest.approx(expected, rel=1e-9)
