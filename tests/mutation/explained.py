@@ -22,6 +22,21 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"^dtype=np\.float64, \) => \)$",
         "the same numbers: None, or nothing, stands for float64 or for the type of what comes in",
     ),
+    (
+        r"argsort\(values, (kind=None)?\)",
+        "of equal p-values any may come first: the larger factor holds for all of them",
+    ),
+    (r"distinct\.tolist\(\)\], \)$", "the same numbers: a list of floats is float64"),
+    (r"reshape\(rows\[1\]\.shape\)", "all four have one shape"),
+    (
+        r"1e-6\), 0, (None|n \+ 2)\)$",
+        "more than n + 1 hits are as impossible as n + 1",
+    ),
+    (r"1e-6\), None, n \+ 1\)$", "all counts reach a number below 0, as they reach 0"),
+    (
+        r"np\.clip\(theta \* q \+ delta, None, ",
+        "theta is at least 1 and q at the floor already",
+    ),
     (r"found = _by_features", "the first that is added to an empty list"),
     (
         r"kind=\"STABLE\"",
@@ -65,8 +80,10 @@ REASONS: tuple[tuple[str, str], ...] = (
     (r"len\(edges\) < FEW_EDGES", "comparing and searching find the same cells"),
     (r"np\.where\(bound <= 0, bound / ", "0 divided by its error is 0"),
     (
-        r"log_capital\(.*\) > needed|if det < 1e-9|abs\(moved\) <= 1e-3",
-        "differs only where two numbers from sums of logarithms are equal to the last digit",
+        r"log_capital\(.*\) > needed|if det < 1e-9|abs\(moved\) <= 1e-3"
+        r"|theta \* b / root >= second|supremum\(epsilon\)\[0\] < test"
+        r"|\* m < math\.exp\(epsilon\) \* y:",
+        "differs only where two computed numbers are equal to the last digit",
     ),
     (r"sum\(\(curve\..* for curve in curves\), \)", "sums start from 0 instead of an array of 0"),
     (

@@ -2,7 +2,7 @@
 
     python tests/mutation/run.py                       all modules, about two hours of one core
     python tests/mutation/run.py budget betting        some of them
-    python tests/mutation/run.py --folder /tmp/mutants budget --show
+    python tests/mutation/run.py --folder F --show     only write down what a run in F left so far
 
 needs ``mutmut`` (3.8), which is no dependency of the project. It works on a copy in the layout in
 which the package is installed, never on the checkout, and takes up what an earlier run in the same
@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def installed(source: str) -> str:
     return source if source.startswith("pdpaudit/") else f"pdpaudit/{source}"
 
 
-def digest(source: str) -> str:
+def digest(source: str | Path) -> str:
     """Return a short digest of a module's source."""
     return hashlib.sha256((ROOT / source).read_bytes()).hexdigest()[:16]
 
@@ -133,23 +134,26 @@ def lay_out(folder: Path, name: str) -> None:
 
 def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
     """Run one module's mutants, and return how many there were and which survived."""
-    lay_out(folder, name)
+    if patterns != [SHOWN]:
+        lay_out(folder, name)
     meta = folder / "mutants" / f"{installed(MODULES[name][0])}.meta"
     before: dict[str, int | None] = {}
-    if patterns == [AGAIN]:
+    if patterns[:1] == [AGAIN]:
         before = json.loads(meta.read_text())["exit_code_by_key"]
-        patterns = [key for key, code in before.items() if code in SURVIVED]
+        left = [key for key, code in before.items() if code in SURVIVED]
+        patterns = [key for key in left if any(fnmatch(key, p) for p in patterns[1:] or "*")]
     environment = {**os.environ, "PYTHONPATH": str(folder / "mutants"), "OMP_NUM_THREADS": "1"}
     run = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *patterns]
-    with (folder / "mutmut.log").open("w") as log:
-        subprocess.run(run, cwd=folder, env=environment, check=True, stdout=log, stderr=log)
+    if patterns != [SHOWN]:
+        with (folder / "mutmut.log").open("w") as log:
+            subprocess.run(run, cwd=folder, env=environment, check=True, stdout=log, stderr=log)
     after = json.loads(meta.read_text())["exit_code_by_key"]
     # Newer tests make mutmut forget what older ones killed, which they still do.
     codes = {k: before.get(k) if code is None else code for k, code in after.items()}
     tried = {key: code for key, code in codes.items() if code is not None}
     alive = [key for key, code in tried.items() if code in SURVIVED]
     return {
-        "source": digest(MODULES[name][0]),
+        "source": digest(folder / installed(MODULES[name][0])),
         "mutants": len(codes),
         "tried": len(tried),
         "killed": len(tried) - len(alive),
@@ -206,7 +210,7 @@ def page(record: dict[str, Any]) -> str:
 
 OPEN = "open, no test tells it apart"
 
-AGAIN = "again"
+AGAIN, SHOWN = "again", "shown"
 FUNCTIONS = "only mutants of these functions"
 ENDING = "only mutants whose number ends so: one digit is a tenth of them"
 
@@ -219,11 +223,13 @@ def main() -> None:
     parser.add_argument("--ending", nargs="*", default=[], metavar="digit", help=ENDING)
     parser.add_argument("--functions", nargs="*", default=[], metavar="name", help=FUNCTIONS)
     parser.add_argument("--again", action="store_true", help="only survivors, with newer tests")
+    parser.add_argument("--show", action="store_true", help="try nothing, record what was tried")
     asked = parser.parse_args()
     if unknown := set(asked.modules) - set(MODULES):
         parser.error(f"no such module: {', '.join(sorted(unknown))}")
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="mutants-"))
     patterns = [AGAIN] if asked.again else [f"*__mutmut_*{digit}" for digit in asked.ending]
+    patterns = [SHOWN] if asked.show else patterns
     patterns += [f"*.x_{name}__mutmut_*" for name in asked.functions]
     for name in asked.modules or MODULES:
         (folder / name).mkdir(parents=True, exist_ok=True)
