@@ -29,7 +29,15 @@ REASONS: tuple[tuple[str, str], ...] = (
     (r"distinct\.tolist\(\)\], \)$", "the same numbers: a list of floats is float64"),
     (r"reshape\(rows\[1\]\.shape\)", "all four have one shape"),
     (
-        r"1e-6\), 0, (None|n \+ 2)\)$",
+        r"/ 2 - \(right - left\) / 2 \* nodes",
+        "the nodes lie alike on either side of the middle",
+    ),
+    (
+        r"np\.minimum\(theta \* q \+ delta, 2\.0\)",
+        "q is kept where p is at most 1",
+    ),
+    (
+        r"1e-6\), 0, (None|n \+ 2)\)$|\(high < 1\.0\), n \+ 2\.0",
         "more than n + 1 hits are as impossible as n + 1",
     ),
     (r"1e-6\), None, n \+ 1\)$", "all counts reach a number below 0, as they reach 0"),
