@@ -219,13 +219,16 @@ def audit_command(
         if where:
             screen.print(where, markup=False)
         plan = replace(plan, store=kept)
-        how = audit_released if observe == ALL else audit
-        result = how(made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher)
+        exposed = {}
         if exposure:
+            # First, so that a refusal costs no audit.
             from pdpaudit.exposure import measure_exposure
 
             told = measure_exposure(made, networks[0], watcher=watcher).to_json(networks[0])
-            result = replace(result, context={**result.context, "exposure": told})
+            exposed["exposure"] = told
+        how = audit_released if observe == ALL else audit
+        result = how(made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher)
+        result = replace(result, context={**result.context, **exposed})
     if prove:
         from pdpaudit.cli.replay import read_again
         from pdpaudit.proof import prove_claim
