@@ -28,7 +28,7 @@ def body() -> Any:
 
 def test_the_table_is_made_of_the_rows(script: Any, body: Any) -> None:
     rows = body["context"]["rows"]
-    assert script.dossier(rows) == body["context"]["dossier"]
+    assert script.dossier(rows, body["context"]["machine"]) == body["context"]["dossier"]
     assert [(row["mechanism"], row["epsilon"]) for row in rows] == script.rows()
     # The verdicts are those of the rows, one by one.
     bounds = [round(claim["lower_bound"], 4) for claim in body["claims"]]
@@ -40,7 +40,10 @@ def test_the_files_are_written_as_the_script_writes_them(
     script: Any, body: Any, tmp_path: Path
 ) -> None:
     read = read_source(FOLDER / "auditor.json").result
-    script.write(tmp_path, script.result(list(read.claims), body["context"]["rows"]))
+    script.write(
+        tmp_path,
+        script.result(list(read.claims), body["context"]["rows"], body["context"]["machine"]),
+    )
     for file in tmp_path.iterdir():
         assert file.read_bytes() == (FOLDER / file.name).read_bytes(), file.name
 
@@ -51,11 +54,11 @@ def test_what_is_missed_is_told(script: Any) -> None:
         "oracle": 0.5, "oracle_pair": "a", "share": 0.2, "draws": 1000, "pairs": ["b"],
         "above_truth": 0, "best_on_pairs": [0.25],
     }  # fmt: skip
-    told = script.dossier([row])["sections"][0]
+    told = script.dossier([row], [])["sections"][0]
     assert told["tables"][0]["rows"][0][-1] == "missed"
     [point] = told["points"]
     assert point.startswith("SVT1 at ε = 0.1: bound below the one to beat; 20% of the oracle")
-    met = script.dossier([row | {"bound": 0.5, "share": 1.0}])["sections"][0]
+    met = script.dossier([row | {"bound": 0.5, "share": 1.0}], [])["sections"][0]
     assert "points" not in met
 
 
