@@ -3,8 +3,9 @@
     python tests/benchmarks/bench_auditor.py reports/benchmark
 
 writes ``auditor.json`` and the pages ``README.md`` and ``index.html`` that ``pdpaudit report``
-makes of it. Its rows depend on the code and the seeds alone; wall time and peak memory, told beside them,
-depend on the machine. Each row runs in a process of its own, so that its peak memory is its own.
+makes of it. Its rows depend on the code and the seeds alone; wall time and peak memory, told
+beside them, depend on the machine. Each row runs in a process of its own, so that its peak memory
+is its own.
 """
 
 from __future__ import annotations
