@@ -110,7 +110,7 @@ def test_two_processes_are_nearly_twice_as_fast(kind, instance, figure, monkeypa
     if kind == "run alone":
         mechanism, given, size = Spinning(), None, 200_000
     else:
-        mechanism, given, size = SearchCom(sop=CN(), max_degree=30), instance, 2 * SIZE
+        mechanism, given, size = SearchCom(sop=CN(), max_degree=30), instance, 16 * SIZE
     tally(mechanism, given, 5 * engine.BATCHED_CHUNK // 100, seed=1, key=("warm",), jobs=2)
     start = time.process_time()
     one = tally(mechanism, given, size, seed=1, key=("p",))
@@ -135,7 +135,7 @@ def _spent() -> float:
 
 def test_counting_grows_with_the_samples(instance, figure) -> None:
     mechanism = SearchCom(sop=CN(), max_degree=30)
-    sizes = [250_000, 1_000_000, 4_000_000]
+    sizes = [1_000_000, 4_000_000, 16_000_000]
     spent = []
     for size in sizes:
         start = time.process_time()
