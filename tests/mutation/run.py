@@ -43,7 +43,10 @@ MODULES = {
     "betting": ("pdpaudit/evidence/betting.py", (EVIDENCE.format("betting"),)),
     "bounds": ("pdpaudit/evidence/bounds.py", (EVIDENCE.format("bounds"),)),
     "power": ("pdpaudit/evidence/power.py", (EVIDENCE.format("power"),)),
-    "exact": ("pdpaudit/evidence/exact.py", (EVIDENCE.format("exact"),)),
+    "exact": (
+        "pdpaudit/evidence/exact.py",
+        (EVIDENCE.format("exact_parts"), EVIDENCE.format("exact")),
+    ),
     "aim": ("pdpaudit/evidence/aim.py", (EVIDENCE.format("aim"),)),
     "event": ("pdpaudit/evidence/event.py", (EVIDENCE.format("event"),)),
     "regions": ("pdpaudit/evidence/regions.py", (EVIDENCE.format("regions"),)),
@@ -77,6 +80,7 @@ pytest_add_cli_args_test_selection={tests}
 use_git_change_detection=false
 track_dependencies=false
 timeout_constant=5.0
+timeout_multiplier=0.7
 """
 
 
@@ -92,8 +96,17 @@ markers =
 
 
 #: A failing example is enough, the smallest is not needed; the same ones are tried on all mutants.
+#: A mutant ends with the first test that fails, so the quick ones come first.
 CONFTEST = """
+import json
+from pathlib import Path
 from hypothesis import Phase
+
+def pytest_collection_modifyitems(items):
+    stats = Path("mutmut-stats.json")
+    times = json.loads(stats.read_text())["duration_by_test"] if stats.exists() else {}
+    items.sort(key=lambda item: times.get(item.nodeid, 0.0))
+
 settings.register_profile(
     "mutants",
     settings.get_profile("pdpaudit"),
