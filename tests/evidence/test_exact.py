@@ -72,7 +72,7 @@ def test_true_errors_of_the_other_methods_at_1000_draws():
     assert errors["betting"] < 0.001  # the price of looking at any time
 
 
-def p_value_with_the_order_remade(x, n, y, m, epsilon, nodes):
+def p_value_with_the_order_remade(x, n, y, m, epsilon, shares):
     """Chan and Zhang's p-value by plain sampling of q, ordering outcomes anew at this epsilon."""
     ratio = math.exp(epsilon)
 
@@ -83,24 +83,57 @@ def p_value_with_the_order_remade(x, n, y, m, epsilon, nodes):
         gap = hits / n - ratio * others / m
         return np.where(gap == 0, 0.0, gap / np.sqrt(np.maximum(variance, 1e-300)))
 
-    hits, others = np.arange(n + 1.0)[:, None], np.arange(m + 1.0)
-    extreme = statistic(hits, others) >= statistic(np.array(float(x)), np.array(float(y))) - 1e-9
-    least = np.where(extreme.any(axis=0), extreme.argmax(axis=0), n + 1)
-    p = nodes[:, None]
-    law = stats.binom.pmf(np.arange(m + 1), m, p / ratio)
-    return float((law * stats.binom.sf(least - 1, n, p)).sum(axis=1).max())
+    bar = statistic(np.array(float(x)), np.array(float(y))) - 1e-9
+    others = np.arange(m + 1.0)
+    low, least = np.full(m + 1, -1.0), np.full(m + 1, n + 1.0)
+    while np.any(least - low > 1):
+        middle = np.clip(np.floor((low + least) / 2), 0, n)
+        extreme = statistic(middle, others) >= bar
+        least, low = np.where(extreme, middle, least), np.where(extreme, low, middle)
+    worst = 0.0
+    for q in shares:
+        reach = 8 * math.sqrt(m * q * (1 - q)) + 12  # beyond it lies less than 1e-13
+        window = np.arange(max(0, int(m * q - reach)), min(m, int(m * q + reach) + 1) + 1)
+        law = stats.binom.pmf(window, m, q)
+        worst = max(worst, float(law @ stats.binom.sf(least[window] - 1, n, min(ratio * q, 1.0))))
+    return worst
 
 
-def test_where_the_remade_order_ends():
-    # It passes 0.737 and fails 0.7375 by a jump near p = 1, although it passes 0.738 again; the
-    # bound it gives is the 0.737 of the table.
-    nodes = np.concatenate([np.linspace(0.002, 0.97, 100), np.linspace(0.97, 0.99999, 200)])
-    values = [
-        p_value_with_the_order_remade(136, 1_000, 50, 1_000, e, nodes)
-        for e in (0.737, 0.7375, 0.738)
-    ]
-    assert values[0] < 0.05 < values[1]
-    assert values[2] < 0.05
+REMADE = [
+    # x, n, y; values that the test with the order remade refutes; values that it keeps
+    (136, 1_000, 50, (0.735, 0.736, 0.737, 0.738), (0.7375, 0.7395, 0.74, 0.742)),
+    (272, 10_000, 100, (0.8085, 0.809, 0.8095), (0.8105, 0.811, 0.812, 0.813)),
+    (148, 10_000, 20, (1.6105, 1.6115, 1.61275, 1.61325), (1.612, 1.613, 1.6135, 1.614, 1.617)),
+]
+
+
+@pytest.mark.parametrize(("x", "n", "y", "refuted", "kept"), REMADE)
+def test_where_the_remade_order_ends(x, n, y, refuted, kept):
+    """With the supremum over every q: within half a unit of .737, .810 and 1.613.
+
+    So test_bounds.py has them. The p-value jumps near p = 1: it passes 0.05 upwards before 0.7375
+    and again before 0.7395, and before 1.612, 1.613 and 1.6135; the figures are the first of the
+    former and the last of the latter.
+    """
+    most = {epsilon: math.exp(-epsilon) for epsilon in (*refuted, *kept)}
+    near_one = 1 - np.logspace(-1, -8, 50)
+    middle = np.sin(np.linspace(0.01, math.pi / 2 - 0.3, 60)) ** 2
+    shares = np.unique(np.concatenate([middle, near_one]))
+    values = {e: p_value_with_the_order_remade(x, n, y, n, e, shares * q) for e, q in most.items()}
+    assert max(values[e] for e in refuted) < 0.05 < min(values[e] for e in kept)
+
+
+@pytest.mark.parametrize(("x", "n", "y"), [row[:3] for row in REMADE])
+def test_the_interval_is_what_the_bound_has_over_the_remade_order(x, n, y):
+    """On the same interval of q, at the same level, the two orders differ by 0.001 at most."""
+    prepared = module._prepare(x, n, y, n, 0.05, 0.0)
+    bound = float(exact(x, n, y, n, 0.05))
+
+    def p_value(epsilon):
+        shares = np.sin(np.linspace(*prepared.ends(epsilon), 100)) ** 2
+        return p_value_with_the_order_remade(x, n, y, n, epsilon, shares)
+
+    assert p_value(bound - 0.001) < prepared.allowed < p_value(bound + 0.0015)
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(10, 0.05), (300, 0.01)])

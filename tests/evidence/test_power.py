@@ -1,5 +1,6 @@
 """What a sample is said to detect, against enumeration and simulation."""
 
+import importlib
 import math
 
 import numpy as np
@@ -9,6 +10,8 @@ from scipy import stats
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import METHODS, detectable, lower_bound, rejects
 from pdpaudit.evidence.power import critical_hits
+
+module = importlib.import_module("pdpaudit.evidence.power")
 
 
 @pytest.mark.parametrize("method", ["clopper-pearson", "score", "katz", "betting"])
@@ -88,6 +91,70 @@ def test_critical_hits_are_where_the_bound_passes_the_claim():
     for hits, others in zip(least[:-1], y[:-1], strict=True):
         assert float(lower_bound(hits, 80, others, 80, 0.05, method="clopper-pearson")) > 0.4
         assert float(lower_bound(hits - 1, 80, others, 80, 0.05, method="clopper-pearson")) <= 0.4
+
+
+def looks(monkeypatch, least):
+    """Let the exact test reject from ``least(y)`` hits, and note what it is asked."""
+    asked = []
+
+    def rejects(*arguments):
+        asked.append(arguments)
+        return arguments[0] >= least(arguments[2])
+
+    monkeypatch.setattr(module, "rejects", rejects)
+    return asked
+
+
+@pytest.mark.parametrize("guess", [0, 1, 37, 40, 60, 100, 101])
+@pytest.mark.parametrize("least", [0, 1, 2, 37, 41, 60, 99, 100, 101])
+def test_the_least_count_is_found_from_any_guess(monkeypatch, guess, least):
+    asked = looks(monkeypatch, lambda y: least)
+    assert module._least_rejected(100, 7, guess, 0.05, 0.1, 0.3) == least
+    assert all(
+        rest == (100, 7, 100, 0.05, 0.1, 0.3) for rest in (arguments[1:] for arguments in asked)
+    )
+    assert all(0 <= x <= 100 for x, *_ in asked)
+
+
+@pytest.mark.parametrize(
+    ("guess", "least", "order"),
+    [
+        (40, 52, [40, 41, 43, 47, 55, 54, 53, 51, 52]),
+        (60, 52, [60, 59, 58, 56, 52, 44, 48, 50, 51]),
+        (40, 40, [40, 39]),
+        (0, 0, [0]),
+        (97, 101, [97, 98, 100, 100]),  # 101 and more need no look
+    ],
+)
+def test_looks_are_few_by_doubling_steps_and_halving(monkeypatch, guess, least, order):
+    asked = looks(monkeypatch, lambda y: least)
+    module._least_rejected(100, 7, guess, 0.05, 0.0, 0.0)
+    assert [x for x, *_ in asked] == order
+
+
+def test_the_exact_critical_counts_are_found_at_five_and_carried_over(monkeypatch):
+    """The difference to the score method's is interpolated linearly."""
+    y = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 11.0, 12.0, 13.0, 15.0])
+    guess = critical_hits(60, y, 0.05, 0.0, "score", 0.2)
+    shift = dict(zip(y.tolist(), [3, 0, -2, 0, 6, 0, 1, 0, -4], strict=True))
+    at = dict(zip(y.tolist(), guess.tolist(), strict=True))
+    asked = looks(monkeypatch, lambda others: at[others] + shift[others])
+    found = critical_hits(60, y, 0.05, 0.0, "exact", 0.2)
+    assert {arguments[2] for arguments in asked} == {0, 2, 8, 12, 15}
+    change = np.array([3, 0.5, -2, 2 / 3, 6, 2.25, 1, -2 / 3, -4])
+    assert found.tolist() == np.round(guess + change).tolist()
+    few = critical_hits(60, y[:3], 0.05, 0.0, "exact", 0.2)
+    assert few.tolist() == (guess[:3] + np.array([3, 0, -2])).tolist()
+
+
+def test_no_critical_count_is_above_one_more_than_all(monkeypatch):
+    """Though between two values of y the interpolated one may be."""
+    y = np.arange(200.0)
+    some = [0, 50, 100, 149, 199]
+    guess = critical_hits(400, y, 0.05, 0.0, "score", 0.2)
+    assert (guess + np.interp(y, some, 401.0 - guess[some])).max() > 401.5
+    looks(monkeypatch, lambda others: 401)
+    assert critical_hits(400, y, 0.05, 0.0, "exact", 0.2).max() == 401.0
 
 
 @pytest.mark.parametrize(
