@@ -488,7 +488,9 @@ def test_a_good_slope_saves_looks():
 
 
 def test_no_crossing_is_zero_or_far():
-    assert module._crossing(lambda e: 1.0 + e, 0.7, 1.0) == 0.0
+    seen = []
+    assert module._crossing(lambda e: [seen.append(e), 1.0 + e][1], 0.7, 1.0) == 0.0
+    assert seen == [0.7, 0.0]  # below 0 there is nothing to look at
     assert module._crossing(lambda e: 1.0 + e, 0.0, 1.0) == 0.0
     assert module._crossing(lambda e: e, 0.3, 1.0) == pytest.approx(0.0, abs=1e-7)
     assert module._crossing(lambda e: -1.0, 0.3, 1.0) > 1e10
@@ -589,6 +591,136 @@ def test_the_observed_outcome_is_in_its_region_whatever_the_rounding(monkeypatch
             + 2
         ).tolist()
     )
+
+
+class Shown:
+    """In place of a prepared test: its supremum is a function of epsilon alone."""
+
+    region, delta, allowed, slope = "region", 0.1, 0.05, 2.0
+
+    def __init__(self, start, supremum):
+        self.start, self.plain, self.asked = start, supremum, []
+
+    def supremum(self, epsilon):
+        self.asked.append(epsilon)
+        return self.plain(epsilon), (0.3, 0.4)
+
+    def ends(self, epsilon):
+        return 0.1, 0.6
+
+
+def jump(epsilon):
+    """Allowed below 0.9, by far; not allowed from there on, by far."""
+    return 0.01 if epsilon < 0.9 else 0.2
+
+
+def guesses(monkeypatch, guess):
+    """Let the crossing on the worst piece be a function of where it starts; note the starts."""
+    starts = []
+
+    def crossing(excess, start, slope):
+        assert slope == Shown.slope
+        starts.append(start)
+        return guess(start)
+
+    monkeypatch.setattr(module, "_crossing", crossing)
+    return starts
+
+
+def halving(kept, refused):
+    """The points of plain bisection for the jump, until they are close."""
+    points = []
+    while refused - kept >= module.TOLERANCE:
+        points.append((kept + refused) / 2)
+        kept, refused = (points[-1], refused) if points[-1] < 0.9 else (kept, points[-1])
+    return points
+
+
+@pytest.mark.parametrize(
+    ("start", "guess", "before"),
+    [
+        (0.3, lambda e: 5.0, [0.3, 5.0]),  # never right, and refused at once
+        (0.3, lambda e: 0.0, [0.3, 0.601, 1.203]),  # too small: doubled until it is refused
+        (0.0, lambda e: -1.0, [0.0, 0.001, 0.003, 0.007, 0.015, 0.031, 0.063, 0.127, 0.255, 0.511,
+                               1.023]),
+        (1.0, lambda e: 3.0, [1.0]),
+    ],
+)  # fmt: skip
+def test_bad_guesses_are_replaced_by_halving(monkeypatch, start, guess, before):
+    starts = guesses(monkeypatch, guess)
+    test = Shown(start, jump)
+    found = module._invert(test)
+    kept = max((e for e in before if e < 0.9), default=0.0)
+    assert test.asked == pytest.approx([*before, *halving(kept, before[-1])], abs=1e-12)
+    assert 0.9 - module.TOLERANCE < found < 0.9
+    assert starts == test.asked[:8]  # after so many it is not asked again
+
+
+def test_no_more_is_shown_than_is_allowed_and_all_of_it(monkeypatch):
+    guesses(monkeypatch, lambda e: 3.0)
+    test = Shown(0.7, lambda e: 0.05 if e <= 0.7 else 0.06)
+    assert module._invert(test) == 0.7
+    assert test.asked == [0.7]  # nothing is left to gain
+    test = Shown(0.0, lambda e: 0.06)
+    assert module._invert(test) == 0.0
+    assert test.asked == [0.0]
+
+
+@pytest.mark.parametrize("further", [0.0, 0.5e-7])
+def test_a_guess_that_stays_where_it_is_ends_the_search(monkeypatch, further):
+    guesses(monkeypatch, lambda e: e + further)
+    test = Shown(0.7, lambda e: 0.01)
+    assert module._invert(test) == 0.7 + further
+    assert test.asked == [0.7, 0.7 + further]
+
+
+def test_the_search_ends():
+    """Though the supremum is refused wherever the guess is allowed, by ever so little."""
+    test = Shown(0.7, lambda e: 0.01)
+    with pytest.MonkeyPatch.context() as patch:
+        guesses(patch, lambda e: e + 1.0)
+        assert module._invert(test) == max(test.asked)
+    assert len(test.asked) == module.MOST_ATTEMPTS
+
+
+def test_guesses_are_of_the_worst_piece_and_of_where_its_first_share_stays(monkeypatch):
+    """At small angles p is exp(epsilon) times the square of the angle."""
+    pieces = []
+
+    def largest(region, left, right, theta, delta):
+        assert (region, delta) == ("region", 0.1)
+        pieces.append((left, right, theta))
+        return 0.02 if right < 0.35 else 0.07
+
+    def crossing(excess, start, slope):
+        for trial in (0.9, 0.7, 0.2):
+            pieces.clear()
+            value = excess(trial)
+            theta, scale = math.exp(trial), math.exp((0.7 - trial) / 2)
+            scaled = [min(edge * scale, 0.6) for edge in (0.3, 0.4)]
+            assert pieces == [(0.3, 0.4, theta), (*map(pytest.approx, scaled), theta)]
+            goal = stats.norm.ppf(0.05 * (1 - 1e-4))
+            assert value == pytest.approx(stats.norm.ppf(0.07) - goal, rel=1e-9)
+        trial = -3.0
+        pieces.clear()
+        excess(trial)
+        assert pieces[1][:2] == (0.6, 0.6)
+        raise InterruptedError
+
+    monkeypatch.setattr(module, "_largest_on", largest)
+    monkeypatch.setattr(module, "_crossing", crossing)
+    with pytest.raises(InterruptedError):
+        module._invert(Shown(0.7, jump))
+
+
+def test_quantiles_of_any_bound_are_finite():
+    """A bound on a probability may exceed 1."""
+    for value in (0.0, 1e-320, 1.0, 1.0 + 1e-9, 1.5):
+        assert math.isfinite(module._probit(value))
+    assert module._probit(0.2) == pytest.approx(stats.norm.ppf(0.2), rel=1e-12)
+    assert module._probit(1e-250) == pytest.approx(stats.norm.ppf(1e-250), rel=1e-9)
+    assert module._probit(0.0) < -37
+    assert module._probit(1.0) > 7
 
 
 def plain_bound(x, n, y, m, alpha, delta):
