@@ -201,7 +201,7 @@ def _by_lists(finite: _Finite, thorough: bool) -> list[Choice]:
         first, second = filled[:, vertices.index(one)], filled[:, vertices.index(other)]
         events += [(f"order {one} {other}", one), (f"order {one} {other}", other)]
         masks += [first < second, second < first]
-    found = _best_masks(finite, events, masks) if events else []
+    found = _best_masks(finite, events, masks)
     repeats = total / len(finite.outputs)
     if repeats < REPEATS and len(vertices) > 2:
         rows = list_rows(finite.outputs, vertices)
