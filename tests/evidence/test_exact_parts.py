@@ -325,6 +325,13 @@ INTERVALS = [
     (0.05, 0.06, 20.0, 0.01, 2_000, 0),
     (0.3, 0.5, 1.0, 0.0, 5, 5),
     (0.0, math.pi / 2, 1.0, 0.0, 1, 1),
+    (0.0, 0.319, 2.0, 0.0, 20, 0),
+    (0.0, 0.8, 0.5, 0.0, 20, 0),
+    (0.0, 0.173, 1.0, 0.0, 400, 0),
+    (0.44, 0.5, 1.0, 0.0, 400, 0),
+    (1.16, 1.19, 1.0, 0.05, 400, 1),
+    (0.99, 1.49, 4.8, 0.05, 20, 0),
+    (1.47, 1.51, 1.5, 0.8, 20, 1),
 ]
 
 
@@ -447,6 +454,16 @@ def test_a_piece_is_at_most_its_value_at_opposite_ends():
     """What is known of monotony is not given away to the interpolant's distance."""
     steep = Event(1, 1, lambda p, q: np.where(p > 0.0, 0.5, 0.0))
     assert module._supremum(steep, 0.1, 0.3, 1.0, 0.0, 0.9)[0] == 0.5
+
+
+@pytest.mark.parametrize("draws", [900, 2_500])
+def test_how_far_the_interpolant_may_be_off_is_added(draws):
+    """A function that is large, not a probability, so that the distance of its pieces shows."""
+    event = Event(draws, draws, lambda p, q: 1e6 * (0.7 + p * (1 - q)))
+    found, (left, right) = module._supremum(event, 0.3, 1.2, 1.0, 0.0, 1e6)
+    off = module._distance(np.array([left]), np.array([right]), 1.0, 0.0, draws, draws)[0]
+    assert 1e-4 < off <= 10.0
+    assert found - module._largest_on(event, left, right, 1.0, 0.0) == pytest.approx(off, rel=1e-3)
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 64, 65, 200])
