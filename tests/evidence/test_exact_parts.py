@@ -61,6 +61,7 @@ def limit(x, n, y, m, z, delta):
         (20, 20, 0, 40, 1.6, 0.0),
         (200, 200, 30, 40, 3.0, 0.05),
         (20, 20, 3, 400, 1.6, 0.2),
+        (20, 20, 3, 400, 1.6, 0.8),
         (19, 20, 38, 40, 0.7, 0.0),
     ],
 )
@@ -245,9 +246,9 @@ def test_windows_are_bernstein_s(draws, tail):
 
 
 def test_windows_of_impossible_shares_stay_inside():
-    """The variance is never below 0, though rounding may take a share above 1."""
-    starts, stops = module._windows(10, np.array([1.0 + 1e-9]), 1e-3)
-    assert starts.tolist() == [5]
+    """The variance is never below 0, whatever a share."""
+    starts, stops = module._windows(10, np.array([1.5]), 1e-3)
+    assert starts.tolist() == [10]
     assert stops.tolist() == [10]
 
 
@@ -332,6 +333,16 @@ INTERVALS = [
     (1.16, 1.19, 1.0, 0.05, 400, 1),
     (0.99, 1.49, 4.8, 0.05, 20, 0),
     (1.47, 1.51, 1.5, 0.8, 20, 1),
+    (0.0, 0.09, 1.0, 0.8, 400, 1),
+    (0.0, 1.215, 0.38, 0.8, 1, 0),
+    # wider than any that is asked for, or elsewhere
+    (-0.25, 3.39, 0.086, 0.0, 5, 0),
+    (-1.386, -1.271, 0.69, 0.8, 5, 0),
+    (-1.44, 0.645, 0.267, 0.0, 5, 0),
+    (2.38, 2.79, 0.898, 0.05, 5, 2),
+    (-0.958, 0.351, 0.256, 0.05, 5, 0),
+    (1.45, 1.81, 0.454, 0.05, 2, 0),
+    (-0.217, 0.804, 0.204, 0.0, 2, 2),
 ]
 
 
