@@ -93,6 +93,37 @@ def test_critical_hits_are_where_the_bound_passes_the_claim():
         assert float(lower_bound(hits - 1, 80, others, 80, 0.05, method="clopper-pearson")) <= 0.4
 
 
+def test_one_hit_may_be_enough():
+    """At a lax level: one of twenty against none."""
+    assert lower_bound([0, 1], 20, 0, 20, 0.2, method="score").tolist() == [
+        0.0,
+        pytest.approx(0.366, abs=1e-3),
+    ]
+    assert critical_hits(20, np.array([0.0]), 0.2, 0.0, "score", 0.3).tolist() == [1.0]
+
+
+def test_what_chance_alone_shows_often_enough_is_detected_at_no_difference():
+    assert detectable(100, 0.3, 0.5, power=0.1, method="clopper-pearson") == 0.0
+
+
+def test_a_single_draw_is_a_sample():
+    assert detectable(1, 0.3, 0.05) == math.inf
+
+
+@pytest.mark.parametrize(("n", "q", "count"), [(50, 0.01, 10), (5_000, 0.3, 129)])
+def test_counts_looked_at_are_all_but_a_billionth(monkeypatch, n, q, count):
+    """At either end; and no more of them than promised."""
+    asked = []
+    plain = critical_hits
+    monkeypatch.setattr(module, "critical_hits", lambda *a: [asked.append(a), plain(*a)][1])
+    detectable(n, q, 0.05, method="katz")
+    nodes = asked[0][1]
+    assert len(nodes) == count
+    assert stats.binom.cdf(nodes[0] - 1, n, q) <= 1e-9 < stats.binom.cdf(nodes[0], n, q)
+    assert stats.binom.sf(nodes[-1], n, q) <= 1e-9 < stats.binom.sf(nodes[-1] - 1, n, q)
+    assert np.ptp(np.diff(nodes)) <= 1
+
+
 def looks(monkeypatch, least):
     """Let the exact test reject from ``least(y)`` hits, and note what it is asked."""
     asked = []
@@ -166,7 +197,9 @@ def test_no_critical_count_is_above_one_more_than_all(monkeypatch):
         ({"q": 0.0}, "q must"),
         ({"q": 1.0}, "q must"),
         ({"alpha": 0.0}, "alpha must"),
+        ({"alpha": 1.0}, "alpha must"),
         ({"delta": 1.0}, "delta must"),
+        ({"power": 0.0}, "power must"),
         ({"power": 1.0}, "power must"),
         ({"claimed": -0.1}, "claimed must"),
         ({"claimed": math.inf}, "claimed must"),
