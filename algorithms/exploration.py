@@ -6,8 +6,10 @@ passed over without changing anything. So one plan serves all runs that enter by
 
 from __future__ import annotations
 
-import heapq
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,15 @@ from scipy.sparse import csr_array
 
 from pdpaudit.network import SearchInstance
 
-from .simulation import shelf, targeted_mask
+from .orders import orders_in_step, step_pays, targets_in_order
+from .simulation import component_labels, component_members, shelf, targeted_mask
 
-__all__ = ["Exploration", "exploration", "explored", "neighbours_of", "targets_in_order"]
+__all__ = ["Exploration", "exploration", "explorations", "explored", "neighbours_of"]
 
 Ints = npt.NDArray[np.int64]
+
+#: Pairs of targets and neighbours looked at together: as many as stay close to the processor.
+ROOM = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +72,60 @@ def exploration(instance: SearchInstance, start: tuple[int, ...], most: int) -> 
     Exploration
         O(e log e) for e edges at the component, most of it in array operations.
     """
-    key = ("exploration", start, most)
-    return shelf(instance, "outputs").get(
-        key, lambda: _worked_out(instance, start, most), Exploration.weight
-    )
+
+    def build() -> Exploration:
+        targets, counts = targets_in_order(instance, start, most)
+        return _worked_out(instance, targets[None], counts[None], len(start))[0]
+
+    return shelf(instance, "outputs").get(_key(start, most), build, Exploration.weight)
+
+
+def explorations(
+    instance: SearchInstance, starts: Iterable[int], most: int
+) -> dict[int, Exploration]:
+    """Return :func:`exploration` from each of some targets, those of one component together.
+
+    Parameters
+    ----------
+    instance : SearchInstance
+        The network.
+    starts : iterable of int
+        Targets, each to start from alone.
+    most : int
+        Targets to find at most.
+
+    Returns
+    -------
+    dict
+        The plan by target.
+    """
+    kept, labels = shelf(instance, "outputs"), component_labels(instance)
+    plans: dict[int, Exploration] = {}
+    unknown: dict[int, list[int]] = defaultdict(list)
+    for start in sorted(set(starts)):
+        known = kept.kept.get(_key((start,), most))
+        if known is None:
+            unknown[int(labels[start])].append(start)
+        else:
+            plans[start] = known
+    for label, some in unknown.items():
+        members = component_members(instance)[label]
+        if step_pays(len(some), len(members)) and len(members) <= most:
+            orders = orders_in_step(instance, members, np.array(some))
+            for start, plan in zip(some, _worked_out(instance, *orders, 1), strict=True):
+                kept.get(_key((start,), most), partial(_itself, plan), Exploration.weight)
+                plans[start] = plan
+        else:
+            plans |= {start: exploration(instance, (start,), most) for start in some}
+    return plans
+
+
+def _itself(plan: Exploration) -> Exploration:
+    return plan
+
+
+def _key(start: tuple[int, ...], most: int) -> tuple[str, tuple[int, ...], int]:
+    return "exploration", start, most
 
 
 def explored(
@@ -97,9 +153,12 @@ def explored(
     """
     unknown = open_[plan.protected]
     asked = plan.protected[unknown]
-    paid = np.concatenate(([0], np.cumsum(unknown)))
     before = plan.before[plan.started :]
-    found = calls + np.arange(1, len(before) + 1) + paid[before]
+    if not len(before):
+        return before, calls + len(asked), asked
+    paid = np.zeros(len(unknown) + 1, dtype=np.int64)
+    np.cumsum(unknown, out=paid[1:])
+    found = np.arange(calls + 1, calls + 1 + len(before)) + paid[before]
     return found, calls + len(before) + len(asked), asked
 
 
@@ -124,121 +183,102 @@ def neighbours_of(
     return adjacency.indices[place].astype(np.int64), owner
 
 
-def _worked_out(instance: SearchInstance, start: tuple[int, ...], most: int) -> Exploration:
-    adjacency = instance.adjacency
-    targets, counts = targets_in_order(instance, start, most)
-    # The rank by which a target was chosen, as one number: larger is earlier.
-    width = adjacency.shape[0] + 1
-    chosen = counts[len(start) :] * width - targets[len(start) :]
-    x, owner = neighbours_of(adjacency, targets)
+def _worked_out(
+    instance: SearchInstance, targets: Ints, counts: Ints, started: int
+) -> list[Exploration]:
+    """Return the plans that find the same targets, each in its order, a row of ``targets``."""
+    size, n = targets.shape[1], instance.adjacency.shape[0]
+    members = np.sort(targets[0])
+    x, owner = neighbours_of(instance.adjacency, members)
     outside = ~targeted_mask(instance)[x]
     x, owner = x[outside], owner[outside]
-    if not len(x):
-        return Exploration(targets, len(start), x, np.zeros(len(targets), dtype=np.int64))
-    # A vertex met for the r-th time has rank (r, index) until it is met again or asked about.
+    if not len(x) or size == started:
+        protected, before = np.unique(x), np.zeros(size, dtype=np.int64)
+        return [Exploration(row, started, protected, before) for row in targets]
     order = np.argsort(x, kind="stable")
     x, owner = x[order], owner[order]
     first = np.flatnonzero(np.diff(x, prepend=-1))
-    size = np.diff(np.append(first, len(x)))
-    times = np.arange(len(x)) - np.repeat(first, size) + 1
-    met = np.maximum(owner - (len(start) - 1), 0)
-    turn = np.minimum.reduceat(_first_below(chosen, met, times * width - x), first)
-    when = np.argsort(turn, kind="stable")
-    before = np.searchsorted(turn[when], np.arange(len(chosen)), side="right")
-    before = np.concatenate((np.zeros(len(start), dtype=np.int64), before))
-    return Exploration(targets, len(start), x[first][when], before)
+    degree = np.diff(first, append=len(x))
+    # The rank by which a target was chosen, as one number: larger is earlier. A vertex met for
+    # the r-th time has rank (r, index) until it is met again or asked about.
+    width = n + 1
+    largest = max(int(counts.max()), int(degree.max())) + 1
+    chosen = (counts[:, started:] * width - targets[:, started:]).astype(_kind(largest * width))
+    bound = ((np.arange(len(x)) - np.repeat(first, degree) + 1) * width - x).astype(chosen.dtype)
+    met = np.maximum(_places(members, targets, n) - (started - 1), 0)
+    protected = x[first]
+    plans = []
+    at_once = max(1, ROOM // len(x))
+    for begin in range(0, len(targets), at_once):
+        rows = slice(begin, begin + at_once)
+        turns = _turns(chosen[rows], met[rows, owner], bound, first)
+        asked = protected[np.argsort(turns, axis=1, kind="stable")]
+        for row, turn in enumerate(turns):
+            before = np.cumsum(np.bincount(turn + started, minlength=size)[:size])
+            plans.append(Exploration(targets[begin + row], started, asked[row], before))
+    return plans
 
 
-def targets_in_order(
-    instance: SearchInstance, start: tuple[int, ...], most: int
-) -> tuple[Ints, Ints]:
-    """Return the targets that statistic-first search finds, and their found neighbours.
+def _kind(most: int) -> type[np.signedinteger[Any]]:
+    """Return the narrowest integers that hold so large a number; half the width, half the time."""
+    return next(k for k in (np.int16, np.int32, np.int64) if most <= np.iinfo(k).max)
 
-    Protected vertices are left out: they come and go between targets without changing the order
-    of these, see :func:`.sfs.sfs`.
 
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    start : tuple of int
-        Targets to start from.
-    most : int
-        Targets to find at most.
+def _places(members: Ints, targets: Ints, n: int) -> npt.NDArray[Any]:
+    """Return the place of each member in each row of targets."""
+    size = len(members)
+    number = np.empty(n, dtype=np.int32)
+    number[members] = np.arange(size)
+    places = np.empty(targets.shape, dtype=np.int32)
+    np.put_along_axis(places, number[targets], np.arange(size, dtype=np.int32)[None], axis=1)
+    return places
 
-    Returns
-    -------
-    targets, counts : ndarray of int, shape (J,)
-        The targets in the order found, ``start`` first, and with how many found neighbours each
-        was chosen. O(e log e) for e edges between two of them, beside their degrees.
 
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
-    >>> targeted = np.array([True, False, True, True, True])
-    >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
-    >>> [array.tolist() for array in targets_in_order(instance, (0,), most=9)]
-    [[0, 2, 3], [0, 1, 2]]
+def _turns(
+    chosen: npt.NDArray[Any], met: npt.NDArray[Any], bound: npt.NDArray[Any], first: Ints
+) -> npt.NDArray[Any]:
+    """Return before which of the chosen each neighbour is asked about, their number if after all.
+
+    ``met[e, first[i]:first[i + 1]]`` are the times at which neighbour i gets the ranks
+    ``bound[first[i]:first[i + 1]]``, in any order. It is asked before the first target chosen with
+    a lower rank than its own.
     """
-    near = _targeted_neighbours(instance)
-    found, counts = list(start), [0] * len(start)
-    path_1 = dict.fromkeys(start, -1)
-    heap: list[tuple[int, int]] = []
-
-    def meet(vertex: int) -> None:
-        for x in near(vertex):
-            count = path_1.get(x, 0)
-            if count >= 0:
-                path_1[x] = count + 1
-                heapq.heappush(heap, (-count - 1, x))
-
-    for vertex in start:
-        meet(vertex)
-    while heap and len(found) < len(start) + most:
-        negative, best = heapq.heappop(heap)
-        if -negative == path_1[best]:
-            found.append(best)
-            counts.append(-negative)
-            path_1[best] = -1
-            meet(best)
-    return np.array(found, dtype=np.int64), np.array(counts, dtype=np.int64)
-
-
-def _targeted_neighbours(instance: SearchInstance) -> Any:
-    """Return what tells the targeted neighbours of a target; each is looked up once."""
-    adjacency, targeted = instance.adjacency, targeted_mask(instance)
-    known: dict[int, list[int]] = instance.remember("exploration: neighbours", dict)
-
-    def near(vertex: int) -> list[int]:
-        if vertex not in known:
-            row = adjacency.indices[adjacency.indptr[vertex] : adjacency.indptr[vertex + 1]]
-            known[vertex] = row[targeted[row]].tolist()
-        return known[vertex]
-
-    return near
-
-
-def _first_below(values: Ints, begin: Ints, bounds: Ints) -> Ints:
-    """Return the first index from ``begin`` on at which ``values`` is below the bound.
-
-    Minima over ranges of 2^l tell in O(log J) steps how far one may go; J where there is none.
-
-    Examples
-    --------
-    >>> _first_below(np.array([5, 3, 4, 1]), np.array([0, 0, 2, 3]), np.array([4, 1, 4, 9]))
-    array([1, 4, 3, 3])
-    """
-    minima = [values]
-    while 2 * (1 << (len(minima) - 1)) <= len(values):
+    many, length = chosen.shape
+    pairs, stride = met.shape[1], length + 1
+    whose = np.repeat(np.arange(len(first)), np.diff(first, append=pairs))
+    # One sort puts the times of each neighbour in order.
+    shift = (whose * stride).astype(_kind((len(first) + 1) * stride))
+    met = np.sort(met + shift, axis=1) - shift
+    until = np.empty_like(met)
+    until[:, :-1] = met[:, 1:]
+    until[:, np.append(first[1:], pairs) - 1] = length
+    # Minima over ranges of 2^l; a last column below all stops whoever comes to the end.
+    low = np.full((many, stride), np.iinfo(chosen.dtype).min, dtype=chosen.dtype)
+    low[:, :-1] = chosen
+    minima = [low.reshape(-1)]
+    while 1 << len(minima) <= length:
         half = 1 << (len(minima) - 1)
-        minima.append(np.minimum(minima[-1][:-half], minima[-1][half:]))
-    at = begin.copy()
-    for level in range(len(minima) - 1, -1, -1):
-        reach = minima[level]
-        if not len(reach):
-            continue
-        inside = at < len(reach)
-        at[inside & (reach[np.minimum(at, len(reach) - 1)] >= bounds)] += 1 << level
-    return at
+        longer = minima[-1].copy()
+        np.minimum(longer[:-half], longer[half:], out=longer[:-half])
+        minima.append(longer)
+    tables = np.concatenate(minima)
+    # A range is the union of two of these, which may overlap: where they begin.
+    lengths = np.arange(length + 1)
+    level = np.maximum(np.frexp(lengths)[1] - 1, 0)
+    row = np.arange(many)[:, None]
+    begin, span = met + row * stride, until - met
+    one = (level * low.size)[span]
+    one += begin
+    other = (lengths - (1 << level))[span]
+    other += one
+    lowest = np.minimum(tables[one], tables[other])
+    asked = np.flatnonzero((lowest < bound) & (span > 0))
+    who = (row * len(first) + whose).reshape(-1)[asked]
+    once = np.flatnonzero(np.diff(who, prepend=-1))
+    asked, who = asked[once], who[once]
+    at, limit = begin.reshape(-1)[asked], bound[asked % pairs]
+    for half in range(len(minima) - 1, -1, -1):
+        at += (minima[half][at] >= limit).astype(at.dtype) << half
+    turn = np.full(many * len(first), length, dtype=_kind(length))
+    turn[who] = at % stride
+    return turn.reshape(many, len(first))

@@ -29,6 +29,11 @@ class Growing(Protocol):
         """The scores now, shape ``(n,)``; not to be modified."""
         ...
 
+    @property
+    def largest(self) -> float:
+        """A bound on the scores from above, at least 0."""
+        ...
+
     def add(self, label: int) -> Ints:
         """Count one component more; return whose score is other than 0 for the first time."""
         ...
@@ -65,38 +70,43 @@ class _CommonNeighbours:
         n = instance.adjacency.shape[0]
         self._instance = instance
         self._near = np.zeros(n, dtype=np.bool_)
-        self._scratch = np.empty(n, dtype=np.int64)
         self.scores: Floats = np.zeros(n)
+        self.largest = 0.0
 
     def add(self, label: int) -> Ints:
-        around = _around(self._instance, label)
-        new = around[~self._near[around]]
-        self._near[new] = True
-        counted, _ = neighbours_of(self._instance.adjacency, new)
-        fresh = counted[self.scores[counted] == 0]
-        np.add.at(self.scores, counted, 1.0)
-        return self._distinct(fresh)
+        around, counted, counts = self._share(label)
+        # Who was in N(S) before counts already, and whoever it counts for has been met.
+        before = around[self._near[around]]
+        old = self.scores[counted]
+        new = old + counts
+        self.scores[counted] = new
+        self.largest = max(self.largest, float(new.max(initial=0.0)))
+        if len(before):
+            indptr, indices = self._instance.adjacency.indptr, self._instance.adjacency.indices
+            rows = zip(indptr[before].tolist(), indptr[before + 1].tolist(), strict=True)
+            twice = np.concatenate([indices[begin:end] for begin, end in rows])
+            np.subtract.at(self.scores, twice, 1.0)
+        self._near[around] = True
+        fresh: Ints = counted[old == 0]
+        return fresh
 
     def copy(self) -> Growing:
-        """Return the same scores, to grow by themselves; the scratch is nobody's."""
+        """Return the same scores, to grow by themselves."""
         return _copied(self, "_near", "scores")
 
-    def _distinct(self, vertices: Ints) -> Ints:
-        """Return each vertex once, without sorting: that which was written down last."""
-        number = np.arange(len(vertices))
-        self._scratch[vertices] = number
-        last: Ints = vertices[self._scratch[vertices] == number]
-        return last
+    def _share(self, label: int) -> tuple[Ints, Ints, Floats]:
+        """Return N(component), and the CN of everyone with it alone where it is not 0."""
 
+        def build() -> tuple[Ints, Ints, Floats]:
+            adjacency = self._instance.adjacency
+            members = component_members(self._instance)[label]
+            around = np.unique(neighbours_of(adjacency, members)[0])
+            counted, counts = np.unique(neighbours_of(adjacency, around)[0], return_counts=True)
+            return around, counted, counts.astype(np.float64)
 
-def _around(instance: SearchInstance, label: int) -> Ints:
-    """Return the neighbours of a component; O(its edges) the first time."""
-
-    def build() -> Ints:
-        members = component_members(instance)[label]
-        return np.unique(neighbours_of(instance.adjacency, members)[0])
-
-    return shelf(instance, "outputs").get(("around", label), build, len)
+        return shelf(self._instance, "outputs").get(
+            ("around", label), build, lambda share: len(share[0]) + 2 * len(share[1])
+        )
 
 
 class _Sums:
@@ -106,12 +116,14 @@ class _Sums:
         self._instance, self._sop = instance, sop
         self._seen = np.zeros(instance.adjacency.shape[0], dtype=np.bool_)
         self.scores: Floats = np.zeros(instance.adjacency.shape[0])
+        self.largest = 0.0
 
     def add(self, label: int) -> Ints:
         vertices, values = self._share(label)
         fresh = vertices[~self._seen[vertices]]
         self._seen[vertices] = True
         self.scores[vertices] += values
+        self.largest = max(self.largest, float(self.scores[vertices].max(initial=0.0)))
         return fresh
 
     def copy(self) -> Growing:
@@ -137,6 +149,7 @@ class _Anew:
         self._seen = np.zeros(instance.adjacency.shape[0], dtype=np.bool_)
         self._labels: tuple[int, ...] = ()
         self.scores: Floats = np.zeros(instance.adjacency.shape[0])
+        self.largest = 0.0
 
     def add(self, label: int) -> Ints:
         self._labels = tuple(sorted((*self._labels, label)))
@@ -148,6 +161,7 @@ class _Anew:
 
         key: Any = ("scores", self._sop, self._labels)
         self.scores = shelf(self._instance, "states").get(key, build, len)
+        self.largest = float(self.scores.max(initial=0.0))
         fresh = np.flatnonzero((self.scores != 0) & ~self._seen)
         self._seen[fresh] = True
         return fresh

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ from .laws.worst_case import main_text_bound
 from .memoryless import sample_winners
 from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .searching import examine, ranked, score, targeting, unexamined
-from .trajectories import Rule, draw_trajectory
+from .trajectories import Rule, draw_trajectories
 
 __all__ = ["PTargetMainText", "search_until_found"]
 
@@ -143,12 +143,12 @@ class PTargetMainText:
         noise = self.distribution(instance)
         return sample_winners(instance, self.sop, noise, self.components - 1, size, rng)
 
-    def trajectory(
-        self, instance: SearchInstance, budget: int, rng: np.random.Generator
-    ) -> Trajectory:
-        """Return how a run goes on; see :func:`.draw_trajectory`."""
+    def trajectories(
+        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return how runs go on; see :func:`.draw_trajectories`."""
         rule = Rule(self.distribution(instance))
-        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+        return draw_trajectories(instance, self.sop, rule, self.components - 1, budget, rngs)
 
     def round_loss(self, instance: SearchInstance) -> RoundLoss:
         """Return what a component found costs: ε as claimed, and twice that in truth.

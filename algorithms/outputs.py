@@ -7,7 +7,7 @@ from itertools import chain
 
 from pdpaudit.network import SearchInstance
 
-from .exploration import targets_in_order
+from .orders import targets_in_order
 from .simulation import shelf
 
 __all__ = ["component_order", "output_of", "outputs_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,7 +38,7 @@ from .search_com import (
     search_com_question,
 )
 from .searching import targeting
-from .trajectories import Rule, draw_trajectory
+from .trajectories import Rule, draw_trajectories
 
 __all__ = ["PTarget"]
 
@@ -128,16 +128,16 @@ class PTarget:
         )
         return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
 
-    def trajectory(
-        self, instance: SearchInstance, budget: int, rng: np.random.Generator
-    ) -> Trajectory:
-        """Return how a run goes on; see :func:`.draw_trajectory`."""
+    def trajectories(
+        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return how runs go on; see :func:`.draw_trajectories`."""
         n = instance.adjacency.shape[0]
         noises = calibration(
             self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
         )
         rule = Rule(Laplace(noises.score_scale), limit=noises.limit, limit_scale=noises.limit_scale)
-        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+        return draw_trajectories(instance, self.sop, rule, self.components - 1, budget, rngs)
 
     def round_loss(self, instance: SearchInstance) -> RoundLoss:
         """Return what a component found costs: ε as claimed, and what is proved of one round.

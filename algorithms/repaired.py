@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -35,7 +35,7 @@ from .laws.noise import Exponential, Gumbel, Laplace, Noise
 from .memoryless import sample_winners
 from .proving import RoundView, enclose_winners, found_and_left, view_again, view_of_round
 from .searching import examine, ranked, score, targeting
-from .trajectories import Rule, draw_trajectory
+from .trajectories import Rule, draw_trajectories
 
 __all__ = ["NoiseName", "PTargetRepaired", "search_above_threshold"]
 
@@ -223,12 +223,12 @@ class PTargetRepaired:
         rounds = self.components - 1
         return sample_winners(instance, self.sop, noise, rounds, size, rng, self.threshold)
 
-    def trajectory(
-        self, instance: SearchInstance, budget: int, rng: np.random.Generator
-    ) -> Trajectory:
-        """Return how a run goes on; see :func:`.draw_trajectory`."""
+    def trajectories(
+        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return how runs go on; see :func:`.draw_trajectories`."""
         rule = Rule(self.distribution(instance), threshold=self.threshold)
-        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+        return draw_trajectories(instance, self.sop, rule, self.components - 1, budget, rngs)
 
     def round_loss(self, instance: SearchInstance) -> RoundLoss:
         """Return what a component found costs: what is claimed, which is proved."""

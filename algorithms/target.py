@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from pdpaudit.network import SearchInstance
 from .arguments import check_search, query_limit
 from .laws.noise import Laplace
 from .searching import examine, ranked, score, targeting, unexamined
-from .trajectories import Rule, draw_trajectory
+from .trajectories import Rule, draw_trajectories
 
 __all__ = ["Target", "search_best_first"]
 
@@ -89,12 +90,12 @@ class Target:
         """Return the point mass on the one output."""
         return Law({self._search(instance.fresh()): 1.0})
 
-    def trajectory(
-        self, instance: SearchInstance, budget: int, rng: np.random.Generator
-    ) -> Trajectory:
-        """Return how the search goes on; see :func:`.draw_trajectory`."""
+    def trajectories(
+        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return how runs go on; see :func:`.draw_trajectories`."""
         rule = Rule(Laplace(0.0), limit=query_limit(self.stop, instance.adjacency.shape[0]))
-        return draw_trajectory(instance, self.sop, rule, self.components - 1, budget, rng)
+        return draw_trajectories(instance, self.sop, rule, self.components - 1, budget, rngs)
 
     def _search(self, instance: Instance) -> tuple[int, ...]:
         return targeting(

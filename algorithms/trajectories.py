@@ -2,9 +2,9 @@
 
 A round ends at its best target, so all that is needed is that target's noisy score and which of
 the unexamined protected vertices have a larger one. Vertices of score 0 are many and alike: how
-many of them come first is one binomial draw, and which they are is uniform. Statistic-first search
-follows a plan that all runs share (:mod:`.exploration`), and scores grow with the targets found
-(:mod:`.growing`).
+many of them come first is one binomial draw, and which they are matters only once one of them is
+looked at. Statistic-first search follows a plan that runs share (:mod:`.exploration`), and scores
+grow with the targets found (:mod:`.growing`).
 
 To draw so, one must know the partition. A simulator may; see :mod:`.simulation`.
 """
@@ -12,9 +12,9 @@ To draw so, one must know the partition. A simulator may; see :mod:`.simulation`
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,22 +23,23 @@ from pdpaudit.contracts import StatisticOfProximity, Trajectory
 from pdpaudit.network import SearchInstance
 
 from .counting import survival
-from .exploration import exploration, explored
+from .exploration import Exploration, exploration, explorations, explored
 from .growing import Growing, growing
 from .laws.noise import Gumbel, Laplace, Noise
 from .simulation import (
     component_labels,
     remaining,
-    seed_components,
     shelf,
     targeted_mask,
 )
 
-__all__ = ["Rule", "draw_trajectory"]
+__all__ = ["Rule", "draw_trajectories"]
 
 Ints = npt.NDArray[np.int64]
-Vertices = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
+
+#: Runs go on side by side as long as they know no more than so many vertices together.
+ROOM = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,15 @@ class Rule:
     limit_scale: float = 0.0
 
 
-def draw_trajectory(
+def draw_trajectories(
     instance: SearchInstance,
     sop: StatisticOfProximity,
     rule: Rule,
     rounds: int,
     budget: int,
-    rng: np.random.Generator,
-) -> Trajectory:
-    """Draw one run of statistic-first search and search rounds in turn.
+    rngs: Sequence[np.random.Generator],
+) -> list[Trajectory]:
+    """Draw runs of statistic-first search and search rounds in turn.
 
     Parameters
     ----------
@@ -85,14 +86,15 @@ def draw_trajectory(
         Search rounds at most.
     budget : int
         Oracle calls at most.
-    rng : Generator
-        Source of all randomness.
+    rngs : sequence of Generator
+        Source of all randomness of each run.
 
     Returns
     -------
-    Trajectory
-        Equal in law to a run cut off there. A round costs a random number for each target left
-        and each unexamined vertex whose score is not 0, beside the vertices asked about.
+    list of Trajectory
+        Each equal in law to a run cut off there, and the same whatever runs beside it. A round
+        costs a random number for each target left, beside the vertices asked about and those whose
+        scores change.
 
     Examples
     --------
@@ -102,13 +104,55 @@ def draw_trajectory(
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
     >>> network = Network(adjacency, np.array([True, False, True, False, True]), seeds=(0,))
     >>> rule, rng = Rule(Laplace(0.0)), np.random.default_rng(1)
-    >>> run = draw_trajectory(network.instance(), CN(), rule, 5, 10, rng)
+    >>> (run,) = draw_trajectories(network.instance(), CN(), rule, 5, 10, [rng])
     >>> run.vertices.tolist(), run.found.tolist(), run.discoveries.tolist()
     ([2, 4], [2, 4], [2, 4])
     """
-    labels = component_labels(instance)
+    at_once = max(1, ROOM // instance.adjacency.shape[0])
+    done: list[Trajectory] = []
+    for first in range(0, len(rngs), at_once):
+        runs = [
+            _run(_after_seeds(instance, sop, budget), rule, rounds, budget, rng)
+            for rng in rngs[first : first + at_once]
+        ]
+        done += _together(instance, runs, budget)
+    return done
+
+
+#: A run, which asks what statistic-first search does from the target its round has found.
+Run: TypeAlias = Generator[int, Exploration | None, Trajectory]
+
+
+def _together(instance: SearchInstance, runs: Sequence[Run], budget: int) -> list[Trajectory]:
+    """Let runs go on side by side, so that what they ask is worked out together."""
+    ended: dict[int, Trajectory] = {}
+    answers: dict[int, Exploration | None] = dict.fromkeys(range(len(runs)))
+    while answers:
+        asked: dict[int, int] = {}
+        for number, answer in answers.items():
+            try:
+                asked[number] = runs[number].send(answer)
+            except StopIteration as end:
+                ended[number] = end.value
+        plans = explorations(instance, asked.values(), budget)
+        answers = {number: plans[winner] for number, winner in asked.items()}
+    return [ended[number] for number in range(len(runs))]
+
+
+@dataclass(eq=False)
+class _Course:
+    """A run so far: what it knows, the calls made, the targets found and when."""
+
+    state: _State
+    calls: int
+    vertices: list[Ints]
+    found: list[Ints]
+
+
+def _run(course: _Course, rule: Rule, rounds: int, budget: int, rng: np.random.Generator) -> Run:
+    state, calls = course.state, course.calls
+    vertices, found = [*course.vertices], [*course.found]
     discoveries: list[int] = []
-    state, calls, vertices, found = _after_seeds(instance, sop, budget)
     for _ in range(rounds):
         if calls >= budget:
             break
@@ -122,8 +166,11 @@ def draw_trajectory(
         vertices.append(np.array([winner]))
         found.append(np.array([calls]))
         discoveries.append(calls)
-        new = (int(labels[winner]),)
-        calls = state.explore((winner,), new, calls, budget, vertices, found)
+        plan = yield winner
+        assert plan is not None
+        times, calls = state.explore(plan, calls, budget, rng)
+        vertices.append(plan.targets[plan.started :])
+        found.append(times)
     all_found = np.concatenate(found)
     within = int(np.searchsorted(all_found, budget, side="right"))
     return Trajectory(
@@ -134,112 +181,92 @@ def draw_trajectory(
     )
 
 
-def _after_seeds(
-    instance: SearchInstance, sop: StatisticOfProximity, budget: int
-) -> tuple[_State, int, list[Ints], list[Ints]]:
-    """Return the state of every run that has explored the seeds' components, and its calls."""
+def _after_seeds(instance: SearchInstance, sop: StatisticOfProximity, budget: int) -> _Course:
+    """Return a run that has explored the seeds' components; its state is its own."""
 
-    def build() -> tuple[_State, int, list[Ints], list[Ints]]:
+    def build() -> _Course:
         state = _State(instance, sop)
-        vertices: list[Ints] = []
-        found: list[Ints] = []
-        labels = seed_components(instance)
-        calls = state.explore(instance.seeds, labels, 0, budget, vertices, found)
-        return state, calls, vertices, found
+        plan = exploration(instance, instance.seeds, budget)
+        # Nobody has been examined yet, so nothing is drawn.
+        times, calls = state.explore(plan, 0, budget, np.random.default_rng(0))
+        return _Course(state, calls, [plan.targets[plan.started :]], [times])
 
     n = instance.adjacency.shape[0]
     key = ("trajectories", sop, budget)
-    state, calls, vertices, found = shelf(instance, "states").get(key, build, lambda _: 8 * n)
-    return state.copy(), calls, [*vertices], [*found]
-
-
-class _Pool:
-    """Vertices that are all alike, to choose from and to take out of."""
-
-    def __init__(self, members: Ints, n: int) -> None:
-        self._members = members.astype(np.int32)
-        self._place = np.full(n, -1, dtype=np.int32)
-        self._place[members] = np.arange(len(members))
-        self._size = len(members)
-
-    def __len__(self) -> int:
-        return self._size
-
-    def copy(self) -> _Pool:
-        """Return the same pool, to be used up by another run."""
-        new = object.__new__(_Pool)
-        new._members, new._place = self._members.copy(), self._place.copy()
-        new._size = self._size
-        return new
-
-    def take(self, many: int, rng: np.random.Generator) -> Vertices:
-        """Take out ``many`` members, chosen uniformly, in any order."""
-        return self._take(rng.choice(self._size, many, replace=False, shuffle=False))
-
-    def remove(self, vertices: Vertices) -> None:
-        """Take out those of some distinct vertices that are in; O(their number)."""
-        places = self._place[vertices]
-        self._take(places[places >= 0])
-
-    def _take(self, places: Vertices) -> Vertices:
-        taken: Vertices = self._members[places]
-        if not len(taken):
-            return taken
-        self._place[taken] = -1
-        # Who is left at the end moves into the gaps further up.
-        self._size -= len(taken)
-        end = self._members[self._size : self._size + len(taken)]
-        movers = end[self._place[end] >= 0]
-        gaps = places[places < self._size]
-        self._members[gaps] = movers
-        self._place[movers] = gaps
-        return taken
+    course = shelf(instance, "states").get(key, build, lambda _: 8 * n)
+    return replace(course, state=course.state.copy())
 
 
 class _State:
-    """What a run has found and examined."""
+    """What a run has found and examined.
+
+    Protected vertices that are far, whose score has always been 0, are all alike: who of them was
+    examined is drawn when one of them is looked at for the first time, until then it is a number.
+    """
 
     def __init__(self, instance: SearchInstance, sop: StatisticOfProximity) -> None:
-        n = instance.adjacency.shape[0]
-        self._instance = instance
         self._labels = component_labels(instance)
         self._growing: Growing = growing(instance, sop)
+        self._shared = False
         self._left = remaining(instance, ())
-        #: The unexamined protected vertices; those never seen with a score other than 0; the rest.
-        self._open = ~targeted_mask(instance)
-        self._far = _Pool(np.flatnonzero(self._open), n)
+        self._far = ~targeted_mask(instance)
+        self._number_far = int(self._far.sum())
+        self._far_examined = 0
+        #: Not known to be examined.
+        self._open = self._far.copy()
+        #: Protected vertices that have had another score.
         self._near = np.empty(0, dtype=np.int64)
-
-    def explore(
-        self,
-        start: tuple[int, ...],
-        labels: Sequence[int],
-        calls: int,
-        budget: int,
-        vertices: list[Ints],
-        found: list[Ints],
-    ) -> int:
-        """Explore the components of ``start``; return the calls made in the end."""
-        plan = exploration(self._instance, start, budget)
-        times, calls, asked = explored(plan, self._open, calls)
-        vertices.append(plan.targets[plan.started :])
-        found.append(times)
-        for label in labels:
-            self._left = self._left[self._labels[self._left] != label]
-            fresh = self._growing.add(label)
-            fresh = fresh[self._open[fresh]]
-            self._far.remove(fresh)
-            self._near = np.concatenate((self._near, fresh))
-        self._close(asked)
-        return calls
 
     def copy(self) -> _State:
         """Return the same state, to be carried on by another run."""
         new = object.__new__(_State)
         vars(new).update(vars(self))
-        new._growing, new._far = self._growing.copy(), self._far.copy()
-        new._open = self._open.copy()
+        new._shared = True
+        new._far, new._open = self._far.copy(), self._open.copy()
         return new
+
+    def explore(
+        self, plan: Exploration, calls: int, budget: int, rng: np.random.Generator
+    ) -> tuple[Ints, int]:
+        """Follow a plan; return when its targets are found, and the calls made in the end.
+
+        Where these are ``budget`` or more the run is over, and what it has learnt is not kept.
+        """
+        self._look_at(plan.protected, rng)
+        times, calls, asked = explored(plan, self._open, calls)
+        if calls < budget:
+            self._open[asked] = False
+            self._learn(sorted({*self._labels[plan.targets[: plan.started]].tolist()}), rng)
+        return times, calls
+
+    def _learn(self, labels: Sequence[int], rng: np.random.Generator) -> None:
+        """Score everyone with these components found."""
+        if self._shared:
+            self._growing, self._shared = self._growing.copy(), False
+        for label in labels:
+            self._left = self._left[self._labels[self._left] != label]
+            fresh = self._look_at(self._growing.add(label), rng)
+            self._near = np.concatenate((self._near, fresh))
+
+    def _look_at(self, vertices: Ints, rng: np.random.Generator) -> Ints:
+        """Draw who of those far away among some distinct vertices was examined; return the others.
+
+        O(their number).
+        """
+        theirs = vertices[self._far[vertices]]
+        if not len(theirs):
+            return theirs
+        examined = 0
+        if self._far_examined:
+            others = self._number_far - self._far_examined
+            examined = int(rng.hypergeometric(self._far_examined, others, len(theirs)))
+        self._far[theirs] = False
+        self._number_far -= len(theirs)
+        if not examined:
+            return theirs
+        self._far_examined -= examined
+        self._open[theirs[_choose(examined, len(theirs), rng)]] = False
+        return theirs[self._open[theirs]]
 
     def search(self, rule: Rule, most: int, rng: np.random.Generator) -> tuple[int, int]:
         """Play a round; return the target found, or -1, and how many others were asked about.
@@ -255,7 +282,7 @@ class _State:
         winner, value = -1, -math.inf
         if len(self._left):
             noisy = self._growing.scores[self._left] + _draw(rule.noise, len(self._left), rng)
-            best = int(np.argmax(noisy))
+            best = int(noisy.argmax())
             winner, value = int(self._left[best]), float(noisy[best])
         if value < floor:
             winner, value = -1, floor
@@ -264,13 +291,9 @@ class _State:
         if ahead > limit:
             return -1, max(0, math.floor(limit) + 1)
         if ahead < most and winner >= 0:
-            self._close(near)
-            self._open[self._far.take(others, rng)] = False
+            self._open[near] = False
+            self._far_examined += others
         return winner, ahead
-
-    def _close(self, vertices: Ints) -> None:
-        self._open[vertices] = False
-        self._far.remove(vertices)
 
     def _ahead(
         self, noise: Noise, value: float, winner: int, rng: np.random.Generator
@@ -279,28 +302,49 @@ class _State:
 
         Returns some of them, and how many of those far away there are besides.
         """
-        if value == -math.inf:
-            return np.flatnonzero(self._open), 0
         if noise.scale == 0:
             everyone = np.flatnonzero(self._open)
             scores = self._growing.scores[everyone]
             first = everyone < winner if winner >= 0 else True
             return everyone[(scores > value) | ((scores == value) & first)], 0
-        self._near = self._near[self._open[self._near]]
-        scores = self._growing.scores[self._near]
-        # None is above more often than the one with the largest score: choose by that, then thin.
-        top, others = _survival(noise, value - np.array((scores.max(initial=0.0), 0.0))).tolist()
-        chosen = rng.random(len(scores)) < top
-        above = _survival(noise, value - scores[chosen])
-        near = self._near[chosen][top * rng.random(len(above)) < above]
-        return near, int(rng.binomial(len(self._far), others))
+        others = self._number_far - self._far_examined
+        if value == -math.inf:
+            return self._near[self._open[self._near]], others
+        return self._near_ahead(noise, value, rng), int(
+            rng.binomial(others, _survival_at(noise, value))
+        )
+
+    def _near_ahead(self, noise: Noise, value: float, rng: np.random.Generator) -> Ints:
+        near, scores = self._near, self._growing.scores
+        # None is above more often than the one with the largest score.
+        top = _survival_at(noise, value - self._growing.largest)
+        if (top * len(near)) ** 2 > len(near):
+            self._near = near = near[self._open[near]]
+            return near[scores[near] + _draw(noise, len(near), rng) > value]
+        # Few can be: choose by that, then thin.
+        near = near[_choose(int(rng.binomial(len(near), top)), len(near), rng)]
+        near = near[self._open[near]]
+        if not len(near):
+            return near
+        return near[top * rng.random(len(near)) < _survival(noise, value - scores[near])]
+
+
+def _choose(many: int, of: int, rng: np.random.Generator) -> Ints:
+    """Return so many distinct numbers below ``of``, uniformly, in any order."""
+    if many * many < of:
+        some = (rng.random(many) * of).astype(np.int64)
+        # Given that they are distinct they are uniform; it is cheap to try.
+        if len(set(some.tolist())) == many:
+            return some
+    return rng.permutation(of)[:many]
 
 
 def _draw(noise: Noise, size: int, rng: np.random.Generator) -> Floats:
     if noise.scale == 0:
         return np.zeros(size)
     if isinstance(noise, Laplace):
-        return rng.laplace(0.0, noise.scale, size)
+        # As the difference of two exponentials, each of which costs a quarter of a logarithm.
+        return noise.scale * (rng.standard_exponential(size) - rng.standard_exponential(size))
     if isinstance(noise, Gumbel):
         return rng.gumbel(0.0, noise.scale, size)
     return rng.exponential(noise.scale, size)
@@ -310,3 +354,11 @@ def _survival(noise: Noise, x: Floats) -> Floats:
     if isinstance(noise, Laplace):
         return survival(noise, x)
     return np.asarray(np.exp(noise.logsf(x)))
+
+
+def _survival_at(noise: Noise, x: float) -> float:
+    """Return :func:`_survival` of one number, without an array."""
+    if not isinstance(noise, Laplace):
+        return float(np.exp(noise.logsf(x)))
+    tail = 0.5 * math.exp(-abs(x) / noise.scale)
+    return tail if x > 0 else 1 - tail

@@ -435,8 +435,10 @@ class Trajectory:
 class TracingMechanism(Protocol):
     """A search that draws its trajectories without being run call by call, equal in law."""
 
-    def trajectory(self, instance: Any, budget: int, rng: np.random.Generator) -> Trajectory:
-        """Return one run, cut off after ``budget`` oracle calls."""
+    def trajectories(
+        self, instance: Any, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return a run for each generator, cut off after ``budget`` oracle calls."""
         ...
 
 

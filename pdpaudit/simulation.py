@@ -21,8 +21,9 @@ from pdpaudit.trajectories import trace, trace_by_running
 
 __all__ = ["Contestant", "default_budget", "simulate", "trajectories"]
 
-#: Runs handed to a worker at once; results never depend on it.
-CHUNK = 8
+#: Runs done at once, at least and at most, and in about how many seconds; results never depend on
+#: it. Together they share more, but whoever waits wants to see that it goes on.
+FEWEST, MOST, CHUNK_S = 8, 256, 1.0
 
 #: Seconds of remaining work below which starting worker processes does not pay.
 WORTH_WORKERS_S = 4.0
@@ -219,21 +220,27 @@ def trajectories(
     if not random:
         watcher.advance(runs - 1)
         return [first]
-    parts = [range(start, min(start + CHUNK, runs)) for start in range(1, runs, CHUNK)]
     done: dict[int, list[Trajectory]] = {}
-    spent = time.perf_counter() - began
-    while parts and (jobs == 1 or spent * sum(map(len, parts)) <= WORTH_WORKERS_S):
-        part = parts.pop(0)
+    spent, start = time.perf_counter() - began, 1
+    # The first works out what all runs share; later ones tell the price of one.
+    while start < runs and (jobs == 1 or start == 1 or spent * (runs - start) <= WORTH_WORKERS_S):
+        part = range(start, min(start + _fitting(spent), runs))
         began = time.perf_counter()
-        done[part.start] = work(part)
-        # What all runs share has been worked out by the first; later ones tell the price of one.
+        done[start] = work(part)
         spent = (time.perf_counter() - began) / len(part)
         watcher.advance(len(part))
-    if parts:
-        for start, some in _elsewhere(work, parts, jobs):
-            done[start] = some
-            watcher.advance(len(some))
-    return [first, *(run for start in sorted(done) for run in done[start])]
+        start = part.stop
+    size = _fitting(spent)
+    parts = [range(some, min(some + size, runs)) for some in range(start, runs, size)]
+    for some, theirs in _elsewhere(work, parts, jobs) if parts else ():
+        done[some] = theirs
+        watcher.advance(len(theirs))
+    return [first, *(run for some in sorted(done) for run in done[some])]
+
+
+def _fitting(spent: float) -> int:
+    """Return how many runs to do at once, if one takes so many seconds."""
+    return min(max(FEWEST, int(CHUNK_S / max(spent, 1e-9))), MOST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,16 +258,18 @@ class _Work:
         """Return run 0, and whether it used any randomness."""
         rng = stream(self.seed, "simulate", self.one.name, 0)
         before = repr(rng.bit_generator.state)
-        run = self._run(rng)
+        (run,) = self._runs([rng])
         return run, repr(rng.bit_generator.state) != before
 
     def __call__(self, numbers: Sequence[int]) -> list[Trajectory]:
         """Return these runs."""
-        return [self._run(stream(self.seed, "simulate", self.one.name, i)) for i in numbers]
+        return self._runs([stream(self.seed, "simulate", self.one.name, i) for i in numbers])
 
-    def _run(self, rng: np.random.Generator) -> Trajectory:
-        how = trace_by_running if self.plain else trace
-        return how(self.one.mechanism, self.network, self.instance, self.budget, rng)
+    def _runs(self, rngs: Sequence[np.random.Generator]) -> list[Trajectory]:
+        arguments = self.one.mechanism, self.network, self.instance, self.budget
+        if self.plain:
+            return [trace_by_running(*arguments, rng) for rng in rngs]
+        return trace(*arguments, rngs)
 
 
 def _elsewhere(

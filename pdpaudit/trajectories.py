@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -51,9 +51,9 @@ def trace(
     network: Network,
     instance: SearchInstance,
     budget: int,
-    rng: np.random.Generator,
-) -> Trajectory:
-    """Return one run of a search as a curve, by its own shortcut where it has one.
+    rngs: Sequence[np.random.Generator],
+) -> list[Trajectory]:
+    """Return runs of a search as curves, by its own shortcut where it has one.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ def trace(
     budget : int
         Oracle calls at most. A deployment that cuts a run off like that and lets the list out
         tells more than the list: where it is cut depends on whom the run examined.
-    rng : Generator
-        Source of all randomness.
+    rngs : sequence of Generator
+        Source of all randomness of each run.
     """
     if isinstance(mechanism, TracingMechanism):
-        return mechanism.trajectory(instance, budget, rng)
-    return trace_by_running(mechanism, network, instance, budget, rng)
+        return mechanism.trajectories(instance, budget, rngs)
+    return [trace_by_running(mechanism, network, instance, budget, rng) for rng in rngs]
 
 
 def trace_by_running(

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pdpaudit.algorithms.exploration import exploration, explored
+from pdpaudit.algorithms import orders
+from pdpaudit.algorithms.exploration import exploration, explorations, explored
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.repaired import PTargetRepaired
@@ -65,6 +66,47 @@ def test_exploration_asks_as_statistic_first_search_does(network, data):
     assert set(asked.tolist()) == set(ask.asked) - set(order)
 
 
+@given(networks(), st.integers(1, 12))
+def test_plans_made_together_are_those_made_alone(network, most):
+    """From every target at once, also where fewer than all may be found."""
+    together, alone = network.instance(), network.instance()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(orders, "FEW", 1)
+        patch.setattr(orders, "ROOM", 40)
+        plans = explorations(together, np.flatnonzero(network.targeted).tolist(), most)
+    for start, plan in plans.items():
+        one = exploration(alone, (start,), most)
+        assert plan.targets.tolist() == one.targets.tolist()
+        assert plan.protected.tolist() == one.protected.tolist()
+        assert plan.before.tolist() == one.before.tolist()
+    known = explorations(together, plans, most)
+    assert all(known[start] is plan for start, plan in plans.items())
+
+
+def test_a_member_met_very_often_stays_found():
+    """Counts below 0 that mark the found must outlast all meetings; wide counts for many."""
+    star = nx.star_graph(41)
+    star.add_edges_from((i, i + 1) for i in range(1, 40))
+    network = plain.network_of(star, range(41), [0])
+    members = np.arange(41)
+    targets, counts = orders.orders_in_step(network.instance(), members, members)
+    for start, order, count in zip(members.tolist(), targets, counts, strict=True):
+        one = orders.targets_in_order(network.instance(), (start,), 41)
+        assert (order.tolist(), count.tolist()) == (one[0].tolist(), one[1].tolist())
+
+
+@pytest.mark.parametrize("case", ["main text", "appendix", "repaired, gumbel"])
+def test_a_run_is_the_same_whatever_runs_beside_it(case):
+    mechanism, _ = CASES[case]
+    network = PLACES["dense"]
+    generators = [np.random.default_rng(i) for i in range(12)]
+    together = trace(mechanism, network, network.instance(), 20, generators)
+    for i, run in enumerate(together):
+        (one,) = trace(mechanism, network, network.instance(), 20, [np.random.default_rng(i)])
+        assert signature(one) == signature(run)
+        assert one.vertices.tolist() == run.vertices.tolist()
+
+
 def quarter(graph, vertex, targets):
     return 0.25 * len(targets & set(graph[vertex])) - 1.0
 
@@ -90,7 +132,7 @@ def test_a_statistic_without_a_shortcut_and_with_negative_scores(network, budget
 
 
 def same(mechanism, network, budget):
-    drawn = trace(mechanism, network, network.instance(), budget, np.random.default_rng(1))
+    (drawn,) = trace(mechanism, network, network.instance(), budget, [np.random.default_rng(1)])
     run = trace_by_running(mechanism, network, network.instance(), budget, np.random.default_rng(1))
     assert drawn.vertices.tolist() == run.vertices.tolist()
     assert drawn.found.tolist() == run.found.tolist()
@@ -152,10 +194,8 @@ def test_whole_trajectories_have_the_law_of_plain_runs(case, place):
     network, budget = PLACES[place], 14
     graph = nx.Graph(network.instance().graph)
     instance = network.instance()
-    rng = np.random.default_rng(1)
-    drawn: Counter = Counter()
-    for _ in range(2_500):
-        drawn[signature(trace(mechanism, network, instance, budget, rng))] += 1
+    rngs = np.random.default_rng(1).spawn(2_500)
+    drawn = Counter(map(signature, trace(mechanism, network, instance, budget, rngs)))
     runs: Counter = Counter()
     rng = np.random.default_rng(2)
     for _ in range(600):
@@ -187,7 +227,7 @@ def test_the_comparison_sees_four_times_the_noise():
     counts = []
     for seed, epsilon in ((1, 1.0), (2, 0.25)):
         mechanism = PTargetMainText(**HARD, epsilon=epsilon)
-        instance, rng = network.instance(), np.random.default_rng(seed)
-        runs = (trace(mechanism, network, instance, 14, rng) for _ in range(2_000))
+        rngs = np.random.default_rng(seed).spawn(2_000)
+        runs = trace(mechanism, network, network.instance(), 14, rngs)
         counts.append(Counter(map(signature, runs)))
     assert homogeneity(*counts) < FALSE_ALARM
