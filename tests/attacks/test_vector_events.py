@@ -352,6 +352,43 @@ def two_sides(seed, sizes=((300, 500), (400, 250)), digits=None):
     return sides
 
 
+def half_lines(view, left, right, runs, aim, values=None):
+    """What ranges of one number promise, counted one by one: (promise, side, view, low, high)."""
+    numbers = [np.concatenate([view.of(rows) for rows in side]) for side in (left, right)]
+    totals = [r * (len(a) + len(b)) / len(b) for r, (a, b) in zip(runs, (left, right), strict=True)]
+    if values is None:
+        values = np.unique(np.concatenate(numbers))
+        values = values[~np.isnan(values)]
+    kinds = [[(v, v) for v in values]] if view.kind == "pattern" or len(values) < 24 else []
+    if view.kind != "pattern":
+        kinds += [[(v, np.inf) for v in values], [(-np.inf, v) for v in values]]
+    promised = []
+    for ranges in kinds:
+        inside = [
+            np.array([np.sum((n >= low) & (n <= high)) for low, high in ranges]) for n in numbers
+        ]
+        for ours, theirs, side in ((0, 1, "left"), (1, 0, "right")):
+            expected = aim.expected(inside[ours], totals[ours], inside[theirs], totals[theirs])
+            picks = apart(expected, inside[ours], 3)
+            promised += [(expected[i], side, view, *map(float, ranges[i])) for i in picks]
+    return sorted(promised, key=lambda one: -one[0])
+
+
+def agree(found, promised):
+    """The same events promise the same, but that of equal ones any may come first."""
+    assert [one.expected for one in found] == pytest.approx([one[0] for one in promised[:6]])
+    for one in found:
+        event = one.event
+        assert isinstance(event, Range)
+        told_ = event.side, event.view, event.low, event.high
+        assert told_ in [some[1:] for some in promised if some[0] == pytest.approx(one.expected)]
+
+
+def best_ranges(view, left, right, runs):
+    table = module._Table([view], module.Halves(*left), module.Halves(*right))
+    return module._best_ranges(table, runs, CAREFUL, left[0].shape[1], None)
+
+
 @pytest.mark.parametrize("runs", [(500, 250), (700, 300)])
 @pytest.mark.parametrize("mixed", [False, True])
 def test_half_lines_by_trying_all(runs, mixed):
@@ -362,41 +399,80 @@ def test_half_lines_by_trying_all(runs, mixed):
         rows += 0.0 if mixed else 5.0
     views = views_of(np.concatenate([left[0], right[0]]))
     assert (View("pattern") in views) is mixed
-    whole = [np.concatenate(side) for side in (left, right)]
-    totals = (runs[0] * 800 / 500, runs[1] * 650 / 250)
     aim = replace(CAREFUL, caution=CAREFUL.caution + 2.0)
-    promised = []
+    promised = [one for view in views for one in half_lines(view, left, right, runs, aim)]
+    found = choose_regions(left, right, runs, CAREFUL, (4, 7), thorough=False)
+    agree(found[:6], sorted(promised, key=lambda one: -one[0]))
+    assert all((one.event.width, one.event.vertices) == (3, (4, 7)) for one in found)
     for view in views:
-        numbers = [view.of(rows) for rows in whole]
-        values = np.unique(np.concatenate(numbers))
-        values = values[~np.isnan(values)]
-        kinds = (
-            [(v, v) for v in values],
-            [(v, np.inf) for v in values],
-            [(-np.inf, v) for v in values],
-        )
-        for ranges in kinds[: 1 if view.kind == "pattern" else 3]:
-            inside = [
-                np.array([np.sum((n >= low) & (n <= high)) for low, high in ranges])
-                for n in numbers
-            ]
-            for ours, theirs, side in ((0, 1, "left"), (1, 0, "right")):
-                expected = aim.expected(inside[ours], totals[ours], inside[theirs], totals[theirs])
-                promised += [
-                    (expected[i], side, view, *ranges[i]) for i in apart(expected, inside[ours], 3)
-                ]
-    promised.sort(key=lambda one: -one[0])
-    found = choose_regions(left, right, runs, CAREFUL, (4, 7), thorough=False)[:6]
-    assert [one.expected for one in found] == pytest.approx([one[0] for one in promised[:6]])
-    for one in found:
-        event = one.event
-        assert isinstance(event, Range)
-        assert (event.width, event.vertices) == (3, (4, 7))
-        told_ = event.side, event.view, event.low, event.high
-        assert any(
-            told_ == rest and value == pytest.approx(one.expected)
-            for value, rest in ((o[0], o[1:]) for o in promised)
-        )
+        agree(best_ranges(view, left, right, runs), half_lines(view, left, right, runs, CAREFUL))
+
+
+@pytest.mark.parametrize("sizes", [((300, 500), (400, 250)), ((300, 1), (400, 1))])
+@pytest.mark.parametrize("view", [View("entry", 1), View("sum")])
+def test_half_lines_of_many_values_are_cut_at_quantiles(sizes, view):
+    """At values that occur, nearest to shares of both sides together."""
+    left, right = two_sides(5, sizes=sizes)
+    numbers = np.concatenate([view.of(rows) for rows in (*left, *right)])
+    cuts = np.unique(np.quantile(numbers, levels(96), method="nearest"))
+    runs = (len(left[1]), len(right[1]) + 30)
+    agree(best_ranges(view, left, right, runs), half_lines(view, left, right, runs, CAREFUL, cuts))
+
+
+def test_of_very_many_every_so_manieth_is_looked_at_for_cuts():
+    """Twenty thousand on a side, and what is left of a division."""
+    rng = np.random.default_rng(6)
+    left = tuple(rng.normal(0.02, size=(20_000, 1)) for _ in range(2))
+    right = tuple(rng.normal(size=(size, 1)) for size in (29_000, 30_000))
+    sides = [np.sort(np.concatenate(side)[:, 0])[::2] for side in (left, right)]
+    cuts = np.unique(np.quantile(np.concatenate(sides), levels(96), method="nearest"))
+    runs, view = (20_000, 30_000), View("entry")
+    agree(best_ranges(view, left, right, runs), half_lines(view, left, right, runs, CAREFUL, cuts))
+
+
+@pytest.mark.parametrize("values", [23, 24])
+def test_single_numbers_are_looked_at_where_they_are_few(values):
+    """The best is one in the middle, if fewer than 24 are cut at."""
+    place = (levels(96) * 9_599).round().astype(int)
+    group = np.searchsorted(place[:: 96 // values][1:values], np.arange(9_600), side="right")
+    rng = np.random.default_rng(7)
+    middle = group == values // 2
+    left_ = np.where(middle, rng.random(9_600) < 0.9, rng.random(9_600) < 0.48)
+    sides = [rng.permutation(group[left_ == which]).astype(float)[:, None] for which in (1, 0)]
+    left, right = (tuple(np.array_split(side, 2)) for side in sides)
+    runs = (len(left[1]), len(right[1]))
+    found = best_ranges(View("entry"), left, right, runs)
+    assert len(np.unique(group)) == values
+    agree(found, half_lines(View("entry"), left, right, runs, CAREFUL))
+    assert (found[0].event.low == found[0].event.high == values // 2) is (values < 24)
+
+
+def test_a_rare_pattern_between_common_ones_is_found():
+    """Twelve runs that one side alone has; the quantiles step over them."""
+    left = [np.ones((size, 3)) for size in (300, 500)]
+    right = [np.ones((size, 3)) for size in (400, 250)]
+    for rows in (*left, *right):
+        rows[: len(rows) // 2] = np.nan
+    for rows in left:
+        rows[-6:, 0] = 0.0
+        rows[-9:-6, 1] = 0.0
+    runs, view = (500, 250), View("pattern")
+    found = best_ranges(view, left, right, runs)
+    agree(found, half_lines(view, left, right, runs, CAREFUL))
+    rare = view.of(np.array([[0.0, 1.0, 1.0]]))[0]
+    assert (found[0].event.low, found[0].event.high) == (rare, rare)
+
+
+def test_a_number_that_no_run_has_is_passed_over():
+    left, right = two_sides(1)
+    for rows in (*left, *right):
+        rows[:, 0] = np.nan
+    table = module._Table(
+        [View("entry", 0), View("entry", 1)], module.Halves(*left), module.Halves(*right)
+    )
+    found = module._best_ranges(table, (500, 250), CAREFUL, 3, None)
+    assert len(found) == 6
+    assert {one.event.view for one in found} == {View("entry", 1)}
 
 
 def by_hand(left, right, kind, runs, aim):
@@ -471,8 +547,9 @@ def test_scores_by_hand(kind, digits):
 def test_of_everything_the_best_of_each_kind():
     left, right = two_sides(3)
     runs = (500, 250)
-    found = choose_regions(left, right, runs, CAREFUL)
+    found = choose_regions(left, right, runs, CAREFUL, (4, 7))
     assert [type(one.event) for one in found] == [Range] * 6 + [Score] * 12
+    assert all(one.event.vertices == (4, 7) for one in found)
     aim = replace(CAREFUL, caution=CAREFUL.caution + 1.0)
     for i, kind in enumerate((("entry", 8), ("step", 8), ("cells", 8), ("ramps", 24))):
         some = [one.expected for one in found[6 + 3 * i : 9 + 3 * i]]

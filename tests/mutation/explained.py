@@ -124,6 +124,10 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"math\.log\(\([12]\.0 [-+] delta\) / q\) if",
         "the first probability is 1 there, and beyond: the same answer and the same root",
     ),
+    (
+        r"detected &= middle >= low|still_open = high - low >= 1",
+        "two guards keep finished entries still: either is enough",
+    ),
     (r"shortfall\(most\) >= 0|shortfall\(0\.0\) < 0", "differs only where power is met exactly"),
     (r"brentq\(shortfall, 0\.0, most, \)", "only a finer tolerance"),
     (
