@@ -297,15 +297,21 @@ def test_regressions_by_newton_s_method(kind):
 
 
 def test_regressions_take_so_many_steps_at_most(monkeypatch):
+    """And each is told the loss and its slope at once."""
     asked = []
     plain = optimize.minimize
-    monkeypatch.setattr(optimize, "minimize", lambda *a, **k: [asked.append(k), plain(*a, **k)][1])
+    monkeypatch.setattr(
+        optimize, "minimize", lambda *a, **k: [asked.append((a[0], k)), plain(*a, **k)][1]
+    )
     rng = np.random.default_rng(4)
     learn = [[rng.integers(0, 4, 500) for _ in range(5)] for _ in range(2)]
     module._regression(learn, [4] * 5, [np.eye(4)] * 5)
-    assert asked[0]["options"] == {"maxiter": 25}
-    assert asked[0]["method"] == "L-BFGS-B"
-    assert asked[0]["jac"] is True  # else each step would cost as many sums as there are weights
+    ((loss, how),) = asked
+    assert how == {"jac": True, "method": "L-BFGS-B", "options": {"maxiter": 25}}
+    w = rng.normal(size=20)
+    slope = optimize.approx_fprime(w, lambda w: loss(w)[0], 1e-6)
+    assert loss(w)[1] == pytest.approx(slope, abs=0.01)
+    assert loss(np.zeros(20))[0] == pytest.approx(1000 * np.log(2))
 
 
 def test_scores_add_up_weights():
@@ -536,12 +542,37 @@ def test_scores_by_hand(kind, digits):
     for one, (_, side, weights, threshold) in zip(found, expected, strict=True):
         event = one.event
         assert (event.side, event.width, event.vertices) == (side, 3, (4, 7))
-        assert event.threshold == pytest.approx(threshold)
+        assert event.threshold == pytest.approx(threshold, rel=0, abs=2e-10)  # a hair below a run
         assert [term.view for term in event.terms] == views
         for term, (edges, atoms), w in zip(event.terms, cut, weights, strict=True):
             assert (term.edges, tuple(value for value, _ in term.atoms)) == (edges, atoms)
             given = [*term.weights, *(weight for _, weight in term.atoms), term.missing]
             assert given == pytest.approx(w.tolist())
+
+
+def test_scores_of_numbers_with_as_many_common_values_as_edges():
+    left, right = two_sides(5)
+    for rows in (*left, *right):
+        for value in (1.0, 2.0, 3.0):
+            rows[int(value) :: 7, 1] = value
+    views = views_of(np.concatenate([left[0], right[0]]))
+    pooled = np.concatenate([left[0], right[0]])[:, 1]
+    assert [len(one) for one in module._cells(pooled, 4)] == [3, 3]
+    table = module._Table(views, module.Halves(*left), module.Halves(*right))
+    found = module._best_scores(table, ("entry", 4), (500, 250), CAREFUL, 3, None)
+    expected = by_hand(left, right, ("entry", 4), (500, 250), CAREFUL)[0]
+    assert [one.expected for one in found] == pytest.approx([one[0] for one in expected])
+    assert {len(one.event.terms) for one in found} == {3}
+
+
+def test_scores_judged_on_a_single_run():
+    left, right = two_sides(6, sizes=((300, 1), (400, 1)))
+    runs, kind = (3, 2), ("entry", 8)
+    views = views_of(np.concatenate([left[0], right[0]]))
+    table = module._Table(views, module.Halves(*left), module.Halves(*right))
+    found = module._best_scores(table, kind, runs, CAREFUL, 3, None)
+    expected = by_hand(left, right, kind, runs, CAREFUL)[0]
+    assert [one.expected for one in found] == pytest.approx([one[0] for one in expected])
 
 
 def test_of_everything_the_best_of_each_kind():

@@ -125,6 +125,33 @@ REASONS: tuple[tuple[str, str], ...] = (
         "the first probability is 1 there, and beyond: the same answer and the same root",
     ),
     (
+        r"zip\((table\.views, table\.numbers|sides, below|upto, below|terms, weights|sizes, terms"
+        r"|learnt, folds|atoms, w\[len\(edges\) \+ 1 : -1\]\.tolist\(\)), (strict=(None|False))?\)",
+        "guards against a slip: both always have one length",
+    ),
+    (r"zip\(side, starts, \)", "False is what None, or nothing, stands for"),
+    (r"part\[:4001\]", "looks at one run more to see what kind of numbers there are"),
+    (
+        r"\[2 \* side : 3 \* side \+ 2\]|\[2 \* i : 3 \* i \+ 2\]",
+        "there is no fifth part",
+    ),
+    (r"searchsorted\(side, cuts, \)", "left is what nothing stands for"),
+    (r"block_diag\(bases, (format=None)?\)", "the same matrix, stored in another way"),
+    (r"asarray\(logs\[0\] - logs\[1\], \)", "the same numbers: they are float64 already"),
+    (
+        r"_learn\(None, coded, terms, sizes, None\)|_learn\(name, coded, None, sizes, None\)",
+        "all of the sample is only learnt from where neither the name nor the terms are needed",
+    ),
+    (
+        r"for curve in curves\), None\)",
+        "the best three of either direction are enough to find the best three",
+    ),
+    (
+        r"argsort\(-points, (kind=None)?\)",
+        "runs of one score are cut together, in whatever order",
+    ),
+    (r"if \(len\(atoms\)\) or True else known", "nothing is taken out where nothing is common"),
+    (
         r"detected &= middle >= low|still_open = high - low >= 1",
         "two guards keep finished entries still: either is enough",
     ),
