@@ -1,6 +1,6 @@
 """Change the statistics' code in every small way, and see whether the tests notice.
 
-    python tests/mutation/run.py                       all modules, about two hours of one core
+    python tests/mutation/run.py                       all modules, about 90 minutes of one core
     python tests/mutation/run.py budget betting        some of them
     python tests/mutation/run.py --folder F --show     only write down what a run in F left so far
 
