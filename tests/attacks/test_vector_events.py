@@ -458,14 +458,16 @@ def test_a_rare_pattern_between_common_ones_is_found():
     left = [np.ones((size, 3)) for size in (300, 500)]
     right = [np.ones((size, 3)) for size in (400, 250)]
     for rows in (*left, *right):
-        rows[: len(rows) // 2] = np.nan
+        rows[: 45 * len(rows) // 100] = np.nan
     for rows in left:
-        rows[-6:, 0] = 0.0
-        rows[-9:-6, 1] = 0.0
+        rows[-6:, 0] = np.nan
+        rows[-9:-6, 1] = np.nan
     runs, view = (500, 250), View("pattern")
     found = best_ranges(view, left, right, runs)
     agree(found, half_lines(view, left, right, runs, CAREFUL))
-    rare = view.of(np.array([[0.0, 1.0, 1.0]]))[0]
+    rare = view.of(np.array([[np.nan, 1.0, 1.0]]))[0]
+    pooled = np.concatenate([view.of(rows) for rows in (*left, *right)])
+    assert rare not in np.quantile(pooled, levels(96), method="nearest")
     assert (found[0].event.low, found[0].event.high) == (rare, rare)
 
 
@@ -479,6 +481,8 @@ def test_a_number_that_no_run_has_is_passed_over():
     found = module._best_ranges(table, (500, 250), CAREFUL, 3, None)
     assert len(found) == 6
     assert {one.event.view for one in found} == {View("entry", 1)}
+    scored = module._best_scores(table, ("entry", 8), (500, 250), CAREFUL, 3, None)
+    assert {tuple(term.view for term in one.event.terms) for one in scored} == {(View("entry", 1),)}
 
 
 def by_hand(left, right, kind, runs, aim):

@@ -126,10 +126,17 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"zip\((table\.views, table\.numbers|sides, below|upto, below|terms, weights|sizes, terms"
-        r"|learnt, folds|atoms, w\[len\(edges\) \+ 1 : -1\]\.tolist\(\)), (strict=(None|False))?\)",
+        r"|learnt, folds|weights, coded|atoms, w\[len\(edges\) \+ 1 : -1\]\.tolist\(\)), "
+        r"(strict=(None|False))?\)",
         "guards against a slip: both always have one length",
     ),
     (r"zip\(side, starts, \)", "False is what None, or nothing, stands for"),
+    (r"self\.learn = ", "never read"),
+    (r"0\.9\]\)\.round\(7\)", "one digit more of a level that any near it would do for"),
+    (
+        r"searchsorted\(-points, -ends \+ 1e-9, \)",
+        "differs only where a score is exactly a billionth away",
+    ),
     (r"part\[:4001\]", "looks at one run more to see what kind of numbers there are"),
     (
         r"\[2 \* side : 3 \* side \+ 2\]|\[2 \* i : 3 \* i \+ 2\]",

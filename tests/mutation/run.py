@@ -80,7 +80,7 @@ pytest_add_cli_args_test_selection={tests}
 use_git_change_detection=false
 track_dependencies=false
 timeout_constant=5.0
-timeout_multiplier=0.7
+timeout_multiplier=2.0
 """
 
 
@@ -153,7 +153,10 @@ def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
     before: dict[str, int | None] = {}
     if patterns[:1] == [AGAIN]:
         before = json.loads(meta.read_text())["exit_code_by_key"]
-        left = [key for key, code in before.items() if code in SURVIVED]
+        alive = [key for key, code in before.items() if code in SURVIVED]
+        told = dict(zip(alive, differences(folder, alive), strict=True))
+        left = [key for key, change in told.items() if reason(change) is None]
+        left += [key for key, code in before.items() if code in LATE]
         patterns = [key for key in left if any(fnmatch(key, p) for p in patterns[1:] or "*")]
     environment = {**os.environ, "PYTHONPATH": str(folder / "mutants"), "OMP_NUM_THREADS": "1"}
     run = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *patterns]
@@ -163,6 +166,8 @@ def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
     after = json.loads(meta.read_text())["exit_code_by_key"]
     # Newer tests make mutmut forget what older ones killed, which they still do.
     codes = {k: before.get(k) if code is None else code for k, code in after.items()}
+    if before:
+        meta.write_text(json.dumps({**json.loads(meta.read_text()), "exit_code_by_key": codes}))
     tried = {key: code for key, code in codes.items() if code is not None}
     alive = [key for key, code in tried.items() if code in SURVIVED]
     return {
@@ -182,6 +187,9 @@ def named(key: str) -> str:
 
 #: What pytest, or mutmut for it, says where no test failed: all passed, none ran.
 SURVIVED = (0, 5, 33)
+
+#: What mutmut says of mutants that were stopped, since they took several times as long.
+LATE = (-24, 24, 36, 152)
 
 
 #: Prints, as JSON, how each of the mutants named differs from the code.
@@ -235,7 +243,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to work; a new one if not given")
     parser.add_argument("--ending", nargs="*", default=[], metavar="digit", help=ENDING)
     parser.add_argument("--functions", nargs="*", default=[], metavar="name", help=FUNCTIONS)
-    parser.add_argument("--again", action="store_true", help="only survivors, with newer tests")
+    parser.add_argument("--again", action="store_true", help="only what is open, or took too long")
     parser.add_argument("--show", action="store_true", help="try nothing, record what was tried")
     asked = parser.parse_args()
     if unknown := set(asked.modules) - set(MODULES):
