@@ -108,7 +108,7 @@ def write_figures(
     >>> [path.name for path in write_figures(told, Path(mkdtemp()), formats=["svg"])]
     ['experiment-curves.svg']
     """
-    from pdpaudit.reporting.pictures.panels import MOST_CURVES
+    from pdpaudit.reporting.pictures.panels import MOST_CURVES, MOST_INSIDE
 
     told = simulation_of(simulation, "the simulation")
     private: tuple[Search | None, ...] = told.private[:MOST_FIGURES] or (None,)
@@ -121,7 +121,8 @@ def write_figures(
         words = f"Mean targets found against oracle calls, {len(named)} searches compared."
         plain = [] if told.plain is None else [("", told.plain)]
         draw = _compared(named[:MOST_CURVES], plain, _title(told))
-        figures[f"{stem}-comparison"] = words, (6.4, 4.6), draw
+        width = 6.4 if len(named) < MOST_INSIDE else 8.8
+        figures[f"{stem}-comparison"] = words, (width, 4.6), draw
     if told.drawing is not None and told.drawing.searches:
         words = "The same part of the network after each search: who was examined, who was found."
         across = min(2, len(told.drawing.searches))
@@ -172,7 +173,7 @@ def write_comparison(
         ...
     pdpaudit.errors.InputError: no private search to compare; give simulations that hold one each
     """
-    from pdpaudit.reporting.pictures.panels import MOST_CURVES
+    from pdpaudit.reporting.pictures.panels import MOST_CURVES, MOST_INSIDE
 
     named = []
     for label, body in simulations.items():
@@ -192,7 +193,8 @@ def write_comparison(
     same = len({(one.calls, one.found.mean) for _, one in plain}) < 2
     words = f"Mean targets found against oracle calls, {len(curves)} searches compared."
     draw = _compared(curves, plain[:1] if same else plain, safe_name(title))
-    return _write({stem: (words, (6.4 if same else 10.6, 4.6), draw)}, folder, formats)
+    width = 10.6 if not same else 6.4 if len(curves) < MOST_INSIDE else 8.8
+    return _write({stem: (words, (width, 4.6), draw)}, folder, formats)
 
 
 def _compared(

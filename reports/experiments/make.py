@@ -89,9 +89,8 @@ def make(part: str, data: Path, folder: Path, jobs: int, say: Say) -> None:
             network = network_of(record, data)
             results["regimes"][key] = _regime(record, network, folder, jobs)
             if key in COMPARED:
-                results["statistics"][key] = _statistics(record, network, jobs)
-                results["noises"][key] = _noises(record, network, jobs)
-                results["prices"][key] = _prices(record, network, jobs)
+                for kind, compared in COMPARISONS.items():
+                    results[kind][key] = compared(record, network, folder, jobs)
     text = json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False)
     write_text(folder / "results.json", text + "\n")
     write_text(folder / "README.md", page(results, records()))
@@ -126,7 +125,9 @@ def _regime(record: Mapping[str, Any], network: Network, folder: Path, jobs: int
     }
 
 
-def _statistics(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict[str, Any]]:
+def _statistics(
+    record: Mapping[str, Any], network: Network, folder: Path, jobs: int
+) -> list[dict[str, Any]]:
     """Compare statistics in the main text's search at the same true loss of a round."""
     made = [_at_true_loss(sop, record["degree_bound"]) for sop in STATISTICS]
     blind = _contestant("PTarget:main-text", "CN", epsilon=1e-9)
@@ -136,6 +137,8 @@ def _statistics(record: Mapping[str, Any], network: Network, jobs: int) -> list[
         *(one for one, _ in made),
     ]
     simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    told = f"statistics, true ε {TRUE_EPSILON:g} a round"
+    _comparison(record, simulation, folder, "statistics", told)
     scales = [None, None, *(scale for _, scale in made)]
     return [
         {**_summary(search), "noise": scale, "signal": _signal(one, scale, network)}
@@ -183,7 +186,9 @@ def _at_true_loss(sop: str, degree_bound: int) -> tuple[Contestant, float]:
     return Contestant(sop, made, "PTarget:main-text"), 2 * wanted / TRUE_EPSILON
 
 
-def _noises(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict[str, Any]]:
+def _noises(
+    record: Mapping[str, Any], network: Network, folder: Path, jobs: int
+) -> list[dict[str, Any]]:
     """Compare searches and noises for common neighbours at the same true loss of a round."""
     contestants = [
         _contestant("Target", "CN"),
@@ -194,10 +199,14 @@ def _noises(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict
         ),
     ]
     simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    told = f"searches, true ε {TRUE_EPSILON:g} a round"
+    _comparison(record, simulation, folder, "noises", told)
     return [_summary(search) for search in simulation["searches"]]
 
 
-def _prices(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict[str, Any]]:
+def _prices(
+    record: Mapping[str, Any], network: Network, folder: Path, jobs: int
+) -> list[dict[str, Any]]:
     """Ask how much must be lost in a round until common neighbours help at all."""
     contestants = [
         Contestant(
@@ -206,7 +215,12 @@ def _prices(record: Mapping[str, Any], network: Network, jobs: int) -> list[dict
         for true in PRICES
     ]
     simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    _comparison(record, simulation, folder, "prices", "common neighbours", "true ε {} a round")
     return [_summary(search) for search in simulation["searches"]]
+
+
+#: What is compared where ``COMPARED`` says so, by its entry in ``results.json``.
+COMPARISONS = {"statistics": _statistics, "noises": _noises, "prices": _prices}
 
 
 def _contestant(kind: str, sop: str, called: str = "", **options: Any) -> Contestant:
@@ -279,6 +293,31 @@ def _figures(simulation: Mapping[str, Any], folder: Path, name: str) -> None:
     folder.mkdir(exist_ok=True)
     drawn = {**simulation, "drawing": simulation["drawing"] if "several" in name else None}
     write_figures(drawn, folder, name, ("svg",))
+
+
+def _comparison(
+    record: Mapping[str, Any],
+    simulation: Mapping[str, Any],
+    folder: Path,
+    kind: str,
+    told: str,
+    label: str = "{}",
+) -> None:
+    """Draw the mean curves of all searches of one simulation, and Target's if it is in it."""
+    from pdpaudit.reporting.experiments import write_comparison
+
+    name = f"{record['network']}-{record['regime']}"
+    plain = [one for one in simulation["searches"] if one["name"] == "Target"]
+    # A search without noise is compared as private where its statistic needs none.
+    drawn = {"private": True, "multiplier": None}
+    curves = {
+        label.format(one["name"]): {**simulation, "searches": [*plain, {**one, **drawn}]}
+        for one in simulation["searches"]
+        if one not in plain
+    }
+    (folder / "figures").mkdir(exist_ok=True)
+    stem, title = f"{name}-{kind}", f"{name}: {told}"
+    write_comparison(curves, folder / "figures", stem, ("svg",), title=title)
 
 
 if __name__ == "__main__":

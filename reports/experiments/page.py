@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 __all__ = ["page"]
@@ -189,7 +189,15 @@ def _statistics(key: str, entries: Sequence[Mapping[str, Any]]) -> str:
         )
     calls = [f"{call:,} calls" for call in entries[0]["calls"]]
     heads = ("statistic", "noise", "signal", *calls)
-    return f"### On {key}\n\n{_table(heads, rows)}\n"
+    return f"### On {key}\n\n{_table(heads, rows)}\n\n{_picture(key, 'statistics')}\n"
+
+
+def _picture(key: str, kind: str) -> str:
+    return f"![{key}, {kind} compared](figures/{key}-{kind}.svg)"
+
+
+def _pictures(keys: Iterable[str], kind: str) -> str:
+    return "\n".join(_picture(key, kind) for key in keys)
 
 
 def _prices(prices: Mapping[str, Any]) -> str:
@@ -199,7 +207,8 @@ def _prices(prices: Mapping[str, Any]) -> str:
         for entry in entries
     ]
     heads = ("network", "true ε of a round", "a quarter of the calls", "half", "all")
-    return f"## How much privacy the search needs\n\n{PRICES_HEAD}\n{_table(heads, rows)}\n"
+    told, drawn = _table(heads, rows), _pictures(prices, "prices")
+    return f"## How much privacy the search needs\n\n{PRICES_HEAD}\n{told}\n\n{drawn}\n"
 
 
 def _noises(noises: Mapping[str, Any]) -> str:
@@ -216,7 +225,8 @@ def _noises(noises: Mapping[str, Any]) -> str:
                 )
             )
     heads = ("network", "search", "a quarter of the calls", "half", "all", "components", "true e^ε")
-    return f"## Which noise\n\n{NOISES_HEAD}\n{_table(heads, rows)}\n"
+    told, drawn = _table(heads, rows), _pictures(noises, "noises")
+    return f"## Which noise\n\n{NOISES_HEAD}\n{told}\n\n{drawn}\n"
 
 
 def _pm(pair: Sequence[float], runs: int = 2) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_CURVES",
+    "MOST_INSIDE",
     "comparison_panel",
     "literally",
     "mean_panel",
@@ -61,11 +62,15 @@ WIDE = 20.0
 Floats = npt.NDArray[np.float64]
 
 
+#: Names that a key inside the axes may have.
+MOST_INSIDE = 6
+
+
 def literally(
     ax: Axes,
     handles: Sequence[Any],
     names: Sequence[str],
-    where: Literal["lower right", "upper left"],
+    where: Literal["lower right", "upper left", "best", "beside"],
     across: int = 1,
 ) -> None:
     """Write a key whose names are not read as formulas, and are not left out for their first sign.
@@ -77,12 +82,15 @@ def literally(
     handles, names : sequence
         What is drawn, and what it is called.
     where : str
-        In which corner.
+        In which corner, where it hides least, or beside the axes.
     across : int
         Columns.
     """
     blanks = [f"curve {i}" for i in range(len(names))]
-    legend = ax.legend(handles, blanks, loc=where, ncols=across, columnspacing=1.2)
+    if where == "beside":
+        legend = ax.legend(handles, blanks, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    else:
+        legend = ax.legend(handles, blanks, loc=where, ncols=across, columnspacing=1.2)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
@@ -244,8 +252,8 @@ def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Sear
     if plain is not None:
         handles += ax.plot(plain.calls, plain.found.mean, color=BLACK, lw=2.6, zorder=1, alpha=0.7)
         names.append(f"without privacy: {short(plain.name)}")
-    literally(ax, handles, names, "lower right")
     _found_axes(ax, max(one.calls[-1] for _, one in curves))
+    literally(ax, handles, names, "best" if len(names) <= MOST_INSIDE else "beside")
 
 
 def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
