@@ -71,7 +71,8 @@ REASONS: tuple[tuple[str, str], ...] = (
         "more is added for rounding than is needed, by a factor of about 1 + 1 / n: still a bound",
     ),
     (
-        r"after = max\(1, |starts\.max\(\)\) \+ width \+ values\.size|\(before or after\) or True",
+        r"(after|before) = max\(1, |starts\.max\(\)\) \+ width \+ values\.size"
+        r"|\(before or after\) or True",
         "more is filled up than is looked at",
     ),
     (r"stop - base < starts\.size", "of two ways to the same numbers, where both cost the same"),
@@ -97,10 +98,19 @@ REASONS: tuple[tuple[str, str], ...] = (
         "what this condition finds the next one finds too: x - delta n is then at most 0",
     ),
     (r"^theta = (None|np\.zeros_like\(None\))$", "only a place for what is put there at once"),
+    (
+        r"step in range\(BISECTIONS (- 1|\+ 2)\)",
+        "one halving more or less of an interval that is down to its last digit",
+    ),
+    (
+        r"hopeless = \(first < delta\)",
+        "Wilson's limit of p is below p: the next condition finds it",
+    ),
+    (r"log_distance\.min\(axis=\+1\)", "the second axis is the last"),
     (r"step <= BISECTIONS:", "halves once more an interval that is not looked at again"),
     (
         r"slope \* theta >= theta \* q|\* \(end - second\) < \(1 - delta\)"
-        r"|b / root <= second - 1e-12",
+        r"|b / root <= second - 1e-12|_wilson_lower\(first, n, z\) < delta",
         "differs only where two computed numbers are equal to the last digit",
     ),
     (r"\(1 \+ z \* z / draws\), 2\.0\)", "Wilson's limit is at most 1 by itself"),
