@@ -20,7 +20,8 @@ from pdpaudit.contracts import Law, LawUnavailable, StatisticOfProximity
 from pdpaudit.network import SearchInstance
 
 from .hidden import Calibration
-from .laws.hidden_rounds import PathRound, Spending, fewest_terms, path_law
+from .laws.condensed_rounds import condensed_path_law, least_cost
+from .laws.hidden_rounds import PathRound, Spending, path_law
 from .laws.noise import Laplace
 from .outputs import outputs_of
 from .searching import score
@@ -38,8 +39,11 @@ __all__ = ["TOLERANCE", "law_by_paths"]
 #: Probability that may be left out altogether.
 TOLERANCE = 1e-6
 
-#: What a law may cost, see :class:`.Spending`: some ten seconds.
-MOST_COST = 4e7
+#: What a law may cost, see :class:`.Spending`: a minute or two.
+MOST_COST = 9e8
+
+#: What a question may cost that can only be answered term by term: some ten seconds.
+MOST_TERMS = 4e7
 
 #: Lists of targets beyond which a law is not written out.
 MOST_OUTPUTS = 200_000
@@ -168,16 +172,9 @@ def law_by_paths(
             done.update(going.pop(components))
         questions = {components: network.question(components) for components in going}
         unknown = {question.key(): question for question in questions.values()}
-        _afford(unknown.values(), calibration, purse, rounds if number == 0 else number + 1)
+        _afford(unknown.values(), purse, rounds if number == 0 else number + 1)
         for key, question in unknown.items():
-            answers[key] = path_law(
-                question.sizes,
-                question.rounds,
-                noise=Laplace(calibration.score_scale),
-                threshold=calibration.limit,
-                threshold_noise=Laplace(calibration.limit_scale),
-                purse=purse,
-            )
+            answers[key] = _answer(question, calibration, purse)
         longer: dict[Key, dict[tuple[int, ...], float]] = defaultdict(dict)
         lists = len(done)
         for components, paths in going.items():
@@ -222,22 +219,41 @@ def _pruned(
     return {}, left_out
 
 
-def _afford(
-    questions: Iterable[_Question], calibration: Calibration, purse: Spending, rounds: int
-) -> None:
-    """Raise at once if not even the least that the questions may cost is left."""
-    least = 0.0
-    for question in questions:
-        least += fewest_terms(
+def _answer(question: _Question, calibration: Calibration, purse: Spending) -> Floats:
+    """Condense what is hidden between rounds; where that is not exact enough, add all terms."""
+    noise, limit = Laplace(calibration.score_scale), calibration.limit
+    limit_noise = Laplace(calibration.limit_scale)
+    try:
+        return condensed_path_law(
             question.sizes,
-            question.rounds[0],
-            noise=Laplace(calibration.score_scale),
-            threshold=calibration.limit,
-            threshold_noise=Laplace(calibration.limit_scale),
-            rounds=rounds,
+            question.rounds,
+            noise=noise,
+            threshold=limit,
+            threshold_noise=limit_noise,
+            purse=purse,
         )
-        if least > purse.left:
-            purse.spend(least)
+    except LawUnavailable:
+        if purse.left < 0:
+            raise
+    most = min(MOST_TERMS, purse.left)
+    terms = Spending(most)
+    answer = path_law(
+        question.sizes,
+        question.rounds,
+        noise=noise,
+        threshold=limit,
+        threshold_noise=limit_noise,
+        purse=terms,
+    )
+    purse.spend(most - terms.left)
+    return answer
+
+
+def _afford(questions: Iterable[_Question], purse: Spending, rounds: int) -> None:
+    """Raise at once if not even the least that the questions may cost is left."""
+    least = sum(least_cost(question.sizes.size, rounds) for question in questions)
+    if least > purse.left:
+        purse.spend(least)
 
 
 def _levels(network: _Network, components: Key, path: tuple[int, ...]) -> tuple[int, ...]:

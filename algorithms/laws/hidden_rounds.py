@@ -22,7 +22,7 @@ from pdpaudit.contracts import LawUnavailable
 
 from .noise import Laplace
 
-__all__ = ["PathRound", "Spending", "fewest_terms", "path_law"]
+__all__ = ["PathRound", "Spending", "path_law"]
 
 FloatArray = NDArray[np.float64]
 Numbers = NDArray[np.complex128] | FloatArray
@@ -195,31 +195,6 @@ def path_law(
     )
     search = _Search(classes, float(threshold), threshold_noise.scale, purse)
     return _descend(search, rounds, grids, start)
-
-
-def fewest_terms(
-    sizes: NDArray[np.int64],
-    first: PathRound,
-    *,
-    noise: Laplace,
-    threshold: float,
-    threshold_noise: Laplace,
-    rounds: int,
-) -> float:
-    """Return the least that so many rounds may cost: two powers at each winning score.
-
-    Examples
-    --------
-    >>> first = PathRound(np.zeros(1), np.array([2]), np.zeros(1), np.zeros(1, dtype=bool))
-    >>> one, two = (fewest_terms(np.array([5]), first, noise=Laplace(1.0), threshold=2,
-    ...                          threshold_noise=Laplace(3.0), rounds=r) for r in (1, 2))
-    >>> two > 50 * one > 50
-    True
-    """
-    alive = np.where(first.explored, 0.0, sizes.astype(float))
-    grid = _grid(first, alive, noise, threshold, threshold_noise.scale)
-    terms = 2.0 * grid.races.shape[0]
-    return float(terms**rounds * sizes.size / 4.0)
 
 
 def _descend(

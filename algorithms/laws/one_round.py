@@ -181,7 +181,7 @@ def round_panels(
         return log_pass_fail(above, below, scores.counts, threshold, threshold_noise.scale)
 
     crowd = float(scores.counts.sum()) + scores.targets.size
-    panels = _laplace_panels(np.union1d(levels, scores.levels), noise, crowd)
+    panels = laplace_panels(np.union1d(levels, scores.levels), noise, crowd)
     return _winner_densities(noise, levels, sizes, stop), panels, levels.size
 
 
@@ -316,7 +316,7 @@ def _log_argmax(values: FloatArray, noise: Noise) -> FloatArray:
         return np.asarray(scaled - logsumexp(scaled))
     levels, inverse, sizes = np.unique(values, return_inverse=True, return_counts=True)
     if isinstance(noise, Laplace):
-        panels = _laplace_panels(levels, noise, float(values.size))
+        panels = laplace_panels(levels, noise, float(values.size))
     elif isinstance(noise, Exponential):
         # No noise is negative, so the largest noisy value is at least the largest value.
         reach = noise.scale * (np.log(values.size) + _TAIL)
@@ -331,7 +331,23 @@ def _tail(reach: float, scale: float) -> FloatArray:
     return np.linspace(0.0, reach, int(np.ceil(reach / (_TAIL_STEP * scale))) + 1)
 
 
-def _laplace_panels(kinks: FloatArray, noise: Laplace, crowd: float) -> FloatArray:
+def laplace_panels(kinks: FloatArray, noise: Laplace, crowd: float) -> FloatArray:
+    """Return panels to begin with: between the scores, and beyond them as far as it matters.
+
+    Parameters
+    ----------
+    kinks : array, increasing
+        All scores.
+    noise : Laplace
+    crowd : float
+        How many vertices there are.
+
+    Examples
+    --------
+    >>> panels = laplace_panels(np.array([0.0, 2.0]), Laplace(1.0), 10.0)
+    >>> bool(panels[0] < -40.0), bool(panels[-1] > 42.0)
+    (True, True)
+    """
     tail = _tail(noise.scale * (np.log(crowd) + _TAIL), noise.scale)[1:]
     return np.concatenate([kinks[0] - tail[::-1], kinks, kinks[-1] + tail])
 

@@ -11,6 +11,7 @@ import pytest
 from pdpaudit.algorithms import hidden_law, hidden_paths
 from pdpaudit.algorithms.hidden import Calibration
 from pdpaudit.algorithms.laws import Laplace, LawUnavailable, Stage, search_com_rounds_law
+from pdpaudit.algorithms.laws.condensed_rounds import condensed_path_law
 from pdpaudit.algorithms.laws.hidden_rounds import PathRound, Spending, path_law
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.statistics import CN
@@ -130,3 +131,57 @@ def test_what_cannot_be_had_is_refused_with_what_to_do(
     noises = Calibration(scale, 50, limit_scale)
     with pytest.raises(LawUnavailable, match=words):
         hidden_paths.law_by_paths(instance, CN(), noises, 2, most_cost=cost)
+
+
+def crowd_stage(targets: int):
+    """Many protected vertices that always score alike, so that joint counts are few."""
+
+    def now(found) -> Stage:
+        left = [target for target in range(targets) if target not in found]
+        score = np.full(1, len(found) / 2)
+        return Stage(left, np.zeros(len(left)), score, np.array([False]))
+
+    return now
+
+
+@pytest.mark.slow
+def test_condensed_rounds_over_many_vertices_are_those_of_the_joint_counts() -> None:
+    now = crowd_stage(5)
+    noises = {"noise": Laplace(4.0), "threshold": 10, "threshold_noise": Laplace(8.0)}
+    expected = search_com_rounds_law([60], now, 2, **noises).probabilities
+    rounds = [as_round(now(())), as_round(now((0,)))]
+    law = condensed_path_law(np.array([60]), rounds, **noises, purse=Spending(1e9))
+    assert law[0].tolist() == pytest.approx([expected[(0, 1)], expected[(0,)]], rel=1e-10)
+
+
+@pytest.mark.slow
+def test_condensed_rounds_are_those_added_term_by_term() -> None:
+    # Both classes' scores change, and one is explored on the way.
+    rounds = [as_round(stage(())), as_round(stage((0,)))]
+    sizes = np.array([70, 30])
+    noises = {"noise": Laplace(2.0), "threshold": 20, "threshold_noise": Laplace(9.0)}
+    law = condensed_path_law(sizes, rounds, **noises, purse=Spending(1e9))
+    expected = path_law(sizes, rounds, **noises, purse=Spending(1e9))
+    assert law.ravel().tolist() == pytest.approx(expected.ravel().tolist(), rel=1e-9)
+
+
+@pytest.mark.slow
+def test_three_condensed_rounds_are_those_of_the_joint_counts() -> None:
+    now = crowd_stage(4)
+    noises = {"noise": Laplace(4.0), "threshold": 8, "threshold_noise": Laplace(6.0)}
+    expected = search_com_rounds_law([40], now, 3, **noises).probabilities
+    rounds = [as_round(now(tuple(range(number)))) for number in range(3)]
+    law = condensed_path_law(np.array([40]), rounds, **noises, purse=Spending(1e9))
+    wanted = [expected[(0, 1, 2)], expected[(0, 1)]]
+    assert law.ravel().tolist() == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_two_targets_among_a_thousand_have_a_law() -> None:
+    # The comparison rejects a right law with probability 1e-4.
+    instance = isolated(1000, 2, seed=5).instance()
+    mechanism = PTarget(sop=CN(), components=3, max_degree=12)
+    law = mechanism.law(instance)
+    assert law.missing <= 1e-10
+    outputs = mechanism.sample(instance, 200_000, np.random.default_rng(76))
+    assert fit_p_value(outputs.counts(), law.probabilities) > 1e-4
