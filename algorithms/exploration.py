@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,15 +112,11 @@ def explorations(
         if step_pays(len(some), len(members)) and len(members) <= most:
             orders = orders_in_step(instance, members, np.array(some))
             for start, plan in zip(some, _worked_out(instance, *orders, 1), strict=True):
-                kept.get(_key((start,), most), partial(_itself, plan), Exploration.weight)
+                kept.keep(_key((start,), most), plan, Exploration.weight)
                 plans[start] = plan
         else:
             plans |= {start: exploration(instance, (start,), most) for start in some}
     return plans
-
-
-def _itself(plan: Exploration) -> Exploration:
-    return plan
 
 
 def _key(start: tuple[int, ...], most: int) -> tuple[str, tuple[int, ...], int]:

@@ -69,10 +69,15 @@ class Shelf:
             known: T = self.kept[key]
             return known
         value = build()
-        if keep and self.room > 0:
+        if keep:
+            self.keep(key, value, weight)
+        return value
+
+    def keep(self, key: Hashable, value: T, weight: Callable[[T], int]) -> None:
+        """Keep what was worked out elsewhere, if there is room."""
+        if self.room > 0:
             self.room -= weight(value)
             self.kept[key] = value
-        return value
 
 
 def shelf(instance: SearchInstance, name: str) -> Shelf:
