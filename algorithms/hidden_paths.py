@@ -42,6 +42,10 @@ TOLERANCE = 1e-6
 #: What a law may cost, see :class:`.Spending`: a minute or two.
 MOST_COST = 9e8
 
+#: What one question of three rounds or more may cost: some ten seconds. Whatever costs more does
+#: so for every list, and is refused before the first of them has been paid for.
+MOST_LONG = 1e8
+
 #: What a question may cost that can only be answered term by term: some ten seconds.
 MOST_TERMS = 4e7
 
@@ -223,6 +227,8 @@ def _answer(question: _Question, calibration: Calibration, purse: Spending) -> F
     """Condense what is hidden between rounds; where that is not exact enough, add all terms."""
     noise, limit = Laplace(calibration.score_scale), calibration.limit
     limit_noise = Laplace(calibration.limit_scale)
+    most = min(MOST_LONG, purse.left) if len(question.rounds) > 2 else purse.left
+    own = Spending(most)
     try:
         return condensed_path_law(
             question.sizes,
@@ -230,11 +236,13 @@ def _answer(question: _Question, calibration: Calibration, purse: Spending) -> F
             noise=noise,
             threshold=limit,
             threshold_noise=limit_noise,
-            purse=purse,
+            purse=own,
         )
     except LawUnavailable:
-        if purse.left < 0:
+        if own.left < 0 or len(question.rounds) > 2:
             raise
+    finally:
+        purse.spend(min(most - own.left, purse.left))
     most = min(MOST_TERMS, purse.left)
     terms = Spending(most)
     answer = path_law(
