@@ -140,7 +140,9 @@ def looks(monkeypatch, least):
 @pytest.mark.parametrize("least", [0, 1, 2, 37, 41, 60, 99, 100, 101])
 def test_the_least_count_is_found_from_any_guess(monkeypatch, guess, least):
     asked = looks(monkeypatch, lambda y: least)
-    assert module._least_rejected(100, 7, guess, 0.05, 0.1, 0.3) == least
+    found = module._least_rejected(100, 7, guess, 0.05, 0.1, 0.3)
+    assert found == least
+    assert isinstance(found, int)
     assert all(
         rest == (100, 7, 100, 0.05, 0.1, 0.3) for rest in (arguments[1:] for arguments in asked)
     )

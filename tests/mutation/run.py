@@ -152,6 +152,8 @@ def mutate(folder: Path, name: str, patterns: list[str]) -> dict[str, object]:
     meta = folder / "mutants" / f"{installed(MODULES[name][0])}.meta"
     before: dict[str, int | None] = {}
     if patterns[:1] == [AGAIN]:
+        # Which tests reach which function is found out anew: they may have changed.
+        (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
         before = json.loads(meta.read_text())["exit_code_by_key"]
         alive = [key for key, code in before.items() if code in SURVIVED]
         told = dict(zip(alive, differences(folder, alive), strict=True))
