@@ -21,7 +21,7 @@ from pdpaudit.network import SearchInstance
 
 from .hidden import Calibration
 from .laws.condensed_rounds import condensed_path_law, least_cost
-from .laws.hidden_rounds import PathRound, Spending, path_law
+from .laws.hidden_rounds import COST_PER_SECOND, PathRound, Spending, path_law
 from .laws.noise import Laplace
 from .outputs import outputs_of
 from .searching import score
@@ -149,7 +149,8 @@ def law_by_paths(
     -------
     Law
         Lists are left out whole: the probability of one that is there is right to about 1e-9
-        relatively, and ``missing`` bounds that of all others together.
+        relatively, by two computations that must agree (of two rounds or fewer where they do not,
+        to 1e-6 by :func:`.path_law`), and ``missing`` bounds that of all others together.
 
     Raises
     ------
@@ -204,7 +205,8 @@ def law_by_paths(
     if error > SUM_ERROR:
         raise LawUnavailable(f"the law is off by {error:.1e} in sum: sample (--samples)")
     outputs = outputs_of(instance, done)
-    return Law(dict(zip(outputs, done.values(), strict=True)), missing + error)
+    work = (most_cost - purse.left) / COST_PER_SECOND
+    return Law(dict(zip(outputs, done.values(), strict=True)), missing + error, work)
 
 
 def _pruned(

@@ -251,6 +251,9 @@ class Law:
         Probability of each output.
     missing : float
         Upper bound on the mass of outputs left out, and on the error of the sum.
+    work : float
+        Seconds it took to compute, about, counted in operations, so that it is the same on every
+        machine; only of interest where it is more than a fraction of one.
 
     Examples
     --------
@@ -260,6 +263,7 @@ class Law:
 
     probabilities: Mapping[Hashable, float]
     missing: float = field(default=0.0)
+    work: float = field(default=0.0)
 
 
 class LawUnavailable(ValueError):

@@ -63,9 +63,13 @@ class PathRound:
     explored: NDArray[np.bool_]
 
 
+#: Factors of a product that take about a second.
+COST_PER_SECOND = 1e7
+
+
 @dataclass
 class Spending:
-    """What a computation may still cost, in factors of a product; 10^7 take about a second.
+    """What a computation may still cost, in factors of a product.
 
     Examples
     --------
@@ -153,7 +157,9 @@ def path_law(
     -------
     array, shape (L_1, ..., L_{r-1}, L_r + 1)
         Probability that one target of each of the levels wins; the last column that the last
-        round finds nothing. About 1e-11, relatively to how probable the winners are.
+        round finds nothing. About 1e-11, relatively to how probable the winners are, while the
+        limit is a few dozen; the grid is fixed, and at a limit of 100 among 2,000 vertices it
+        leaves an error of some 1e-7.
 
     Raises
     ------

@@ -35,6 +35,11 @@ DECIMALS = 8
 #: Points of the curve δ(ε), and most vertices of the trade-off, that are written out.
 POINTS = 33
 
+#: Seconds of work, as laws count it, after which the search ends where no time limit is given; and
+#: how many times that all pairs may cost before sampling is the better use of it.
+MOST_WORK = 300.0
+TOO_DEAR = 4.0
+
 #: Families to climb from, and rounds of local moves in each climb.
 STARTS = 3
 MOVES = 25
@@ -80,7 +85,7 @@ def by_law(
     return found, results
 
 
-class _TimeUp(Exception):
+class _Enough(Exception):
     """The search for a pair has taken as long as it may."""
 
 
@@ -90,7 +95,8 @@ def _search(
     """Compute the exact loss of every arm, then climb from the worst; no samples.
 
     Ends with what it has once the time allowed is over, after one pair at the earliest; the
-    law being computed then is still finished.
+    law being computed then is still finished. Without a time limit the laws' own count of their
+    work decides, which is the same on every machine.
 
     Parameters
     ----------
@@ -105,16 +111,20 @@ def _search(
     Raises
     ------
     LawUnavailable
-        If the mechanism has no law on some instance.
+        If the mechanism has no law on some instance, or laws are too dear for so many pairs.
     """
     limit = run.plan.time_limit
     until = math.inf if limit is None else time.monotonic() + limit
     measured: list[Found] = []
+    work = 0.0
 
     def law(side: Any) -> Law:
-        if measured and time.monotonic() > until:
-            raise _TimeUp
-        return mechanism.law(side)
+        nonlocal work
+        if measured and (time.monotonic() > until or (limit is None and work > MOST_WORK)):
+            raise _Enough
+        found = mechanism.law(side)
+        work += found.work
+        return found
 
     def measure(arm: Arm) -> Found:
         left, right = map(law, arm.inputs())
@@ -122,6 +132,13 @@ def _search(
         run.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
         measured.append(Found(arm, round(losses[deltas[0]].epsilon, DECIMALS), losses))
+        needed = work / len(measured) * len(arms)
+        if limit is None and len(measured) <= len(arms) and needed > TOO_DEAR * MOST_WORK:
+            run.remark(
+                f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s, "
+                "so it was sampled instead; --time-limit gives them as many seconds as you like"
+            )
+            raise LawUnavailable("too dear")
         return measured[-1]
 
     run.watcher.stage("computing exact losses", len(arms))
@@ -129,11 +146,14 @@ def _search(
         found = [measure(arm) for arm in arms]
         for start in _starts(found):
             found = climb(start, found, measure, MOVES, run.plan.seed)
-    except _TimeUp:
+    except _Enough:
         left_over = max(len(arms) - len(measured), 0)
         after = f"with {left_over} of {len(arms)} pairs untried" if left_over else "while climbing"
         run.remark(
-            f"the search for a pair ended at its time limit of {limit:g} s, {after}: what it "
+            f"the search for a pair ended after laws of about {work:.0f} s, {after}; a longer one "
+            "may find worse: --time-limit sets another"
+            if limit is None
+            else f"the search for a pair ended at its time limit of {limit:g} s, {after}: what it "
             "found depends on the machine, and a longer one may find worse"
         )
     return by_score(measured)
