@@ -49,6 +49,9 @@ MOST_LONG = 1e8
 #: What a question may cost that can only be answered term by term: some ten seconds.
 MOST_TERMS = 4e7
 
+#: Seconds a question takes, about, however little it costs.
+SECONDS_EACH = 0.1
+
 #: Lists of targets beyond which a law is not written out.
 MOST_OUTPUTS = 200_000
 
@@ -205,7 +208,7 @@ def law_by_paths(
     if error > SUM_ERROR:
         raise LawUnavailable(f"the law is off by {error:.1e} in sum: sample (--samples)")
     outputs = outputs_of(instance, done)
-    work = (most_cost - purse.left) / COST_PER_SECOND
+    work = (most_cost - purse.left) / COST_PER_SECOND + SECONDS_EACH * len(answers)
     return Law(dict(zip(outputs, done.values(), strict=True)), missing + error, work)
 
 
