@@ -37,8 +37,8 @@ POINTS = 33
 
 #: Seconds of work, as laws count it, after which the search ends where no time limit is given; and
 #: how many times that all pairs may cost before sampling is the better use of it.
-MOST_WORK = 100.0
-TOO_DEAR = 4.0
+MOST_WORK = 60.0
+TOO_DEAR = 2.0
 
 #: Families to climb from, and rounds of local moves in each climb.
 STARTS = 3
