@@ -97,6 +97,15 @@ def explorations(
     -------
     dict
         The plan by target.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
+    >>> instance = Network(adjacency, np.array([True, True, False, True]), seeds=(0,)).instance()
+    >>> {start: plan.targets.tolist() for start, plan in explorations(instance, [1, 3], 9).items()}
+    {1: [1, 0], 3: [3]}
     """
     kept, labels = shelf(instance, "outputs"), component_labels(instance)
     plans: dict[int, Exploration] = {}

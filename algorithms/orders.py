@@ -91,7 +91,13 @@ def targets_in_order(
 
 
 def step_pays(searches: int, members: int) -> bool:
-    """Say whether so many searches of a component of so many members are cheaper together."""
+    """Say whether so many searches of a component of so many members are cheaper together.
+
+    Examples
+    --------
+    >>> step_pays(2, 1_000), step_pays(200, 1_000)
+    (False, True)
+    """
     return searches >= FEW and members <= MOST_MEMBERS
 
 
