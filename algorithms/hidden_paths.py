@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,9 @@ SECONDS_EACH = 0.1
 #: Lists of targets beyond which a law is not written out.
 MOST_OUTPUTS = 200_000
 
+#: Answers kept: the two networks of a pair, and pairs of the same network, ask much the same.
+ANSWERS_KEPT = 4_096
+
 #: The error of a sum that is an error of nothing else.
 SUM_ERROR = 1e-8
 
@@ -70,12 +74,37 @@ class _Question:
     sizes: Ints
     rounds: list[PathRound]
 
+    @cached_property
     def key(self) -> Hashable:
-        """Return what the answer depends on."""
+        """What the answer depends on."""
         arrays: list[npt.NDArray[Any]] = [self.sizes]
         for now in self.rounds:
             arrays += [now.levels, now.level_sizes, now.class_scores, now.explored]
         return tuple((array.shape, array.tobytes()) for array in arrays)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """The law of a question's last round, jointly with the winners before; and what it cost."""
+
+    chances: Floats
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """What a round sees: scores of all; of the protected those examined, and numbers of equals."""
+
+    scores: Floats
+    near: npt.NDArray[np.bool_]
+    alike: Ints
+    targets: Ints
 
 
 class _Network:
@@ -84,16 +113,22 @@ class _Network:
     def __init__(self, instance: SearchInstance, sop: StatisticOfProximity) -> None:
         self.instance, self.sop = instance, sop
         self.start = seed_components(instance)
-        self._seen: dict[Key, tuple[Floats, npt.NDArray[np.bool_]]] = {}
-        near = self._state(self.start)[1]
+        self._seen: dict[Key, _State] = {}
+        near = neighbourhood(instance, self._vertices(self.start))
         self.protected = np.flatnonzero(~targeted_mask(instance) & ~near)
 
-    def _state(self, found: Key) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def _vertices(self, found: Key) -> Ints:
+        members = component_members(self.instance)
+        return np.concatenate([members[label] for label in found])
+
+    def _state(self, found: Key) -> _State:
         if found not in self._seen:
-            members = component_members(self.instance)
-            vertices = np.concatenate([members[label] for label in found])
+            vertices = self._vertices(found)
             scores = score(self.sop, self.instance, vertices.tolist())
-            self._seen[found] = scores, neighbourhood(self.instance, vertices)
+            near = neighbourhood(self.instance, vertices)[self.protected]
+            _, rank = np.unique(scores[self.protected], return_inverse=True)
+            targets = remaining(self.instance, found)
+            self._seen[found] = _State(scores, near, 2 * rank.ravel() + near, targets)
         return self._seen[found]
 
     def found(self, components: Key) -> Key:
@@ -102,23 +137,24 @@ class _Network:
 
     def targets(self, components: Key) -> tuple[Ints, Floats]:
         """Return the targets left, and their scores."""
-        found = self.found(components)
-        left = remaining(self.instance, found)
-        return left, self._state(found)[0][left]
+        state = self._state(self.found(components))
+        return state.targets, state.scores[state.targets]
 
     def question(self, components: Key) -> _Question:
         """Put the question of the round after ``components`` were found in this order."""
         beginnings = [components[:number] for number in range(len(components) + 1)]
         states = [self._state(self.found(beginning)) for beginning in beginnings]
-        columns = [scores[self.protected] for scores, _ in states]
-        columns += [near[self.protected].astype(np.float64) for _, near in states]
-        classes, sizes = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+        classes, first = np.zeros_like(self.protected), np.zeros(1, dtype=np.int64)
+        for state in states:
+            # Numbered anew each time, so that the numbers stay small.
+            numbers = classes * (2 * len(classes) + 2) + state.alike
+            _, first, classes = np.unique(numbers, return_index=True, return_inverse=True)
         rounds = []
-        for number, beginning in enumerate(beginnings):
-            levels, counts = np.unique(self.targets(beginning)[1], return_counts=True)
-            explored = classes[:, len(states) + number] > 0
-            rounds.append(PathRound(levels, counts, classes[:, number].copy(), explored))
-        return _Question(sizes, rounds)
+        for state in states:
+            levels, counts = np.unique(state.scores[state.targets], return_counts=True)
+            scores = state.scores[self.protected[first]]
+            rounds.append(PathRound(levels, counts, scores, state.near[first]))
+        return _Question(np.bincount(classes), rounds)
 
 
 def law_by_paths(
@@ -167,7 +203,7 @@ def law_by_paths(
         )
     network, purse = _Network(instance, sop), Spending(most_cost)
     labels = component_labels(instance)
-    answers: dict[Hashable, Floats] = {}
+    answers: dict[_Question, Floats] = {}
     done: dict[tuple[int, ...], float] = {}
     missing = 0.0
     # For the components found, in order, the lists of targets that find them.
@@ -179,19 +215,22 @@ def law_by_paths(
         for components in [key for key in going if not len(network.targets(key)[0])]:
             done.update(going.pop(components))
         questions = {components: network.question(components) for components in going}
-        unknown = {question.key(): question for question in questions.values()}
-        _afford(unknown.values(), purse, rounds if number == 0 else number + 1)
-        for key, question in unknown.items():
-            answers[key] = _answer(question, calibration, purse)
+        unknown = dict.fromkeys(questions.values())
+        _afford(unknown, purse, rounds if number == 0 else number + 1)
+        for question in unknown:
+            answer = _answer(question, calibration, most_cost)
+            # As much as if it had not been asked before, so that a law's work is always the same.
+            purse.spend(answer.cost)
+            answers[question] = answer.chances
         longer: dict[Key, dict[tuple[int, ...], float]] = defaultdict(dict)
         lists = len(done)
         for components, paths in going.items():
             question = questions[components]
-            answer = answers[question.key()]
+            chances = answers[question]
             targets, scores = network.targets(components)
             last = np.searchsorted(question.rounds[-1].levels, scores)
             for path in paths:
-                won = answer[_levels(network, components, path)]
+                won = chances[_levels(network, components, path)]
                 done[path] = float(won[-1])
                 for target, mass in zip(targets.tolist(), won[last].tolist(), strict=True):
                     longer[(*components, int(labels[target]))][(*path, target)] = mass
@@ -228,14 +267,17 @@ def _pruned(
     return {}, left_out
 
 
-def _answer(question: _Question, calibration: Calibration, purse: Spending) -> Floats:
+@lru_cache(maxsize=ANSWERS_KEPT)
+def _answer(question: _Question, calibration: Calibration, most_cost: float) -> _Answer:
     """Condense what is hidden between rounds; where that is not exact enough, add all terms."""
     noise, limit = Laplace(calibration.score_scale), calibration.limit
     limit_noise = Laplace(calibration.limit_scale)
-    most = min(MOST_LONG, purse.left) if len(question.rounds) > 2 else purse.left
-    own = Spending(most)
+    purse = Spending(most_cost)
+    long = len(question.rounds) > 2
+    own = Spending(min(MOST_LONG, most_cost) if long else most_cost)
+    most = own.left
     try:
-        return condensed_path_law(
+        chances = condensed_path_law(
             question.sizes,
             question.rounds,
             noise=noise,
@@ -243,14 +285,13 @@ def _answer(question: _Question, calibration: Calibration, purse: Spending) -> F
             threshold_noise=limit_noise,
             purse=own,
         )
+        return _Answer(chances, most - own.left)
     except LawUnavailable:
-        if own.left < 0 or len(question.rounds) > 2:
+        if own.left < 0 or long:
             raise
-    finally:
-        purse.spend(min(most - own.left, purse.left))
-    most = min(MOST_TERMS, purse.left)
-    terms = Spending(most)
-    answer = path_law(
+    purse.spend(most - own.left)
+    terms = Spending(min(MOST_TERMS, purse.left))
+    chances = path_law(
         question.sizes,
         question.rounds,
         noise=noise,
@@ -258,8 +299,7 @@ def _answer(question: _Question, calibration: Calibration, purse: Spending) -> F
         threshold_noise=limit_noise,
         purse=terms,
     )
-    purse.spend(most - terms.left)
-    return answer
+    return _Answer(chances, most - own.left + min(MOST_TERMS, purse.left) - terms.left)
 
 
 def _afford(questions: Iterable[_Question], purse: Spending, rounds: int) -> None:

@@ -145,24 +145,24 @@ def condensed_path_law(
     mixture, grid = _begin(setting, rounds[0], start, _FINE)
     law = _outcomes(setting, rounds[0], mixture, grid) if len(rounds) == 1 else np.zeros(0)
     for number, now in enumerate(rounds[1:], start=1):
-        nodes = _FINE if number + 1 == len(rounds) else _COARSE
+        last = number + 1 == len(rounds)
+        nodes = _FINE if last else _COARSE
         groups = _alike(rounds[:number])
-        whole: Mixture | None = None
         for effort in _EFFORTS:
-            first, second, all_ = _advance(setting, mixture, grid, groups, rounds[number:], effort)
-            whole = whole or all_
+            first, second, whole = _advance(setting, mixture, grid, groups, rounds[number:], effort)
             after, following = _begin(setting, now, first, nodes)
             law = _outcomes(setting, now, after, following)
             other = _outcomes(setting, now, _unexplored(second, now), following)
             if np.all(np.abs(law - other) <= _ERROR * np.abs(law)):
                 break
+            if last and whole is not None:
+                law = _outcomes(setting, now, _unexplored(whole, now), following)
+                break
         else:
-            if whole is None or number + 1 < len(rounds):
-                raise LawUnavailable(
-                    "the law of so many search rounds cannot be told to nine digits here: ask for "
-                    "fewer components, or sample (--samples)"
-                )
-            law = _outcomes(setting, now, _unexplored(whole, now), following)
+            raise LawUnavailable(
+                "the law of so many search rounds cannot be told to nine digits here: ask for "
+                "fewer components, or sample (--samples)"
+            )
         mixture, grid = after, following
     shape = [len(now.levels) for now in rounds]
     shape[-1] += 1

@@ -48,6 +48,9 @@ _INTERPOLATED = 1e-10
 _CHUNK = 2_000_000
 # Degree beyond which a logarithm is not expanded, and what the expansion may be off by.
 _MOST_DEGREE, _EXPANDED = 40, 1e-15
+# Classes of one vertex that are added to a tabulated one; degree of the table on a panel, as wide
+# as two deviations; points at which it is checked, and what it may be off by, relatively.
+_MOST_SINGLE, _DEGREE, _CHECKED, _TABULATED = 2, 20, 50, 1e-11
 # Share of the largest below which a law is no longer independent of others.
 _DEPENDENT = 1e-11
 
@@ -153,7 +156,20 @@ def pass_and_fail(
     >>> float(np.exp(passed[0]).round(6)), float(np.exp(failed[0]).round(6))
     (0.125, 0.875)
     """
-    chance = np.clip(chance, 1e-300, 1.0 - 1e-16)
+    some = np.flatnonzero(chance.any(axis=0))
+    chance, sizes = np.clip(chance[:, some], 1e-300, 1.0 - 1e-16), sizes[some]
+    crowds, single = np.flatnonzero(sizes > 1.0), np.flatnonzero(sizes == 1.0)
+    if crowds.size == 1 and single.size <= _MOST_SINGLE:
+        crowd = chance[:, crowds[0]], float(sizes[crowds[0]])
+        table = _tabulated(*crowd, rule, single.size)
+        if table is not None:
+            return _with_singles(table, chance[:, single])
+    return _pass_and_fail(chance, sizes, rule)
+
+
+def _pass_and_fail(
+    chance: FloatArray, sizes: FloatArray, rule: Rule
+) -> tuple[FloatArray, FloatArray]:
     log_pass, log_fail = np.empty(len(chance)), np.empty(len(chance))
     step = max(1, _CHUNK // max(sizes.size, 1))
     for start in range(0, len(chance), step):
@@ -162,6 +178,61 @@ def pass_and_fail(
             np.log(chance[part]), np.log1p(-chance[part]), sizes, rule.limit, rule.scale
         )
     return log_pass, log_fail
+
+
+def _tabulated(chance: FloatArray, size: float, rule: Rule, fewer: int) -> FloatArray | None:
+    """Interpolate passing and failing of a class of vertices, with limits up to ``fewer`` less.
+
+    In the angle whose squared sine is the chance, the number examined has the same deviation
+    everywhere, and the logarithms are smooth from one to the next. None where there are too few
+    points for that to pay, or interpolation is off.
+
+    Returns
+    -------
+    array, shape (fewer + 1, 2, P), or None
+    """
+    phi = np.arcsin(np.sqrt(chance))
+    low, high = float(phi.min()), float(phi.max())
+    panels = max(1, int(np.ceil((high - low) * np.sqrt(size))))
+    if 4 * panels * _DEGREE > chance.size:
+        return None
+    width = max((high - low) / panels, 1e-300)
+    angle = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
+    nodes = low + width * (np.arange(panels)[:, None] + 0.5 * (1.0 + np.cos(angle)))
+    checked = np.linspace(low, high, _CHECKED + 2)[1:-1]
+    where = np.concatenate([nodes.ravel(), checked])
+    known = np.stack(
+        [
+            _pass_and_fail(np.sin(where)[:, None] ** 2, np.array([size]), shifted)
+            for shifted in (Rule(rule.limit - less, rule.scale) for less in range(fewer + 1))
+        ]
+    )
+    transform = np.cos(np.outer(np.arange(_DEGREE), angle)) * (2.0 / _DEGREE)
+    transform[0] *= 0.5
+    count = nodes.size
+    values = known[..., :count].reshape(fewer + 1, 2, panels, _DEGREE)
+    coefficients = np.moveaxis(values @ transform.T, -1, 0)
+
+    def interpolated(at: FloatArray) -> FloatArray:
+        place = (at - low) / width
+        panel = np.clip(place.astype(np.int64), 0, panels - 1)
+        unit = 2.0 * (place - panel) - 1.0
+        # Clenshaw's recurrence
+        ahead = behind = np.zeros((fewer + 1, 2, at.size))
+        for row in coefficients[:0:-1]:
+            ahead, behind = row[..., panel] + 2.0 * unit * ahead - behind, ahead
+        return np.asarray(coefficients[0][..., panel] + unit * ahead - behind)
+
+    if not np.all(np.abs(interpolated(checked) - known[..., count:]) <= _TABULATED):
+        return None
+    return interpolated(phi)
+
+
+def _with_singles(table: FloatArray, singles: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Let single vertices be examined besides, or not: each that is leaves the limit one less."""
+    for chance in singles.T:
+        table = np.logaddexp(table[:-1] + np.log1p(-chance), table[1:] + np.log(chance))
+    return table[0, 0], table[0, 1]
 
 
 def passed(

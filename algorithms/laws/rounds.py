@@ -7,12 +7,13 @@ number of unexamined protected vertices in each class of vertices that score ali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 from scipy.stats import binom
 
 from pdpaudit.contracts import LawUnavailable
@@ -26,6 +27,8 @@ FloatArray = NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 # Below this, mass at either end of the integral is left out.
 _TAIL = 1e-16
+# Binomial coefficients of larger numbers overflow.
+_CHOOSABLE = 1_000
 # Numbers held at once.
 _CHUNK = 1_000_000
 
@@ -248,18 +251,16 @@ def search_com_rounds_law(
     for number in range(rounds):
         longer: dict[tuple[Hashable, ...], FloatArray] = {}
         last = number == rounds - 1
+        # Before anything is computed: a round that the next one makes too dear is not begun.
+        work = _needed(going, stage, noise, work, most_work)
+        if not last:
+            _needed(_followed(going, stage), stage, noise, work, most_work)
         for found, masses in going.items():
             now = stage(found)
             left = _explored(masses, now.explored)
             if len(now.targets) == 0:
                 done[found] = float(left.sum())
                 continue
-            work += _work(left, now, noise)
-            if work > most_work:
-                raise LawUnavailable(
-                    f"the exact law needs more than most_work={most_work:g} multiplications: "
-                    "too many classes of protected vertices; ask for fewer rounds, or sample"
-                )
             winners, none = _one_round(left, now, noise, stopping)
             done[found] = none
             for name, after in zip(now.targets, winners, strict=True):
@@ -276,6 +277,39 @@ def search_com_rounds_law(
     if abs(total - 1.0) > 1e-10:
         raise LawUnavailable(f"the law sums to {total!r} instead of 1: sample instead")
     return ListLaw(done, missing)
+
+
+def _needed(
+    going: Mapping[tuple[Hashable, ...], FloatArray],
+    stage: Callable[[tuple[Hashable, ...]], Stage],
+    noise: Laplace,
+    work: float,
+    most_work: float,
+) -> float:
+    """Add what a round takes; raise once it is too much."""
+    for found, masses in going.items():
+        now = stage(found)
+        if len(now.targets):
+            work += _work(_explored(masses, now.explored), now, noise)
+        if work > most_work:
+            raise LawUnavailable(
+                f"the exact law needs more than most_work={most_work:g} multiplications: "
+                "too many classes of protected vertices; ask for fewer rounds, or sample"
+            )
+    return work
+
+
+def _followed(
+    going: Mapping[tuple[Hashable, ...], FloatArray],
+    stage: Callable[[tuple[Hashable, ...]], Stage],
+) -> dict[tuple[Hashable, ...], FloatArray]:
+    """Return who may be left once each remaining target has won: any number of every class."""
+    after = {}
+    for found, masses in going.items():
+        now = stage(found)
+        any_number = np.ones_like(_explored(masses, now.explored))
+        after.update({(*found, name): any_number for name in now.targets})
+    return after
 
 
 def _check_rounds(rounds: int) -> None:
@@ -383,13 +417,21 @@ def _thinned(start: FloatArray, above: FloatArray) -> FloatArray:
     """
     state = np.broadcast_to(start, (above.shape[0], *start.shape))
     for axis, size in enumerate(start.shape[1:]):
-        numbers = np.arange(size)
         # from N (rows) to how many of them stay below (columns)
-        below = 1.0 - above[:, axis, None, None]
-        matrix = np.asarray(
-            binom.pmf(numbers[None, None, :], numbers[None, :, None], below), dtype=float
-        )
+        matrix = _thinning(size, above[:, axis])
         # one matrix for each point of the batch, the same for all other axes
         matrix = matrix.reshape(matrix.shape[:1] + (1,) * (start.ndim - 2) + matrix.shape[1:])
         state = np.moveaxis(np.moveaxis(state, axis + 2, -1) @ matrix, -1, axis + 2)
     return np.asarray(state)
+
+
+def _thinning(size: int, above: FloatArray) -> FloatArray:
+    """Binomial laws of how many of N < size are not above, shape (points, size, size)."""
+    kept = np.arange(size)
+    if size > _CHOOSABLE:
+        shares = 1.0 - above[:, None, None]
+        return np.asarray(binom.pmf(kept, kept[:, None], shares), dtype=float)
+    lost = np.subtract.outer(kept, kept)
+    choose = special.binom(kept[:, None], kept)
+    stay, go = np.power.outer(1.0 - above, kept), np.power.outer(above, kept)
+    return np.asarray(choose * stay[:, None, :] * go[:, np.maximum(lost, 0)])
