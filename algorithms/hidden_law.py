@@ -145,7 +145,7 @@ def _law_by_counts(
     paths = [tuple(map(_vertex, path)) for path in law.probabilities]
     outputs = outputs_of(instance, paths)
     work = SECONDS_QUICK * (1 if most_work == QUICK_WORK else MOST_WORK / QUICK_WORK)
-    return Law(dict(zip(outputs, law.probabilities.values(), strict=True)), law.missing, work)
+    return Law(dict(zip(outputs, law.probabilities.values(), strict=True)), law.missing, work=work)
 
 
 def _vertex(name: Hashable) -> int:

@@ -59,6 +59,9 @@ MOST_OUTPUTS = 200_000
 #: Answers kept: the two networks of a pair, and pairs of the same network, ask much the same.
 ANSWERS_KEPT = 4_096
 
+#: Relative errors of a probability, condensed and term by term.
+CONDENSED_ERROR, TERMS_ERROR = 1e-9, 1e-6
+
 #: The error of a sum that is an error of nothing else.
 SUM_ERROR = 1e-8
 
@@ -94,6 +97,7 @@ class _Answer:
     """The law of a question's last round, jointly with the winners before; and what it cost."""
 
     chances: Floats
+    error: float
     cost: float
 
 
@@ -203,7 +207,7 @@ def law_by_paths(
         )
     network, purse = _Network(instance, sop), Spending(most_cost)
     labels = component_labels(instance)
-    answers: dict[_Question, Floats] = {}
+    answers: dict[_Question, _Answer] = {}
     done: dict[tuple[int, ...], float] = {}
     missing = 0.0
     # For the components found, in order, the lists of targets that find them.
@@ -214,19 +218,26 @@ def law_by_paths(
         missing += left_out
         for components in [key for key in going if not len(network.targets(key)[0])]:
             done.update(going.pop(components))
+        lists = len(done) + sum(
+            len(paths) * (1 + len(network.targets(components)[0]))
+            for components, paths in going.items()
+        )
+        if lists > MOST_OUTPUTS:
+            raise LawUnavailable(
+                f"more than {MOST_OUTPUTS} lists of targets: ask for fewer components, or "
+                "sample (--samples)"
+            )
         questions = {components: network.question(components) for components in going}
         unknown = dict.fromkeys(questions.values())
         _afford(unknown, purse, rounds if number == 0 else number + 1)
         for question in unknown:
-            answer = _answer(question, calibration, most_cost)
+            answers[question] = _answer(question, calibration, most_cost)
             # As much as if it had not been asked before, so that a law's work is always the same.
-            purse.spend(answer.cost)
-            answers[question] = answer.chances
+            purse.spend(answers[question].cost)
         longer: dict[Key, dict[tuple[int, ...], float]] = defaultdict(dict)
-        lists = len(done)
         for components, paths in going.items():
             question = questions[components]
-            chances = answers[question]
+            chances = answers[question].chances
             targets, scores = network.targets(components)
             last = np.searchsorted(question.rounds[-1].levels, scores)
             for path in paths:
@@ -234,12 +245,6 @@ def law_by_paths(
                 done[path] = float(won[-1])
                 for target, mass in zip(targets.tolist(), won[last].tolist(), strict=True):
                     longer[(*components, int(labels[target]))][(*path, target)] = mass
-            lists += len(paths) * (1 + len(targets))
-            if lists > MOST_OUTPUTS:
-                raise LawUnavailable(
-                    f"more than {MOST_OUTPUTS} lists of targets: ask for fewer components, or "
-                    "sample (--samples)"
-                )
         going = longer
     for paths in going.values():
         done.update(paths)
@@ -248,7 +253,12 @@ def law_by_paths(
         raise LawUnavailable(f"the law is off by {error:.1e} in sum: sample (--samples)")
     outputs = outputs_of(instance, done)
     work = (most_cost - purse.left) / COST_PER_SECOND + SECONDS_EACH * len(answers)
-    return Law(dict(zip(outputs, done.values(), strict=True)), missing + error, work)
+    return Law(
+        dict(zip(outputs, done.values(), strict=True)),
+        missing + error,
+        max((answer.error for answer in answers.values()), default=0.0),
+        work,
+    )
 
 
 def _pruned(
@@ -285,7 +295,7 @@ def _answer(question: _Question, calibration: Calibration, most_cost: float) -> 
             threshold_noise=limit_noise,
             purse=own,
         )
-        return _Answer(chances, most - own.left)
+        return _Answer(chances, CONDENSED_ERROR, most - own.left)
     except LawUnavailable:
         if own.left < 0 or long:
             raise
@@ -299,7 +309,8 @@ def _answer(question: _Question, calibration: Calibration, most_cost: float) -> 
         threshold_noise=limit_noise,
         purse=terms,
     )
-    return _Answer(chances, most - own.left + min(MOST_TERMS, purse.left) - terms.left)
+    cost = most - own.left + min(MOST_TERMS, purse.left) - terms.left
+    return _Answer(chances, TERMS_ERROR, cost)
 
 
 def _afford(questions: Iterable[_Question], purse: Spending, rounds: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -161,6 +161,14 @@ class PTarget:
             self.sop, self.epsilon, self.stop, degree_bound(self.max_degree, instance), n
         )
         return law_of_searches(instance, self.sop, noises, self.components - 1)
+
+    def beginning(self) -> PTarget | None:
+        """Return the same search ended after its first round; None if it has no more.
+
+        The targeted components are the same on both networks of a pair, so the list shows where
+        the component found in the first round ends.
+        """
+        return replace(self, components=2) if self.components > 2 else None
 
     def enclose(
         self, instance: SearchInstance, outputs: frozenset[Hashable]

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 __all__ = [
     "BoundedMechanism",
+    "ExtendedMechanism",
     "FastStatistic",
     "Instance",
     "LargestLoss",
@@ -251,6 +252,8 @@ class Law:
         Probability of each output.
     missing : float
         Upper bound on the mass of outputs left out, and on the error of the sum.
+    error : float
+        Largest relative error a probability may have, beyond rounding.
     work : float
         Seconds it took to compute, about, counted in operations, so that it is the same on every
         machine; only of interest where it is more than a fraction of one.
@@ -263,6 +266,7 @@ class Law:
 
     probabilities: Mapping[Hashable, float]
     missing: float = field(default=0.0)
+    error: float = field(default=0.0)
     work: float = field(default=0.0)
 
 
@@ -276,6 +280,19 @@ class LawfulMechanism(Protocol):
 
     def law(self, instance: Any) -> Law:
         """Return the exact output law, or raise :class:`LawUnavailable`."""
+        ...
+
+
+@runtime_checkable
+class ExtendedMechanism(LawfulMechanism, Protocol):
+    """A mechanism that goes on from where a shorter one ends."""
+
+    def beginning(self) -> LawfulMechanism | None:
+        """Return the shorter one, None if there is none.
+
+        On any pair its output has to be one function of this one's on both sides, so that the pair
+        loses no more (post-processing): then a pair that loses much there loses as much here.
+        """
         ...
 
 

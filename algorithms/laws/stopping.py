@@ -496,7 +496,7 @@ def _geometric(d: NDArray[np.complex128], terms: FloatArray) -> NDArray[np.compl
     terms = np.maximum(terms, 0.0)
     flat = d == 0
     safe = np.where(flat, -1.0, d)
-    return np.asarray(np.where(flat, terms, _expm1(safe * terms) / _expm1(safe)))
+    return np.asarray(np.where(flat, terms, _expm1(np.asarray(safe * terms)) / _expm1(safe)))
 
 
 def _expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:

@@ -8,9 +8,8 @@ from typing import Any
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.describe import Name, event_words, pair_json
-from pdpaudit.audit.inference import by_laws
 from pdpaudit.audit.plan import Plan, Watcher
-from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
+from pdpaudit.contracts import Mechanism, PrivacyClaim
 from pdpaudit.evidence.event import AnyEvent
 from pdpaudit.results import ClaimResult, Status
 
@@ -62,9 +61,6 @@ def told(
         if arm.pair is None
         else pair_json(arm.pair, event.side, run.file)
     )
-    if exact is not None and isinstance(run.mechanism, LawfulMechanism):
-        left, right = (run.mechanism.law(instance) for instance in arm.inputs())
-        inference = by_laws(left, right, event.side, claim)
     told = {**event.to_json(), "words": _words(run, event, name), **counts}
     witness = {
         "kind": "audit",
