@@ -33,6 +33,7 @@ EXACT_SLACK = 1e-9
 #: Points of the curve δ(ε), and most vertices of the trade-off, that are written out.
 POINTS = 33
 
+
 def by_law(
     run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[Found], list[ClaimResult]] | None:

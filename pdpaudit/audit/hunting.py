@@ -38,6 +38,10 @@ class _Enough(Exception):
     """The search for a pair has taken as long as it may."""
 
 
+class _TooDear(LawUnavailable):
+    """The laws of all pairs would take longer than the search may."""
+
+
 @dataclass
 class _Meter:
     """Exact losses of pairs, one after another, until so much time or work is over."""
@@ -103,8 +107,13 @@ def hunt(
         _all_of(meter, arms, _allowance(limit, shorter is not None), began)
     except _Enough:
         _tell_of_the_end(meter, len(arms))
-    except LawUnavailable:
+    except LawUnavailable as why:
         if shorter is None:
+            if isinstance(why, _TooDear):
+                run.remark(
+                    f"{why}, so it was sampled instead; --time-limit gives them as many seconds as "
+                    "you like"
+                )
             raise
         _promising(meter, shorter, arms)
     return by_score(meter.measured)
@@ -124,12 +133,7 @@ def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float, began: float) ->
         spent = time.monotonic() - began if timed else meter.work
         needed = spent / number * len(arms)
         if needed > allowed:
-            if not isinstance(meter.mechanism, ExtendedMechanism):
-                meter.run.remark(
-                    f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s, so it "
-                    "was sampled instead; --time-limit gives them as many seconds as you like"
-                )
-            raise LawUnavailable("too dear")
+            raise _TooDear(f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s")
     found = list(meter.measured)
     for start in _starts(found):
         found = climb(start, found, meter.measure, MOVES, meter.run.plan.seed)

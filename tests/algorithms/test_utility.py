@@ -8,7 +8,7 @@ import pytest
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.utility import contenders, curves
 from pdpaudit.attacks.grounds import les_miserables, planted_network
-from pdpaudit.audit import Plan, audit, exact
+from pdpaudit.audit import Plan, audit, hunting
 
 
 def test_counts_grow_with_the_budget_and_end_at_the_total() -> None:
@@ -24,7 +24,7 @@ def test_counts_grow_with_the_budget_and_end_at_the_total() -> None:
 
 
 def test_the_searches_keep_what_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "MOVES", 1)
+    monkeypatch.setattr(hunting, "MOVES", 1)
     network = planted_network(8, 400)
     for one in contenders(network, CN(), 1.0, 2, 9)[1:]:
         claim = audit(one.mechanism, [network], Plan(1), subject=one.name).claims[0]

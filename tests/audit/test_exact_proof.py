@@ -19,7 +19,7 @@ from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Flow, Path
 from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
-from pdpaudit.audit import Plan, audit, exact
+from pdpaudit.audit import Plan, audit, hunting
 from pdpaudit.contracts import LawUnavailable, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.proof import Unproved, prove, prove_claim
@@ -45,8 +45,8 @@ def _proved(mechanism: Any, name: str, networks: list[Any], **parameters: Any) -
 def few_moves() -> Iterator[None]:
     """The families' pairs break these claims without climbing further."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "MOVES", 1)
-        patch.setattr(exact, "STARTS", 1)
+        patch.setattr(hunting, "MOVES", 1)
+        patch.setattr(hunting, "STARTS", 1)
         yield
 
 

@@ -11,14 +11,14 @@ from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
 from pdpaudit.attacks.grounds import planted_network
-from pdpaudit.audit import Plan, audit, exact
+from pdpaudit.audit import Plan, audit, hunting
 from pdpaudit.contracts import LargestLoss, SearchedMechanism
 from pdpaudit.reporting.words import true_words
 
 
 @pytest.mark.parametrize("kind", [SearchCom, PTarget])
 def test_an_audit_tells_the_largest_loss_found_and_the_bound(kind, monkeypatch):
-    monkeypatch.setattr(exact, "MOVES", 0)  # the pairs themselves will do
+    monkeypatch.setattr(hunting, "MOVES", 0)  # the pairs themselves will do
     network = planted_network(8, 400)
     result = audit(kind(sop=CN()), [network], Plan(1, tries=12), subject="it")
     claim = result.claims[0]

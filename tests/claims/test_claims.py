@@ -14,7 +14,7 @@ from pdpaudit import __version__
 from pdpaudit.algorithms.paper_claims.noisy_max import NoisyMaxWithValue, output
 from pdpaudit.algorithms.sfs import SFS, sfs
 from pdpaudit.attacks.grounds import planted_network
-from pdpaudit.audit import exact
+from pdpaudit.audit import hunting
 from pdpaudit.claims import (
     MechanismClaim,
     audit_claims,
@@ -35,8 +35,8 @@ from pdpaudit.small_networks import try_small_networks
 def few_moves() -> Iterator[None]:
     """The families' pairs break these claims without climbing further."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "MOVES", 1)
-        patch.setattr(exact, "STARTS", 1)
+        patch.setattr(hunting, "MOVES", 1)
+        patch.setattr(hunting, "STARTS", 1)
         yield
 
 
