@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -173,17 +173,20 @@ class PTarget:
     def enclose(
         self, instance: SearchInstance, outputs: frozenset[Hashable]
     ) -> tuple[Fraction, Fraction]:
-        """Enclose the probability of ``outputs`` in closed form; see :mod:`.proving`."""
-        self._need_one_round()
+        """Enclose the probability of ``outputs`` in closed form; see :mod:`.proving`.
+
+        Of one search round; of more, that the first of them finds nobody.
+        """
         view = view_of_round(instance, self.sop, explored=True, hidden=True)
+        self._need_first_round(view, outputs)
         return self._enclose(instance, view, outputs, again=False)
 
     def enclose_again(
         self, instance: SearchInstance, outputs: frozenset[Hashable]
     ) -> tuple[Fraction, Fraction]:
         """Enclose it from the definitions, by verified quadrature; see :mod:`.proving`."""
-        self._need_one_round()
         view = view_again(instance, self.sop, explored=True, hidden=True)
+        self._need_first_round(view, outputs)
         return self._enclose(instance, view, outputs, again=True)
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound | None:
@@ -243,6 +246,12 @@ class PTarget:
         question = search_com_question(self.sop, self.epsilon, self.stop, max_degree, n)
         return enclose_winners(view, question, outputs, again=again)
 
-    def _need_one_round(self) -> None:
-        if self.components != 2:
-            raise LawUnavailable("enclosures are worked out for one search round, 2 components")
+    def _need_first_round(self, view: RoundView, outputs: Iterable[Hashable]) -> None:
+        """Raise unless the first search round decides: whatever comes first, or nobody found."""
+        if self.components == 2:
+            return
+        if self.components < 2 or any(view.winner(output) is not None for output in outputs):
+            raise LawUnavailable(
+                "enclosures are worked out for what the first search round decides: with more "
+                "than 2 components, that it finds nobody"
+            )

@@ -239,3 +239,23 @@ def test_losses_stay_below_the_proved_bound() -> None:
         claim = result.claims[0]
         assert claim.exact is not None
         assert claim.exact <= claim.event["proved_bound"]["epsilon"] + 1e-9
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_that_the_first_round_finds_nobody_is_enclosed_for_any_number_of_rounds(
+    again: bool,
+) -> None:
+    instance = planted_network(5, 24).instance()
+    nobody = frozenset({tuple(sorted(instance.seeds))})
+    few = PTarget(sop=CN(), components=2, max_degree=28)
+    many = replace(few, components=5)
+    enclosed = [one.enclose_again if again else one.enclose for one in (few, many)]
+    low, high = enclosed[1](instance, nobody)
+    assert (low, high) == enclosed[0](instance, nobody)
+    (output,) = nobody
+    assert low <= replace(few, components=3).law(instance).probabilities[output] <= high + 1e-12
+    found = next(output for output in few.law(instance).probabilities if len(output) > 1)
+    with pytest.raises(LawUnavailable, match="finds nobody"):
+        enclosed[1](instance, nobody | {found})
+    with pytest.raises(LawUnavailable, match="finds nobody"):
+        getattr(replace(few, components=1), enclosed[0].__name__)(instance, nobody)
