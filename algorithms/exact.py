@@ -56,7 +56,7 @@ def law_of_search(
 def law_of_searches(
     instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
 ) -> Law:
-    """Return the law of statistic-first search and at most one round of SearchCom.
+    """Return the law of statistic-first search and so many rounds of SearchCom.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def law_of_searches(
     Raises
     ------
     LawUnavailable
-        If there is more than one search round and the network is not small: what earlier rounds
-        have examined is hidden and has to be kept track of.
+        If there is more than one search round and what earlier rounds have examined, which is
+        hidden and has to be kept track of, costs too much; see :func:`.law_of_many_rounds`.
     """
     start = output_of(instance, ())
     if rounds == 0:

@@ -28,6 +28,7 @@ from pdpaudit.algorithms.laws.stopping import _expm1
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.simulation import component_labels
 from pdpaudit.algorithms.statistics import CN
+from pdpaudit.attacks.grounds import planted_network
 from pdpaudit.network import Network
 
 from .helpers import fit_p_value, network_of, random_network
@@ -342,3 +343,19 @@ def test_quick_complex_expm1(size: float) -> None:
     z = size * (-rng.random(500) + 1j * rng.normal(size=500))
     expected = np.array([complex(mpmath.expm1(mpmath.mpc(number))) for number in z])
     assert np.abs(_expm1(z) / expected - 1.0).max() < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("targets", "protected", "components", "stop"), [(9, 2_000, 4, None), (6, 300, 5, 40)]
+)
+def test_three_and_four_rounds_are_sampled_as_their_law_says(
+    targets: int, protected: int, components: int, stop: int | None
+) -> None:
+    # The comparison rejects a right law with probability 1e-4.
+    instance = planted_network(targets, protected).instance()
+    mechanism = PTarget(sop=CN(), components=components, stop=stop)
+    law = mechanism.law(instance)
+    assert law.missing <= hidden_paths.TOLERANCE
+    outputs = mechanism.sample(instance, 300_000, np.random.default_rng(76))
+    assert fit_p_value(outputs.counts(), law.probabilities) > 1e-4

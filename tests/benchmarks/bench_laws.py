@@ -1,4 +1,4 @@
-"""Time of one round's exact law, of a proof and of its re-verification.
+"""Time of one round's exact law and of several rounds', of a proof and of its re-verification.
 
 Run ``pytest tests/benchmarks/bench_laws.py -m benchmark -s`` for the table.
 """
@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from pdpaudit.algorithms import hidden_paths
 from pdpaudit.algorithms.laws import (
     Exponential,
     Laplace,
@@ -21,6 +22,9 @@ from pdpaudit.algorithms.laws import (
     threshold_stop_law,
     verify_loss,
 )
+from pdpaudit.algorithms.ptarget import PTarget
+from pdpaudit.algorithms.statistics import CN
+from pdpaudit.attacks.grounds import planted_network
 
 
 def seconds(work, repeats=5):
@@ -105,3 +109,25 @@ def test_time_of_a_proof(capsys, figure):
     figure("verified again", again, "s", baseline=proof, limit=30)
     assert proof < 10
     assert again < 30
+
+
+@pytest.mark.benchmark
+def test_time_of_several_rounds(capsys, figure):
+    """The first time a law is asked for, and again: its questions have been answered then."""
+    lines = ["PTarget, 9 targets left one by one, everybody protected alike (processor time)"]
+    for protected in (300, 2_000):
+        instance = planted_network(9, protected).instance()
+        one_round = seconds(lambda i=instance: PTarget(sop=CN(), components=2).law(i))
+        for components in (3, 4):
+            mechanism = PTarget(sop=CN(), components=components)
+            hidden_paths._answer.cache_clear()
+            first = seconds(lambda m=mechanism, i=instance: m.law(i), repeats=1)
+            again = seconds(lambda m=mechanism, i=instance: m.law(i), repeats=2)
+            lists = len(mechanism.law(instance).probabilities)
+            lines.append(
+                f"  n={protected:>5,} k={components}: {first:6.2f} s for {lists:,} lists, "
+                f"{first / one_round:7,.0f} times one round; again {again:5.2f} s"
+            )
+            figure(f"law of {components - 1} rounds, {protected} protected", first, "s")
+    with capsys.disabled():
+        print("\n" + "\n".join(lines))  # noqa: T201
