@@ -255,9 +255,9 @@ def law_by_paths(
     work = (most_cost - purse.left) / COST_PER_SECOND + SECONDS_EACH * len(answers)
     return Law(
         dict(zip(outputs, done.values(), strict=True)),
-        missing + error,
-        max((answer.error for answer in answers.values()), default=0.0),
-        work,
+        missing=missing + error,
+        error=max((answer.error for answer in answers.values()), default=0.0),
+        work=work,
     )
 
 
@@ -280,37 +280,24 @@ def _pruned(
 @lru_cache(maxsize=ANSWERS_KEPT)
 def _answer(question: _Question, calibration: Calibration, most_cost: float) -> _Answer:
     """Condense what is hidden between rounds; where that is not exact enough, add all terms."""
-    noise, limit = Laplace(calibration.score_scale), calibration.limit
-    limit_noise = Laplace(calibration.limit_scale)
-    purse = Spending(most_cost)
+    stated: dict[str, Any] = {
+        "noise": Laplace(calibration.score_scale),
+        "threshold": calibration.limit,
+        "threshold_noise": Laplace(calibration.limit_scale),
+    }
     long = len(question.rounds) > 2
-    own = Spending(min(MOST_LONG, most_cost) if long else most_cost)
-    most = own.left
+    most = min(MOST_LONG, most_cost) if long else most_cost
+    purse = Spending(most)
     try:
-        chances = condensed_path_law(
-            question.sizes,
-            question.rounds,
-            noise=noise,
-            threshold=limit,
-            threshold_noise=limit_noise,
-            purse=own,
-        )
-        return _Answer(chances, CONDENSED_ERROR, most - own.left)
+        chances = condensed_path_law(question.sizes, question.rounds, **stated, purse=purse)
+        return _Answer(chances, CONDENSED_ERROR, most - purse.left)
     except LawUnavailable:
-        if own.left < 0 or long:
+        if purse.left < 0 or long:
             raise
-    purse.spend(most - own.left)
-    terms = Spending(min(MOST_TERMS, purse.left))
-    chances = path_law(
-        question.sizes,
-        question.rounds,
-        noise=noise,
-        threshold=limit,
-        threshold_noise=limit_noise,
-        purse=terms,
-    )
-    cost = most - own.left + min(MOST_TERMS, purse.left) - terms.left
-    return _Answer(chances, TERMS_ERROR, cost)
+    begun = min(MOST_TERMS, purse.left)
+    terms = Spending(begun)
+    chances = path_law(question.sizes, question.rounds, **stated, purse=terms)
+    return _Answer(chances, TERMS_ERROR, most - purse.left + begun - terms.left)
 
 
 def _afford(questions: Iterable[_Question], purse: Spending, rounds: int) -> None:

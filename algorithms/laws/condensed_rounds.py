@@ -124,9 +124,10 @@ def condensed_path_law(
     survival function weighs it. It is replaced by a mixture of few laws under which vertices are
     independent, fitted to its expectations of products over who is left, such as the rounds to
     come are made of. A second mixture, fitted to four fifths of them, has to give the same
-    probabilities; if it does not, more of them are taken. Nodes are those of adaptive quadrature
-    for the mean law and both extremes. Cost: about a second in the last round and some seconds in
-    each between for ten classes, in proportion to the classes.
+    probabilities; if it does not, the last round takes the law as it was before it was replaced,
+    where that is a mixture throughout, and else more products are taken. Nodes are those of
+    adaptive quadrature for the mean law and both extremes. Cost: about a second in the last round
+    and some seconds in each between for ten classes, in proportion to the classes.
 
     Examples
     --------

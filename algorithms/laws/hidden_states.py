@@ -347,7 +347,7 @@ def _good_nodes(
     exact = _exactly(left, above, probes, sizes, rule)
     owner, after, share = _tilted(left, above, sizes, rule)
     tried = np.zeros_like(exact)
-    terms = share[:, None] * exponential(log_futures(after, probes, sizes, futures.groups))
+    terms = share[:, None] * np.exp(log_futures(after, probes, sizes, futures.groups))
     np.add.at(tried, owner, terms)
     off = np.abs(tried - exact)[:, : len(most)] * futures.matters[most]
     mass = np.bincount(points.node, points.worth)
@@ -539,7 +539,7 @@ def condense(
     for start in range(0, len(mixture.left), step):
         part = slice(start, start + step)
         logs = log_futures(mixture.left[part], eta, sizes, futures.groups) - top
-        values += exponential(logs).T @ mixture.weight[part]
+        values += np.exp(logs).T @ mixture.weight[part]
     scale = values[partner].real.sum(axis=1)
     if not np.all(scale > 0.0):
         raise LawUnavailable(
@@ -549,7 +549,7 @@ def condense(
     scale = scale / futures.matters
     wanted = values / scale[:, None]
     logs = log_futures(candidates, eta, sizes, futures.groups) - top
-    matrix = exponential(logs).T / scale[:, None]
+    matrix = np.exp(logs).T / scale[:, None]
     everything = np.ones(len(eta), dtype=bool)
     first, second = (
         _fit(matrix[chosen], wanted[chosen], candidates, worth) for chosen in (everything, ~spared)
@@ -568,12 +568,3 @@ def _fit(matrix: Complex, wanted: Complex, candidates: FloatArray, worth: FloatA
     weight = scipy.linalg.solve_triangular(r[:rank, :rank], q[:, :rank].T @ answer)
     chosen = order[:rank]
     return Mixture(candidates[chosen], weight / length[chosen, None])
-
-
-def exponential(logs: Complex) -> Complex:
-    """Exponentiate, which numpy does slowly where the numbers are complex."""
-    size = np.exp(logs.real)
-    result = np.empty_like(logs)
-    result.real = size * np.cos(logs.imag)
-    result.imag = size * np.sin(logs.imag)
-    return result

@@ -51,8 +51,15 @@ class _Meter:
     deltas: Sequence[float]
     until: float
     most: float
+    began: float = field(default_factory=time.monotonic)
     measured: list[Found] = field(default_factory=list)
     work: float = 0.0
+
+    @property
+    def spent(self) -> float:
+        """Seconds so far: of the clock where it ends the search, else as laws count them."""
+        timed = self.run.plan.time_limit is not None
+        return time.monotonic() - self.began if timed else self.work
 
     def _law(self, side: Any) -> Law:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
@@ -98,13 +105,12 @@ def hunt(
         If the mechanism has no law on some instance, or laws are too dear for so many pairs.
     """
     limit = run.plan.time_limit
-    began = time.monotonic()
-    until = began + (math.inf if limit is None else limit)
+    until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
     shorter = mechanism.beginning() if isinstance(mechanism, ExtendedMechanism) else None
-    meter = _Meter(run, mechanism, deltas, until, MOST_WORK if limit is None else math.inf)
+    meter = _Meter(run, mechanism, deltas, until, most)
     run.watcher.stage("computing exact losses", len(arms))
     try:
-        _all_of(meter, arms, _allowance(limit, shorter is not None), began)
+        _all_of(meter, arms, _allowance(limit, shorter is not None))
     except _Enough:
         _tell_of_the_end(meter, len(arms))
     except LawUnavailable as why:
@@ -126,12 +132,10 @@ def _allowance(limit: float | None, other_ways: bool) -> float:
     return limit if other_ways else math.inf
 
 
-def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float, began: float) -> None:
-    timed = meter.run.plan.time_limit is not None
+def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
     for number, arm in enumerate(arms, start=1):
         meter.measure(arm)
-        spent = time.monotonic() - began if timed else meter.work
-        needed = spent / number * len(arms)
+        needed = meter.spent / number * len(arms)
         if needed > allowed:
             raise _TooDear(f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s")
     found = list(meter.measured)
@@ -141,33 +145,33 @@ def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float, began: float) ->
 
 def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> None:
     """Measure the pairs that lose most by the output's beginning, one of each family and ground."""
-    run = meter.run
-    left = meter.until - time.monotonic()
-    scout = _Meter(run, shorter, meter.deltas, time.monotonic() + left / 2, meter.most)
+    run, timed = meter.run, math.isfinite(meter.until)
+    half = (time.monotonic() + meter.until) / 2
+    scout = _Meter(run, shorter, meter.deltas, half, meter.most)
     run.watcher.stage("computing exact losses of the output's beginning", len(arms))
     with suppress(_Enough):
-        _all_of(scout, arms, math.inf, 0.0)
-    meter.most = min(meter.work, meter.most) + FEW_WORK
+        _all_of(scout, arms, math.inf)
     compared = by_score(scout.measured)
-    chosen = [one.arm for one in _best_of_each(compared, _label)][:SHORTLISTED]
+    chosen = _best_of_each(compared, _label)[: None if timed else SHORTLISTED]
+    whole = _Meter(run, meter.mechanism, meter.deltas, meter.until, math.inf if timed else FEW_WORK)
     run.watcher.stage("computing whole exact losses", len(chosen))
-    before, refused = len(meter.measured), 0
-    for arm in chosen:
-        try:
-            meter.measure(arm)
-        except LawUnavailable:
-            refused += 1
-            if refused >= REFUSED:
-                break
-        except _Enough:
-            break
-    whole = len(meter.measured) - before
-    if not whole:
-        raise LawUnavailable("none of the promising pairs has an exact law")
+    refused = 0
+    with suppress(_Enough):
+        for one in chosen:
+            try:
+                whole.measure(one.arm)
+            except LawUnavailable:
+                refused += 1
+                if refused == REFUSED:
+                    break
+    if not whole.measured:
+        run.remark("the pairs that promise most have no exact law within reach: it was sampled")
+        raise LawUnavailable("no promising pair has a law")
+    meter.measured += whole.measured
     run.remark(
-        f"exact laws of all pairs would take too long: {len(compared)} pairs were compared by the "
-        "law of how the output begins, which loses no more than all of it, and of those that lose "
-        f"most {whole} by the law of all; --time-limit sets how long"
+        f"exact laws of all pairs are out of reach: {len(compared)} pairs were compared by the law "
+        "of how the output begins, which loses no more than all of it, and of those that lose most "
+        f"{len(whole.measured)} by the law of all; --time-limit sets how long"
     )
 
 

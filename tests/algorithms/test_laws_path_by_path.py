@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-import mpmath
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from pdpaudit.algorithms import hidden_law, hidden_paths
 from pdpaudit.algorithms.hidden import Calibration
@@ -17,14 +15,10 @@ from pdpaudit.algorithms.laws import (
     Laplace,
     LawUnavailable,
     Stage,
-    hidden_states,
     search_com_rounds_law,
 )
-from pdpaudit.algorithms.laws import rounds as module_rounds
 from pdpaudit.algorithms.laws.condensed_rounds import condensed_path_law
 from pdpaudit.algorithms.laws.hidden_rounds import PathRound, Spending, path_law
-from pdpaudit.algorithms.laws.hidden_states import Rule, pass_and_fail
-from pdpaudit.algorithms.laws.stopping import _expm1
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.simulation import component_labels
 from pdpaudit.algorithms.statistics import CN
@@ -262,87 +256,6 @@ def test_a_shorter_search_is_how_a_longer_one_begins(seed: int) -> None:
     assert cut.keys() == expected.keys()
     for output, probability in expected.items():
         assert cut[output] == pytest.approx(probability, rel=1e-8)
-
-
-def test_counting_is_not_begun_where_the_next_round_would_be_too_dear(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun = []
-    monkeypatch.setattr(module_rounds, "_one_round", lambda *_: begun.append(1))
-    with pytest.raises(LawUnavailable, match="multiplications"):
-        search_com_rounds_law(
-            [60, 60],
-            lambda found: Stage(
-                [t for t in range(3) if t not in found],
-                np.zeros(3 - len(found)),
-                np.array([0.0, 1.0]),
-                np.zeros(2, dtype=bool),
-            ),
-            2,
-            noise=Laplace(1.0),
-            threshold=60,
-            threshold_noise=Laplace(1.0),
-            most_work=1e10,
-        )
-    assert not begun
-
-
-@pytest.mark.parametrize("size", [1, 2, 40, 1_200])
-def test_thinning_is_binomial(size: int) -> None:
-    above = np.array([0.0, 1e-300, 0.3, 0.999, 1.0])
-    counts = np.arange(size)
-    expected = binom.pmf(counts, counts[:, None], 1.0 - above[:, None, None])
-    assert np.abs(module_rounds._thinning(size, above) - expected).max() < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("sizes", "rule", "tabulated"),
-    [
-        ([2000.0], Rule(1001, 14.0), True),
-        ([399.0, 1.0], Rule(201, 14.0), True),
-        ([50.0, 1.0, 1.0], Rule(20, 3.0), True),
-        ([10_000.0], Rule(5_000, 8.0), True),
-        ([2000.0], Rule(3, 2.0), True),
-        ([50.0], Rule(200, 14.0), True),
-        ([399.0, 2.0], Rule(201, 14.0), False),
-        ([300.0, 1.0, 1.0, 1.0], Rule(201, 14.0), False),
-    ],
-)
-def test_crowds_of_equals_are_tabulated_as_they_are_summed(
-    sizes: list[float], rule: Rule, tabulated: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(3)
-    chance = rng.random((20_000, len(sizes))) ** rng.choice([0.1, 1.0, 3.0, 8.0], (20_000, 1))
-    chance = np.column_stack([chance, np.zeros(len(chance))])  # and a class with nobody left
-    counts = np.array([*sizes, 7.0])
-    expected = hidden_states._pass_and_fail(np.clip(chance, 1e-300, 1 - 1e-16), counts, rule)
-    points = []
-    plain = hidden_states._pass_and_fail
-    monkeypatch.setattr(
-        hidden_states,
-        "_pass_and_fail",
-        lambda chance, *rest: points.append(len(chance)) or plain(chance, *rest),
-    )
-    found = pass_and_fail(chance, counts, rule)
-    assert (sum(points) < len(chance)) == tabulated
-    for mine, theirs in zip(found, expected, strict=True):
-        assert np.all(np.abs(mine - theirs) <= 1e-11 * (1.0 + np.abs(theirs)))
-
-
-def test_a_table_that_does_not_resolve_the_rule_is_not_used() -> None:
-    chance = np.random.default_rng(4).random((20_000, 1))
-    found = pass_and_fail(chance, np.array([9.0]), Rule(3.0, 1e-3))
-    expected = hidden_states._pass_and_fail(chance, np.array([9.0]), Rule(3.0, 1e-3))
-    for mine, theirs in zip(found, expected, strict=True):
-        assert mine == pytest.approx(theirs, rel=1e-11, abs=1e-13)
-
-
-@pytest.mark.parametrize("size", [1e-9, 1e-3, 0.02, 1.0, 30.0])
-def test_quick_complex_expm1(size: float) -> None:
-    rng = np.random.default_rng(5)
-    z = size * (-rng.random(500) + 1j * rng.normal(size=500))
-    expected = np.array([complex(mpmath.expm1(mpmath.mpc(number))) for number in z])
-    assert np.abs(_expm1(z) / expected - 1.0).max() < 1e-12
 
 
 @pytest.mark.slow

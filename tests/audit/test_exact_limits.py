@@ -158,6 +158,18 @@ def test_promising_pairs_keep_to_their_share_of_the_work(monkeypatch):
 
 
 @pytest.mark.usefixtures("still")
+def test_a_time_limit_is_all_that_ends_the_promising_ones(monkeypatch):
+    monkeypatch.setattr(hunting, "SHORTLISTED", 1)
+    monkeypatch.setattr(hunting, "FEW_WORK", 1.0)
+    whole = Begun(0.0, 10.0, shorter=Slow(0.0), refuses=lambda law: law == 0)
+    result = audit(whole, NETWORKS, Plan(1, time_limit=600.0), subject="patient")
+    whole = Begun(0.0, 10.0, shorter=Slow(0.0), refuses=lambda law: law == 0)
+    hasty = audit(whole, NETWORKS, Plan(1), subject="hasty")
+    assert hasty.context["tried"]["pairs"] == 1
+    assert len(result.context["tried"]["by"]) == result.context["tried"]["pairs"] > 1
+
+
+@pytest.mark.usefixtures("still")
 def test_too_little_time_for_all_pairs_goes_to_the_promising_ones():
     whole = Begun(0.1, shorter=Slow(0.0))
     result = audit(whole, NETWORKS, Plan(1, time_limit=1.0), subject="slow")
@@ -178,6 +190,8 @@ def test_where_no_promising_pair_has_a_law_it_is_sampled():
     whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: law > 3)
     result = audit(whole, NETWORKS, Plan(1, tries=6), subject="none")
     assert result.claims[0].exact is None
+    (remark,) = result.context["remarks"]
+    assert "no exact law within reach: it was sampled" in remark
     # Two pairs, half of one that was refused, and two promising ones.
     assert whole.laws == 4 + 1 + hunting.REFUSED
 

@@ -19,6 +19,7 @@ from pdpaudit.algorithms.laws import (
     search_com_rounds_law,
     threshold_stop_law,
 )
+from pdpaudit.algorithms.laws import rounds as rounds_module
 from pdpaudit.errors import InputError
 
 # What later rounds see: scores of targets and classes after each list of winners.
@@ -222,3 +223,34 @@ def test_refuses_what_it_cannot_do():
         search_com_rounds_law(SIZES, stage, -1, noise=Laplace(1.0), **arguments)
     with pytest.raises(InputError, match="whole"):
         search_com_rounds_law([0.5], stage, 1, noise=Laplace(1.0), **arguments)
+
+
+def test_counting_is_not_begun_where_the_next_round_would_be_too_dear(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    begun = []
+    monkeypatch.setattr(rounds_module, "_one_round", lambda *_: begun.append(1))
+    with pytest.raises(LawUnavailable, match="multiplications"):
+        search_com_rounds_law(
+            [60, 60],
+            lambda found: Stage(
+                [t for t in range(3) if t not in found],
+                np.zeros(3 - len(found)),
+                np.array([0.0, 1.0]),
+                np.zeros(2, dtype=bool),
+            ),
+            2,
+            noise=Laplace(1.0),
+            threshold=60,
+            threshold_noise=Laplace(1.0),
+            most_work=1e10,
+        )
+    assert not begun
+
+
+@pytest.mark.parametrize("size", [1, 2, 40, 1_200])
+def test_thinning_is_binomial(size: int):
+    above = np.array([0.0, 1e-300, 0.3, 0.999, 1.0])
+    counts = np.arange(size)
+    expected = stats.binom.pmf(counts, counts[:, None], 1.0 - above[:, None, None])
+    assert np.abs(rounds_module._thinning(size, above) - expected).max() < 1e-12

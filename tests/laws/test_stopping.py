@@ -163,3 +163,11 @@ def test_no_protected_vertices():
     passed, failed = log_pass_fail(empty, empty, np.zeros(0), 0.0, 3.0)
     assert np.exp(passed) == pytest.approx([0.5, 0.5])
     assert np.exp(failed) == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 0.02, 1.0, 30.0])
+def test_quick_complex_expm1(size: float):
+    rng = np.random.default_rng(5)
+    z = size * (-rng.random(500) + 1j * rng.normal(size=500))
+    expected = np.array([complex(mp.expm1(mp.mpc(number))) for number in z])
+    assert np.abs(stopping._expm1(z) / expected - 1.0).max() < 1e-12
