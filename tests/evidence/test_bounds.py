@@ -30,8 +30,9 @@ def test_clopper_pearson_and_katz_equal_the_table(x, n, y, pair, _, delta_method
 
 @pytest.mark.parametrize(("x", "n", "y", "figure"), [(*row[:3], row[4]) for row in TABLE])
 def test_exact_is_at_least_the_table(x, n, y, figure):
-    # The table takes the supremum over every q in [0, 1] (test_exact.py remakes it so); confining q
-    # to where the data allow it gains up to 0.006. The true errors are enumerated.
+    # The table takes the supremum over every q in [0, 1] (test_exact.py remakes it so, and says why
+    # one bound cannot have all three figures); confining q to where the data allow it gains up to
+    # 0.006. The true errors are enumerated.
     bound = float(exact(x, n, y, n, 0.05))
     assert figure <= bound <= figure + 0.006
 

@@ -102,25 +102,39 @@ def p_value_with_the_order_remade(x, n, y, m, epsilon, shares):
 REMADE = [
     # x, n, y; values that the test with the order remade refutes; values that it keeps
     (136, 1_000, 50, (0.735, 0.736, 0.737, 0.738), (0.7375, 0.7395, 0.74, 0.742)),
-    (272, 10_000, 100, (0.8085, 0.809, 0.8095), (0.8105, 0.811, 0.812, 0.813)),
+    (272, 10_000, 100, (0.8085, 0.809, 0.8095, 0.80985), (0.8092, 0.8105, 0.811, 0.813)),
     (148, 10_000, 20, (1.6105, 1.6115, 1.61275, 1.61325), (1.612, 1.613, 1.6135, 1.614, 1.617)),
 ]
 
 
 @pytest.mark.parametrize(("x", "n", "y", "refuted", "kept"), REMADE)
-def test_where_the_remade_order_ends(x, n, y, refuted, kept):
-    """With the supremum over every q: within half a unit of .737, .810 and 1.613.
+def test_the_remade_order_ends_more_than_once(x, n, y, refuted, kept):
+    """Over every q its p-value passes 0.05 at .737 and .739, .809 and .810, 1.612 and 1.613.
 
-    So test_bounds.py has them. The p-value jumps near p = 1: it passes 0.05 upwards before 0.7375
-    and again before 0.7395, and before 1.612, 1.613 and 1.6135; the figures are the first of the
-    former and the last of the latter.
+    So there is no one bound of this test. The figures of test_bounds.py are the first of the first
+    pair and the last of the others.
     """
     most = {epsilon: math.exp(-epsilon) for epsilon in (*refuted, *kept)}
-    near_one = 1 - np.logspace(-1, -8, 50)
+    near_one = 1 - np.logspace(-1, -6, 120)  # where the p-value jumps
     middle = np.sin(np.linspace(0.01, math.pi / 2 - 0.3, 60)) ** 2
     shares = np.unique(np.concatenate([middle, near_one]))
     values = {e: p_value_with_the_order_remade(x, n, y, n, e, shares * q) for e, q in most.items()}
     assert max(values[e] for e in refuted) < 0.05 < min(values[e] for e in kept)
+
+
+@pytest.mark.parametrize(
+    ("x", "n", "y", "figure"),
+    [(136, 1_000, 50, 0.739), (272, 10_000, 100, 0.810), (148, 10_000, 20, 1.613)],
+)
+def test_with_every_q_the_bound_is_where_the_remade_order_ends_last(x, n, y, figure):
+    """Ranking outcomes once, over all q: the last of the values above, to three digits."""
+    confined = module._prepare(x, n, y, n, 0.05, 0.0)
+    z = float(stats.norm.isf(0.05))
+    least = module._least_hits(np.arange(n + 1.0), math.exp(confined.start), z, n, n, 0.0)
+    least[: y + 1] = np.minimum(least[: y + 1], x)
+    region = module._Region(n, n, 0, least, confined.region.tail)
+    free = module._Test(region, 0.0, 1.0, 0.0, 0.05, confined.start, confined.slope)
+    assert round(module._invert(free), 3) == figure
 
 
 @pytest.mark.parametrize(("x", "n", "y"), [row[:3] for row in REMADE])
