@@ -1,6 +1,6 @@
 """The errors a person at the terminal is meant to read."""
 
-__all__ = ["InputError"]
+__all__ = ["InputError", "described"]
 
 
 class InputError(ValueError):
@@ -15,3 +15,15 @@ class InputError(ValueError):
         ...
     pdpaudit.errors.InputError: edges.csv: no such file; check the path after --edges
     """
+
+
+def described(error: BaseException) -> str:
+    """Return what an error is and says, in one line.
+
+    Examples
+    --------
+    >>> described(ValueError("not so   many vertices")), described(KeyError())
+    ('ValueError: not so many vertices', 'KeyError')
+    """
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__

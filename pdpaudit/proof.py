@@ -14,6 +14,7 @@ from typing import Any
 
 import flint
 
+from pdpaudit.asking import enclosure_of, law_of
 from pdpaudit.contracts import (
     LawfulMechanism,
     LawUnavailable,
@@ -24,6 +25,7 @@ from pdpaudit.contracts import (
 from pdpaudit.evidence.event import event_from_json
 from pdpaudit.replay import ReadNetwork, inputs_of
 from pdpaudit.results import ClaimResult
+from pdpaudit.sampling import Misbehaviour
 
 __all__ = ["THEOREM", "Certificate", "Unproved", "interval", "prove", "prove_claim"]
 
@@ -122,8 +124,8 @@ def prove(
     (True, ['2.19722457733621', '2.19722457733622'])
     """
     try:
-        p, q = mechanism.enclose(ours, outputs), mechanism.enclose(theirs, outputs)
-    except LawUnavailable as error:
+        p, q = (enclosure_of("enclose", mechanism, side, outputs) for side in (ours, theirs))
+    except (LawUnavailable, Misbehaviour) as error:
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
     if q[0] <= 0 or p[0] <= slack:
@@ -180,7 +182,10 @@ def _certificate(
         raise Unproved("the mechanism offers no enclosure of its probabilities")
     left, right = inputs_of(claim.witness, mechanism, seed, read)
     event = event_from_json(claim.witness["event"])
-    known = [*mechanism.law(left).probabilities, *mechanism.law(right).probabilities]
+    try:
+        known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]
+    except Misbehaviour as error:
+        raise Unproved(str(error)) from None
     outputs = frozenset(output for output in known if output in event)
     ours, theirs = (left, right) if event.side == "left" else (right, left)
     promise = PrivacyClaim(claim.claimed["epsilon"], claim.claimed["delta"])

@@ -11,9 +11,11 @@ from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from pdpaudit.asking import enclosure_of
 from pdpaudit.contracts import LawUnavailable, Mechanism, ProvableMechanism
 from pdpaudit.errors import InputError
 from pdpaudit.evidence.event import AnyEvent
+from pdpaudit.sampling import Misbehaviour
 
 __all__ = ["check_certificate"]
 
@@ -69,9 +71,9 @@ def check_certificate(
     if not outputs or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
     try:
-        p = mechanism.enclose_again(ours, outputs)
-        q = mechanism.enclose_again(theirs, outputs)
-    except LawUnavailable as error:
+        p = enclosure_of("enclose_again", mechanism, ours, outputs)
+        q = enclosure_of("enclose_again", mechanism, theirs, outputs)
+    except (LawUnavailable, Misbehaviour) as error:
         return False, f"the probabilities cannot be enclosed again: {error}"
     for own, key in ((p, "probability"), (q, "probability_other")):
         if not _overlap(own, told[key]):

@@ -54,7 +54,7 @@ MOST_OFFERED = 12
 
 
 class UserCodeError(InputError):
-    """The user's own file failed while it was imported; carries their traceback."""
+    """The user's own code failed before it could be asked; carries their traceback."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,8 @@ def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
     ------
     InputError
         If an option was given that the class does not take.
+    UserCodeError
+        If it fails.
 
     Examples
     --------
@@ -176,8 +178,12 @@ def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
         return factory
     try:
         return factory(**given)
+    except InputError:
+        raise
     except TypeError as error:
         raise InputError(f"{name} cannot be made: {error}") from None
+    except Exception as error:
+        raise UserCodeError(f"{name} cannot be made") from error
 
 
 def _user_modules(group: Group) -> list[ModuleType]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pdpaudit import __version__
+from pdpaudit.asking import law_of
 from pdpaudit.audit import EXACT_SLACK
 from pdpaudit.audit.looking import draw_in_looks, draw_sides, first_count
 from pdpaudit.audit.plan import SEQUENTIAL
@@ -187,7 +188,10 @@ def _exact(
 ) -> Replay:
     if not isinstance(mechanism, LawfulMechanism):
         raise InputError(f"{name}: the mechanism has no exact law any more; audit again")
-    laws = mechanism.law(left), mechanism.law(right)
+    try:
+        laws = law_of(mechanism, left), law_of(mechanism, right)
+    except Misbehaviour as error:
+        return Replay(name, False, str(error))
     loss = exact_loss(*laws, promise.delta).epsilon
     told = float(claim["exact"])
     # What is published keeps eight digits.

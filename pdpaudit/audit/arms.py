@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pdpaudit.contracts import Mechanism
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 from pdpaudit.neighbors import NeighborPair
 from pdpaudit.network import Network
 from pdpaudit.registry import registered
@@ -69,13 +69,15 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
     """Return the pairs to try: the mechanism's own, or each family's on each network.
 
     The families take turns, so that cutting the list short cuts all of them alike.
+
+    Raises
+    ------
+    InputError
+        If the mechanism's own pairs cannot be had, or are none.
     """
     own = getattr(mechanism, "pairs", None)
     if own is not None:
-        return [
-            Arm(_label(number, pair), partial(_sides, pair), number=number)
-            for number, pair in enumerate(own(), start=1)
-        ]
+        return _own(own)
     sources = []
     for network in networks:
         for attack in registered("attacks"):
@@ -83,6 +85,28 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
             sources.append(map(_arm, attack.load()(network, rng)))
     rows = zip_longest(*sources)
     return [arm for row in rows for arm in row if arm is not None]
+
+
+def _own(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
+    try:
+        given = list(pairs())
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"its pairs() raised {described(error)}") from None
+    arms = [
+        Arm(_label(i, pair), partial(_sides, pair), number=i) for i, pair in enumerate(given, 1)
+    ]
+    if not arms:
+        raise InputError("its pairs() gives none; give at least one pair of inputs")
+    for arm, pair in zip(arms, given, strict=True):
+        try:
+            arm.inputs()
+        except (TypeError, ValueError):
+            raise InputError(
+                f"its pairs() gives {pair!r}, which is no pair; give two inputs, or a name and two"
+            ) from None
+    return arms
 
 
 def _label(number: int, pair: Any) -> str:

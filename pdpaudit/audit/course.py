@@ -23,9 +23,23 @@ __all__ = ["audit", "claims_of"]
 
 
 def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
-    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``."""
-    several: tuple[PrivacyClaim, ...] | None = getattr(mechanism, "claims", None)
-    return (mechanism.claim,) if several is None else several
+    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``.
+
+    Raises
+    ------
+    InputError
+        If these are no claims, or none.
+    """
+    several = getattr(mechanism, "claims", None)
+    claims = (mechanism.claim,) if several is None else several
+    if not isinstance(claims, (tuple, list)) or not claims:
+        raise InputError(
+            f"its claims are {claims!r}; give it a tuple of PrivacyClaim(epsilon, ...)"
+        )
+    for claim in claims:
+        if not isinstance(claim, PrivacyClaim):
+            raise InputError(f"it claims {claim!r}; give it a claim = PrivacyClaim(epsilon, ...)")
+    return tuple(claims)
 
 
 def audit(
@@ -85,11 +99,11 @@ def audit(
             "network with protected vertices to rewire"
         )
     claims = claims_of(mechanism)
-    results = None
+    exactly, results = True, None
     if plan.samples is None and not plan.sequential and isinstance(mechanism, LawfulMechanism):
         results = by_law(run, arms, claims)
     if results is None:
-        results = by_samples(run, arms, claims)
+        exactly, results = False, by_samples(run, arms, claims)
     found, verdicts = results
     return Result(
         command="audit",
@@ -99,7 +113,7 @@ def audit(
         claims=tuple(verdicts),
         context={
             "tried": _tried(found),
-            "error_budget": _budget_words(plan, len(claims), exact=verdicts[0].exact is not None),
+            "error_budget": _budget_words(plan, len(claims), exact=exactly),
             **({"remarks": run.remarks} if run.remarks else {}),
             **({"network": file} if file else {}),
         },

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from pdpaudit.asking import ask, law_of
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found
-from pdpaudit.audit.hunting import DECIMALS, hunt
+from pdpaudit.audit.hunting import DECIMALS, hunt, patience
 from pdpaudit.audit.inference import by_laws
-from pdpaudit.audit.telling import Run, told
+from pdpaudit.audit.telling import Run, stopped, told
 from pdpaudit.contracts import (
     BoundedMechanism,
+    LargestLoss,
     Law,
     LawfulMechanism,
     LawUnavailable,
     PrivacyClaim,
+    ProvedBound,
     SearchedMechanism,
 )
 from pdpaudit.evidence.event import simplest
 from pdpaudit.losses import ExactLoss, hockey_stick, trade_off
 from pdpaudit.results import ClaimResult
+from pdpaudit.sampling import Misbehaviour
 
 __all__ = ["EXACT_SLACK", "by_law"]
 
 #: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
 #: than this.
 EXACT_SLACK = 1e-9
+
+Said = TypeVar("Said")
 
 #: Points of the curve δ(ε), and most vertices of the trade-off, that are written out.
 POINTS = 33
@@ -44,41 +50,58 @@ def by_law(
         found = hunt(run, run.mechanism, arms[: run.plan.tries], deltas)
     except LawUnavailable:
         return None
-    results = []
     laws: dict[Arm, tuple[Law, Law]] = {}
+    results = []
     for number, claim in enumerate(claims, start=1):
-        worst = _worst(found, claim.delta)
-        if worst.arm not in laws:
-            one, other = worst.arm.inputs()
-            laws[worst.arm] = run.mechanism.law(one), run.mechanism.law(other)
-        pair = laws[worst.arm]
-        loss = worst.losses[claim.delta]
-        event = simplest(loss.outputs, loss.event, loss.side)
-        slack = EXACT_SLACK + sum(law.error for law in pair)
-        broken = loss.epsilon > claim.epsilon + slack
-        results.append(
-            told(
-                run,
-                number,
-                claim,
-                worst.arm,
-                event,
-                status="violated" if broken else "not_rejected",
-                lower_bound=loss.epsilon,
-                exact=loss.epsilon,
-                method="exact law",
-                samples={"discovery": 0, "confirmation": 0},
-                detectable_epsilon=max(claim.epsilon, EXACT_SLACK),
-                counts={
-                    **_exact_counts(loss),
-                    **_left_out(run, pair),
-                    **_bound(run.mechanism, worst.arm, claim),
-                    **_curves(*pair, max(claim.epsilon, loss.epsilon)),
-                },
-                inference=by_laws(*pair, event.side, claim),
-            )
-        )
+        result = None
+        if found:
+            worst = _worst(found, claim.delta)
+            try:
+                if worst.arm not in laws:
+                    one, other = worst.arm.inputs()
+                    limit = patience(run)
+                    laws[worst.arm] = (
+                        law_of(run.mechanism, one, limit),
+                        law_of(run.mechanism, other, limit),
+                    )
+                result = _judged(run, number, claim, worst, laws[worst.arm])
+            except Misbehaviour as error:
+                run.blocked.append(f"{worst.arm.label}: {error}")
+        if result is None or (run.blocked and result.status != "violated"):
+            why = f"{run.blocked[0]}; mend it, or audit with --samples, which does without it"
+            result = stopped(run, number, claim, why)
+        results.append(result)
     return found, results
+
+
+def _judged(
+    run: Run, number: int, claim: PrivacyClaim, worst: Found, laws: tuple[Law, Law]
+) -> ClaimResult:
+    """Tell what the worst pair says of a claim."""
+    loss = worst.losses[claim.delta]
+    event = simplest(loss.outputs, loss.event, loss.side)
+    slack = EXACT_SLACK + sum(law.error for law in laws)
+    broken = loss.epsilon > claim.epsilon + slack
+    return told(
+        run,
+        number,
+        claim,
+        worst.arm,
+        event,
+        status="violated" if broken else "not_rejected",
+        lower_bound=loss.epsilon,
+        exact=loss.epsilon,
+        method="exact law",
+        samples={"discovery": 0, "confirmation": 0},
+        detectable_epsilon=max(claim.epsilon, EXACT_SLACK),
+        counts={
+            **_exact_counts(loss),
+            **_left_out(run, laws),
+            **_bound(run, worst.arm, claim),
+            **_curves(*laws, max(claim.epsilon, loss.epsilon)),
+        },
+        inference=by_laws(*laws, event.side, claim),
+    )
 
 
 def _worst(found: Sequence[Found], delta: float) -> Found:
@@ -86,20 +109,34 @@ def _worst(found: Sequence[Found], delta: float) -> Found:
     return max(found, key=lambda one: round(one.losses[delta].epsilon, DECIMALS))
 
 
-def _bound(mechanism: LawfulMechanism, arm: Arm, claim: PrivacyClaim) -> dict[str, Any]:
+def _bound(run: Run, arm: Arm, claim: PrivacyClaim) -> dict[str, Any]:
     """Return what is known of the mechanism in the pair's configuration: found, and proved."""
     told = {}
+    instance = arm.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
-    if claim.delta == 0 and isinstance(mechanism, SearchedMechanism):
-        found = mechanism.largest_loss(arm.inputs()[0])
+    if claim.delta == 0 and isinstance(run.mechanism, SearchedMechanism):
+        found = _said(run, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
             told["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
-    if isinstance(mechanism, BoundedMechanism):
-        bound = mechanism.proved_bound(arm.inputs()[0])
+    if isinstance(run.mechanism, BoundedMechanism):
+        bound = _said(run, "proved_bound", ProvedBound, instance)
         if bound is not None:
             told["proved_bound"] = {"epsilon": bound.epsilon, "words": bound.words}
     return told
+
+
+def _said(run: Run, part: str, kind: type[Said], instance: Any) -> Said | None:
+    """Return what the mechanism says of itself, None where that is nothing or no sense."""
+    try:
+        said = ask(part, run.mechanism, instance, limit=patience(run))
+    except Misbehaviour as error:
+        run.remark(f"{error}; it was left out")
+        return None
+    if said is None or isinstance(said, kind):
+        return said
+    run.remark(f"its {part} is no {kind.__name__}; it was left out")
+    return None
 
 
 def _curves(left: Law, right: Law, reach: float) -> dict[str, Any]:

@@ -9,13 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from pdpaudit.asking import ask, law_of
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import ExtendedMechanism, Law, LawfulMechanism, LawUnavailable
 from pdpaudit.losses import exact_loss
+from pdpaudit.sampling import Misbehaviour
+from pdpaudit.sampling.guard import LIMIT_S
 
-__all__ = ["DECIMALS", "hunt"]
+__all__ = ["DECIMALS", "hunt", "patience"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
@@ -61,15 +64,19 @@ class _Meter:
         timed = self.run.plan.time_limit is not None
         return time.monotonic() - self.began if timed else self.work
 
-    def _law(self, side: Any) -> Law:
+    def _law(self, arm: Arm, side: str, instance: Any) -> Law:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
-        found = self.mechanism.law(side)
+        try:
+            found = law_of(self.mechanism, instance, patience(self.run))
+        except Misbehaviour as error:
+            raise Misbehaviour(f"{arm.label}, on the {side}: {error}") from None
         self.work += found.work
         return found
 
     def measure(self, arm: Arm) -> Found:
-        left, right = map(self._law, arm.inputs())
+        sides = zip(("left", "right"), arm.inputs(), strict=True)
+        left, right = (self._law(arm, side, instance) for side, instance in sides)
         losses = {delta: exact_loss(left, right, delta) for delta in self.deltas}
         self.run.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
@@ -97,7 +104,8 @@ def hunt(
     Returns
     -------
     list of Found
-        All that was computed whole, worst first.
+        All that was computed whole, worst first. Where a law misbehaved, what was computed before;
+        `run` then says what is in the way.
 
     Raises
     ------
@@ -106,13 +114,30 @@ def hunt(
     """
     limit = run.plan.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
-    shorter = mechanism.beginning() if isinstance(mechanism, ExtendedMechanism) else None
     meter = _Meter(run, mechanism, deltas, until, most)
     run.watcher.stage("computing exact losses", len(arms))
     try:
-        _all_of(meter, arms, _allowance(limit, shorter is not None))
+        _search(meter, arms)
     except _Enough:
         _tell_of_the_end(meter, len(arms))
+    except Misbehaviour as error:
+        run.blocked.append(str(error))
+        if meter.measured:
+            run.remark(f"the search for a pair ended at {error}")
+    return by_score(meter.measured)
+
+
+def patience(run: Run) -> float:
+    """Return the seconds after which a law is taken to hang."""
+    return max(LIMIT_S, run.plan.time_limit or 0.0)
+
+
+def _search(meter: _Meter, arms: Sequence[Arm]) -> None:
+    run, mechanism, shorter = meter.run, meter.mechanism, None
+    if isinstance(mechanism, ExtendedMechanism):
+        shorter = ask("beginning", mechanism, limit=patience(run))
+    try:
+        _all_of(meter, arms, _allowance(run.plan.time_limit, shorter is not None))
     except LawUnavailable as why:
         if shorter is None:
             if isinstance(why, _TooDear):
@@ -122,7 +147,6 @@ def hunt(
                 )
             raise
         _promising(meter, shorter, arms)
-    return by_score(meter.measured)
 
 
 def _allowance(limit: float | None, other_ways: bool) -> float:
@@ -156,7 +180,7 @@ def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> 
     whole = _Meter(run, meter.mechanism, meter.deltas, meter.until, math.inf if timed else FEW_WORK)
     run.watcher.stage("computing whole exact losses", len(chosen))
     refused = 0
-    with suppress(_Enough):
+    try:
         for one in chosen:
             try:
                 whole.measure(one.arm)
@@ -164,10 +188,13 @@ def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> 
                 refused += 1
                 if refused == REFUSED:
                     break
+    except _Enough:
+        pass
+    finally:
+        meter.measured += whole.measured
     if not whole.measured:
         run.remark("the pairs that promise most have no exact law within reach: it was sampled")
         raise LawUnavailable("no promising pair has a law")
-    meter.measured += whole.measured
     run.remark(
         f"exact laws of all pairs are out of reach: {len(compared)} pairs were compared by the law "
         "of how the output begins, which loses no more than all of it, and of those that lose most "

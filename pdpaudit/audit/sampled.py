@@ -27,7 +27,7 @@ from pdpaudit.audit.looking import (
 )
 from pdpaudit.audit.paired import draw_in_pairs
 from pdpaudit.audit.plan import Plan
-from pdpaudit.audit.telling import Run, statement, told
+from pdpaudit.audit.telling import Run, statement, stopped, told
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.evidence import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.evidence.event import AnyEvent, Several, Side
@@ -77,7 +77,7 @@ def by_samples(
     except Misbehaviour as error:
         spent = {"discovery": discovery.spent, "confirmation": 0}
         return [], [
-            _stopped(run, number, claim, str(error), samples=spent)
+            stopped(run, number, claim, str(error), samples=spent)
             for number, claim in enumerate(claims, start=1)
         ]
     results: list[ClaimResult] = []
@@ -91,7 +91,7 @@ def by_samples(
             results.append(confirmation.so_far())
             why = "interrupted before this claim was confirmed"
             for later, left in enumerate(claims[number:], start=number + 1):
-                results.append(_stopped(run, later, left, why, status="skipped"))
+                results.append(stopped(run, later, left, why, status="skipped"))
             break
     return found, results
 
@@ -135,7 +135,7 @@ class _Confirmation:
         )
         why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
         spent = {"discovery": self.discovery.spent, "confirmation": self.runs}
-        return _stopped(self.run, self.number, self.claim, why, status="skipped", samples=spent)
+        return stopped(self.run, self.number, self.claim, why, status="skipped", samples=spent)
 
     def result(self, found: Sequence[Found]) -> ClaimResult:
         """Choose among the finalists by what is expected of each, draw, and bound."""
@@ -239,7 +239,7 @@ class _Confirmation:
             f"{chosen.found.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
             "runs fell into the event looked at"
         )
-        return _stopped(self.run, self.number, self.claim, got, samples=self._samples())
+        return stopped(self.run, self.number, self.claim, got, samples=self._samples())
 
     def _samples(self) -> dict[str, int]:
         return {"discovery": self.discovery.spent, "confirmation": self.runs}
@@ -256,7 +256,7 @@ class _Confirmation:
         status = verdict(claim.epsilon, lower, seen)
         if status != "violated" and self.run.blocked:
             why = "; ".join(self.run.blocked[:2])
-            return _stopped(self.run, self.number, claim, why, samples=self._samples())
+            return stopped(self.run, self.number, claim, why, samples=self._samples())
         x, y = self._inside(chosen)
         ours, theirs = (self.counted[side] for side in chosen.sides)
         return told(
@@ -317,27 +317,6 @@ class _Chosen:
         left, right = self.found.tested[self.found.events.index(self.event)]
         ours, theirs = (left, right) if self.event.side == "left" else (right, left)
         return Known(ours, theirs, self.found.tests)
-
-
-def _stopped(
-    run: Run,
-    number: int,
-    claim: PrivacyClaim,
-    why: str,
-    *,
-    status: Status = "error",
-    samples: dict[str, int] | None = None,
-) -> ClaimResult:
-    """Return what is told of a claim that could not be confirmed."""
-    return ClaimResult(
-        id=f"{run.subject} #{number}",
-        statement=statement(claim),
-        source=claim.source,
-        status=status,
-        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
-        method=why,
-        samples=samples or {},
-    )
 
 
 def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:

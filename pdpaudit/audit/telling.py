@@ -13,7 +13,7 @@ from pdpaudit.contracts import Mechanism, PrivacyClaim
 from pdpaudit.evidence.event import AnyEvent
 from pdpaudit.results import ClaimResult, Status
 
-__all__ = ["Run", "statement", "told"]
+__all__ = ["Run", "statement", "stopped", "told"]
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,27 @@ def told(
         witness=witness,
         inference=inference or {},
         detail=detail,
+    )
+
+
+def stopped(
+    run: Run,
+    number: int,
+    claim: PrivacyClaim,
+    why: str,
+    *,
+    status: Status = "error",
+    samples: dict[str, int] | None = None,
+) -> ClaimResult:
+    """Return what is told of a claim that could not be confirmed."""
+    return ClaimResult(
+        id=f"{run.subject} #{number}",
+        statement=statement(claim),
+        source=claim.source,
+        status=status,
+        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
+        method=why,
+        samples=samples or {},
     )
 
 

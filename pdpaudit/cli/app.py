@@ -12,7 +12,7 @@ import typer
 
 import pdpaudit
 from pdpaudit.cli import audit, check, claims, listing, replay, report, simulate
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 from pdpaudit.registry import UserCodeError
 from pdpaudit.reporting.plaintext import clip, on_terminal
 
@@ -90,10 +90,9 @@ def main(arguments: list[str] | None = None) -> None:
         _complain(said.rstrip(".") + see)
         sys.exit(2)
     except UserCodeError as error:
-        cause = error.__cause__
-        if cause is not None:
-            sys.stderr.writelines(traceback.format_exception(type(cause), cause, _theirs(cause)))
-        _complain(f"{error}: {type(cause).__name__}: {cause}; mend the file and run again")
+        cause = error.__cause__ or error
+        sys.stderr.writelines(traceback.format_exception(type(cause), cause, _theirs(cause)))
+        _complain(f"{error}: {described(cause)}; mend the file and run again")
         sys.exit(2)
     except InputError as error:
         _complain(str(error))

@@ -8,7 +8,7 @@ from typing import Any
 
 from pdpaudit.conformance.measure import Declared
 from pdpaudit.contracts import StatisticOfProximity
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 
 __all__ = ["DEGREES", "name_of", "require_statistic"]
 
@@ -101,7 +101,7 @@ def _declared(declare: Any, name: str, what: str) -> tuple[float, ...]:
             value = declare(d)
         except Exception as error:
             raise InputError(
-                f"{name}.{what}({d}) fails: {type(error).__name__}: {error}; it must return a "
+                f"{name}.{what}({d}) fails: {described(error)}; it must return a "
                 "number for every degree bound from 0"
             ) from error
         if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:

@@ -26,6 +26,7 @@ from pdpaudit.conformance.shrink import shrink
 from pdpaudit.conformance.tolerance import exceeds
 from pdpaudit.conformance.witness import FORMAT
 from pdpaudit.contracts import FastStatistic
+from pdpaudit.errors import described
 
 __all__ = ["PROPERTIES", "Examination"]
 
@@ -106,7 +107,7 @@ class Examination:
         except EvaluationFailed:
             raise
         except Exception as error:
-            message = f"{type(error).__name__}: {error}"
+            message = described(error)
             raise EvaluationFailed("finite", message, place, author_trace(error)) from None
 
     def scalar(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
+from pdpaudit.errors import described
 
 __all__ = [
     "EvaluationFailed",
@@ -120,7 +121,7 @@ def scalar_values(
             values[vertex] = sop(graph, vertex, targets)
     except Exception as error:
         place = place_of(graph, vertex, targets)
-        message = f"{type(error).__name__}: {error}"
+        message = described(error)
         raise EvaluationFailed("finite", message, place, author_trace(error)) from None
     if not np.isfinite(values).all():
         vertex = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -154,7 +155,7 @@ def fast_values(
     try:
         values = np.asarray(sop.scores(adjacency, targets), dtype=np.float64)
     except Exception as error:
-        raise failed(f"{type(error).__name__}: {error}", author_trace(error)) from None
+        raise failed(described(error), author_trace(error)) from None
     if values.shape != (n,):
         raise failed(f"the fast path returned shape {values.shape}, not ({n},)")
     if not np.isfinite(values).all():

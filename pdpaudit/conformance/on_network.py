@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, author_trace, limit
 from pdpaudit.conformance.tolerance import differ
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 from pdpaudit.neighbors import rewire
 from pdpaudit.network import Network, targeted_components
 
@@ -206,9 +206,7 @@ def _values(
             values = np.array([float(sop(graph, v, targets)) for v in seen.tolist()])
     except Exception as error:
         place = {"n": network.n, "edges": [], "vertex": None, "targets": members.tolist()}
-        raise EvaluationFailed(
-            "finite", f"{type(error).__name__}: {error}", place, author_trace(error)
-        ) from None
+        raise EvaluationFailed("finite", described(error), place, author_trace(error)) from None
     if not np.isfinite(values).all():
         place = {"n": network.n, "edges": [], "vertex": None, "targets": members.tolist()}
         raise EvaluationFailed("finite", "a value is not finite", place)

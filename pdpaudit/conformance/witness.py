@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pdpaudit.contracts import StatisticOfProximity
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 
 __all__ = ["FORMAT", "Verification", "as_listing", "as_python", "verify_witness"]
 
@@ -151,7 +151,7 @@ def _unfinished(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     try:
         values = _all(graph, witness, sop)
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return described(error)
     wrong = [v for v, value in enumerate(values) if not math.isfinite(value)]
     return f"the value of vertex {wrong[0]} is {values[wrong[0]]}" if wrong else ""
 
@@ -209,7 +209,7 @@ def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     try:
         fast = np.asarray(scores(csr_array(dense), np.array(witness["targets"], dtype=np.int64)))
     except Exception as error:
-        return f"the fast path raises {type(error).__name__}: {error}"
+        return f"the fast path raises {described(error)}"
     if fast.shape != (n,):
         return f"the fast path returns shape {fast.shape}"
     return _compare(straight, fast.tolist(), "by the fast path")

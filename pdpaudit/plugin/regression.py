@@ -16,6 +16,7 @@ from typing import Any
 
 from scipy import special
 
+from pdpaudit.asking import law_of
 from pdpaudit.contracts import LawfulMechanism, LawUnavailable
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import lower_bound
@@ -167,9 +168,12 @@ def measure_growth(
     if counts is None:
         if isinstance(mechanism, LawfulMechanism):
             try:
-                now = exact_loss(mechanism.law(left), mechanism.law(right), delta).epsilon
+                laws = law_of(mechanism, left), law_of(mechanism, right)
+                now = exact_loss(*laws, delta).epsilon
             except LawUnavailable:
                 pass
+            except Misbehaviour as error:
+                raise InputError(f"the baseline's pair cannot be measured: {error}") from None
             else:
                 grew = now > then + tolerance + EXACT_SLACK * max(1.0, abs(then))
                 return Growth(grew, then, then, now, now, True, 0)

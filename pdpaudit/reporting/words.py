@@ -51,7 +51,7 @@ def claim_words(claim: ClaimResult) -> str:
     str
         For a violation: who is rewired, what becomes how much likelier, and what is allowed.
     """
-    if claim.status == "skipped" or (claim.status == "error" and not claim.event):
+    if claim.status == "skipped" or (claim.status == "error" and not claim.event.get("words")):
         return claim.method
     allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
     if claim.status == "certified":

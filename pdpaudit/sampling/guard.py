@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from pdpaudit.contracts import Mechanism
+from pdpaudit.errors import described
 from pdpaudit.sampling.draws import Draws, Unhashable, gathered
 
 __all__ = ["LIMIT_S", "Guard", "Misbehaviour", "failure"]
@@ -105,6 +106,13 @@ class Guard:
         draws.printed = self._sink.characters - before
         return draws
 
+    def ask(self, part: str, *arguments: Any) -> Any:
+        """Return the answer of an optional part of the mechanism, or let through what it raises."""
+        self._clock.wind(f"its {part}")
+        answer = getattr(self._mechanism, part)(*arguments)
+        self._witness.look()
+        return answer
+
     def _many(self, size: int, rng: np.random.Generator) -> Draws | None:
         """Draw all at once; None if the mechanism cannot, or raises, and the stream as it was."""
         mechanism: Any = self._mechanism
@@ -122,7 +130,7 @@ class Guard:
             if isinstance(error, Misbehaviour):
                 raise
             if not callable(getattr(mechanism, "run", None)):
-                raise Misbehaviour(f"its sample raised {type(error).__name__}: {error}") from error
+                raise Misbehaviour(f"its sample raised {described(error)}") from error
         rng.bit_generator.state = beginning
         return None
 
@@ -140,7 +148,7 @@ class Guard:
             except (Exception, SystemExit) as error:
                 token = failure(error)
                 failed.counts[token] += 1
-                failed.failures.setdefault(token, f"{type(error).__name__}: {error}")
+                failed.failures.setdefault(token, described(error))
             self._witness.look()
         try:
             draws = gathered(single, len(single))

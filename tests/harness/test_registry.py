@@ -260,6 +260,29 @@ def test_a_file_that_fails_on_import_is_the_users_error_with_its_cause(folder, k
         assert re.search(r"(broken|sops|__init__)\.py\", line 2", told)
 
 
+@pytest.mark.parametrize("error", [RuntimeError("cannot start"), KeyError("x"), OSError("gone")])
+def test_what_cannot_be_made_is_the_users_error_with_its_cause(error):
+    def factory():
+        raise error
+
+    class Made:
+        def __init__(self):
+            factory()
+
+    with pytest.raises(UserCodeError, match="Mine cannot be made") as caught:
+        configure(Made, "Mine", {})
+    assert caught.value.__cause__ is error
+
+
+def test_a_refusal_to_be_made_stays_as_it_is():
+    class Made:
+        def __init__(self):
+            raise InputError("level = 3: too high")
+
+    with pytest.raises(InputError, match=r"^level = 3: too high$"):
+        configure(Made, "Mine", {})
+
+
 def test_a_project_module_that_fails_is_the_users_error(folder):
     write(folder / "pyproject.toml", '[tool.pdpaudit]\nmodules = ["broken"]\n')
     write(folder / "broken.py", "import no_such_library")

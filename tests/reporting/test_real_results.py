@@ -51,6 +51,22 @@ def through_json(result: Result, name: str) -> Source:
     return source_from_json(json.loads(json.dumps(result.to_json(), allow_nan=False)), name)
 
 
+class Broken(LeakyCoin):
+    """Its law fails."""
+
+    def law(self, instance: Any) -> Law:
+        raise ValueError("no <law>")
+
+
+def test_why_a_claim_could_not_be_judged_is_told() -> None:
+    result = audit(Broken(), [network()], Plan(seed=1), subject="coin", spec={"name": "coin"})
+    sources = [through_json(result, "coin.json")]
+    html, markdown = render_html(sources), render_markdown(sources)
+    assert "its law raised ValueError: no &lt;law&gt;; mend it" in html
+    assert "its law raised ValueError: no &lt;law&gt;; mend it" in markdown
+    assert "sharpest test" not in html + markdown
+
+
 @pytest.mark.parametrize("samples", [None, 2000], ids=["by law", "by samples"])
 def test_an_audit_is_told_in_full(samples: int | None) -> None:
     plan = Plan(seed=1, samples=samples, jobs=1)

@@ -19,6 +19,7 @@ from pdpaudit.conformance.check import (
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.guard import author_trace
 from pdpaudit.conformance.samples import Sample, large_samples, small_samples
+from pdpaudit.errors import described
 from pdpaudit.results import CheckResult
 
 __all__ = ["FINITE"]
@@ -35,7 +36,7 @@ def _wrong(examination: Examination, sample: Sample) -> tuple[int, str, str] | N
             # A copy each: what the statistic does to a graph is another check's business.
             value = examination.sop(graph.copy(), vertex, targets)
         except Exception as error:
-            return vertex, f"{type(error).__name__}: {error}", author_trace(error)
+            return vertex, described(error), author_trace(error)
         if not isinstance(value, Real | np.bool_):
             return vertex, f"the value is {value!r}, not a real number", ""
         if not math.isfinite(value):
