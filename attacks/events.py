@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.evidence.event import FEATURES, Event, Side, common_prefix, feature_of
+from pdpaudit.evidence.event import Event, Side, common_prefix, feature_of, features_for
+from pdpaudit.evidence.regions import Range, View
 from pdpaudit.rows import Rows, flag_rows, list_rows
 from pdpaudit.sampling import Draws
 
@@ -114,7 +116,8 @@ def choose_event(
             aim,
             thorough=thorough,
         )
-    best = found[0]
+    # Where nothing is counted and no entry ever was a number, there is nothing to choose.
+    best = found[0] if found else Choice(Range("left", 1, None, View("entry"), -inf, inf), 0.0)
     for one in found[1:]:
         # The simple come first: a less simple event must promise clearly more.
         if one.expected > best.expected + WORTH * abs(best.expected):
@@ -126,7 +129,7 @@ def choose_event(
 def _by_features(finite: _Finite) -> list[Choice]:
     """Rank the values of each feature and sweep."""
     trimmed = [o[finite.prefix :] if isinstance(o, tuple) else o for o in finite.outputs]
-    features = [*FEATURES]
+    features = features_for(trimmed)
     if any(isinstance(output, tuple) and len(output) > 2 for output in trimmed):
         features[1:1] = ["begins 2", "begins 3"]
     found: list[Choice] = []

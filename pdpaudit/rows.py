@@ -13,6 +13,10 @@ __all__ = ["Rows", "array_rows", "as_rows", "fit_width", "flag_rows", "list_rows
 #: Float64, or bool where all entries are.
 Rows = npt.NDArray[Any]
 
+#: What makes a value real, and what may stand beside it in a vector.
+REAL = (float, np.floating)
+NUMERIC = (float, int, np.number, np.bool_, type(None))
+
 
 def array_rows(outputs: npt.NDArray[Any]) -> Rows | None:
     """Return an array of outputs as rows, or None where its entries are no real numbers.
@@ -60,19 +64,13 @@ def as_rows(outputs: Sequence[Hashable]) -> Rows | None:
     """
     if not outputs:
         return None
-    real = False
-    listed = []
-    for output in outputs:
-        entries = output if isinstance(output, tuple) else (output,)
-        for entry in entries:
-            if isinstance(entry, float):
-                real = True
-            elif entry is not None and not isinstance(entry, bool | int | np.number | np.bool_):
-                return None
-            elif isinstance(entry, np.floating):
-                real = True
-        listed.append(entries)
-    if not real:
+    listed = [output if isinstance(output, tuple) else (output,) for output in outputs]
+    kinds: set[type] = set()
+    for entries in listed:  # the types of entries are few, and looked at once
+        kinds.update(map(type, entries))
+    if not any(issubclass(kind, REAL) for kind in kinds):
+        return None
+    if not all(issubclass(kind, NUMERIC) for kind in kinds):
         return None
     rows = np.full((len(listed), max(map(len, listed))), np.nan)
     for row, entries in zip(rows, listed, strict=True):

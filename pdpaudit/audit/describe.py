@@ -75,7 +75,7 @@ def event_words(event: AnyEvent, name: Name, done: str = "found", number: str | 
         plain = number is not None and event.width == 1 and event.vertices is None
         return words.replace("entry 1", str(number)) if plain else words
     after = "" if event.prefix <= 1 else f" after the first {event.prefix}"
-    values = sorted(event.values, key=repr)
+    values = sorted(event.values, key=_in_order)
     if event.feature in ("first", "last"):
         if any(v is not None and type(v) is not int for v in values):
             entries = [str(v) for v in values]
@@ -159,6 +159,12 @@ def _order_words(first: Hashable, one: str, other: str, name: Name, done: str) -
 
 
 def _output_words(value: Hashable, name: Name) -> str:
-    if isinstance(value, tuple):
-        return list_names([name(v) if isinstance(v, int) else str(v) for v in value])
+    if isinstance(value, (tuple, frozenset)):
+        entries = sorted(value, key=repr) if isinstance(value, frozenset) else value
+        return list_names([name(v) if isinstance(v, int) else str(v) for v in entries])
     return str(value)
+
+
+def _in_order(value: Hashable) -> str:
+    """Return what outputs are sorted by: their text, the same in every process."""
+    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)

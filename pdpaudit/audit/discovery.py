@@ -81,6 +81,7 @@ class Discovery:
     def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.run, self.claims, self.alpha = run, claims, alpha
         self.spent = self._measured = 0
+        self._alone = ""
         self._choose: Any = registered("events")[0].load()
         limit = run.plan.time_limit
         self._until = math.inf if limit is None else time.monotonic() + limit
@@ -247,6 +248,9 @@ class Discovery:
                 pool[half].update(draws)
                 for words in draws.failures.values():
                     self.run.remark(f"some runs raised {words}; that counts as an output")
+                if draws.alone and not self._alone:
+                    self._alone = draws.alone
+                    self.run.remark(f"its sample failed, {draws.alone}; it was run one by one")
                 if draws.printed:
                     self.run.remark("it printed to standard output, which was swallowed")
 

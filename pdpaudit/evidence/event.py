@@ -22,6 +22,7 @@ __all__ = [
     "count_inside",
     "event_from_json",
     "feature_of",
+    "features_for",
     "simplest",
 ]
 
@@ -52,6 +53,17 @@ FEATURES: dict[str, Callable[[Hashable], Hashable]] = {
     "length": _length,
     "output": _whole,
 }
+
+
+def features_for(outputs: Iterable[Hashable]) -> list[str]:
+    """Return the features worth a look at such outputs: of what is no list, there is only all.
+
+    Examples
+    --------
+    >>> features_for([(1, 2), ()]), features_for([3, "error KeyError"])
+    (['first', 'last', 'length', 'output'], ['output'])
+    """
+    return [*FEATURES] if any(isinstance(output, tuple) for output in outputs) else ["output"]
 
 
 def feature_of(name: str) -> Callable[[Hashable], Hashable]:
@@ -226,7 +238,8 @@ def simplest(outputs: Iterable[Hashable], inside: frozenset[Hashable], side: Sid
     """
     known = list(outputs)
     prefix = common_prefix(known)
-    for feature, value_of in FEATURES.items():
+    for feature in features_for(known):
+        value_of = FEATURES[feature]
         split: tuple[set[Hashable], set[Hashable]] = (set(), set())
         for output in known:
             seen = output[prefix:] if isinstance(output, tuple) else output
@@ -267,8 +280,22 @@ def count_inside(event: Event | Range | Score, counts: Mapping[Hashable, int]) -
 
 
 def _listed(value: Hashable) -> Any:
-    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+    """Return the JSON form of an output: tuples as lists, what JSON lacks under its kind's name."""
+    if isinstance(value, tuple):
+        return [_listed(item) for item in value]
+    if isinstance(value, frozenset):
+        return {"frozenset": sorted((_listed(item) for item in value), key=repr)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    return value
 
 
 def _hashable(value: Any) -> Hashable:
-    return tuple(_hashable(item) for item in value) if isinstance(value, list) else value
+    """Return the output of a JSON form."""
+    if isinstance(value, list):
+        return tuple(_hashable(item) for item in value)
+    if isinstance(value, dict):
+        if "bytes" in value:
+            return bytes.fromhex(value["bytes"])
+        return frozenset(map(_hashable, value["frozenset"]))
+    return value  # type: ignore[no-any-return]

@@ -34,12 +34,15 @@ class Draws:
         What the first run that gave each error said.
     printed : int
         Characters written to standard output.
+    alone : str
+        Why runs were drawn one by one though the mechanism has a ``sample``; else empty.
     """
 
     counts: Counter[Hashable] = field(default_factory=Counter)
     pieces: list[Rows] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     printed: int = 0
+    alone: str = ""
 
     @property
     def rows(self) -> Rows:
@@ -60,6 +63,7 @@ class Draws:
         self.pieces.extend(piece for piece in other.pieces if len(piece))
         self.failures = {**other.failures, **self.failures}
         self.printed += other.printed
+        self.alone = self.alone or other.alone
 
 
 def gathered(outputs: Any, size: int) -> Draws:

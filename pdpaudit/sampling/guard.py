@@ -75,6 +75,7 @@ class Guard:
         self._mechanism, self._instance = mechanism, instance
         self._sink, self._witness, self._clock = _Sink(), _Witness(), _Clock(limit)
         self._around = ExitStack()
+        self._alone = ""
 
     def __enter__(self) -> Guard:
         """Begin to watch."""
@@ -100,9 +101,11 @@ class Guard:
             If a call does not end, an output cannot be counted, or the process was forked.
         """
         before = self._sink.characters
+        self._alone = ""
         draws = self._many(size, rng)
         if draws is None:
             draws = self._one_by_one(size, rng)
+            draws.alone = self._alone
         draws.printed = self._sink.characters - before
         return draws
 
@@ -131,6 +134,7 @@ class Guard:
                 raise
             if not callable(getattr(mechanism, "run", None)):
                 raise Misbehaviour(f"its sample raised {described(error)}") from error
+            self._alone = described(error)
         rng.bit_generator.state = beginning
         return None
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pdpaudit.attacks import events
 from pdpaudit.evidence import lower_bound
 from pdpaudit.evidence.aim import Aim
+from pdpaudit.evidence.regions import Range, View
 from pdpaudit.sampling import Draws
 
 quick = settings(max_examples=40, deadline=None)
@@ -78,6 +79,18 @@ def test_the_whole_output_where_only_that_tells():
     event = choose(left, right)
     assert event.feature == "output"
     assert event.values in ({(1, 3), (2, 4)}, {(1, 4), (2, 3)})
+
+
+def test_where_no_entry_ever_is_a_number_there_is_nothing_to_choose():
+    half = Draws(pieces=[np.full((50, 1), np.nan)])
+    choice = events.choose_event((half, half), (half, half), Aim(1000, ALPHA))
+    assert choice.event == Range("left", 1, None, View("entry"), -np.inf, np.inf)
+    assert (choice.expected, choice.others) == (0.0, ())
+
+
+def test_of_what_is_no_list_nobody_is_first():
+    found = choose_event(({5: 90}, {5: 90}), ({5: 90}, {5: 90}))
+    assert {one.event.feature for one in (found, *found.others)} == {"output"}
 
 
 def test_outputs_that_are_no_lists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import signal
 import time
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from pdpaudit.audit import Plan, audit
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
+from pdpaudit.evidence.event import event_from_json
 from pdpaudit.results import Result
 from pdpaudit.sampling import draw
 
@@ -90,6 +92,34 @@ def test_printing_is_swallowed_and_told(capsys: pytest.CaptureFixture[str]) -> N
     assert result.claims[0].status == "not_rejected"
     assert capsys.readouterr().out == ""
     assert result.context["remarks"] == ["it printed to standard output, which was swallowed"]
+
+
+def test_a_batch_that_fails_is_told_once() -> None:
+    mechanism = made(lambda instance, rng: int(rng.integers(2)))
+    mechanism.sample = lambda instance, size, rng: [0] * (size - 1)
+    result = audit(mechanism, [], Plan(seed=1, samples=600), subject="made")
+    assert result.claims[0].status == "not_rejected"
+    (remark,) = result.context["remarks"]
+    assert remark.startswith("its sample failed, ValueError: asked for ")
+    assert remark.endswith("; it was run one by one")
+
+
+def test_nothing_but_what_is_no_number_is_judged() -> None:
+    claim = ran(lambda instance, rng: float("nan")).claims[0]
+    assert claim.status == "not_rejected"
+    assert claim.event["words"] == "entry 1 is a number"
+
+
+@pytest.mark.parametrize("kind", [frozenset, lambda who: b"abcdefghij"[: who[1]], tuple])
+def test_sets_and_bytes_are_told_and_can_be_replayed(kind: Any) -> None:
+    result = ran(lambda instance, rng: kind([3, 4 + 2 * instance]))
+    claim = json.loads(json.dumps(result.to_json()))["claims"][0]
+    assert claim["status"] == "violated"
+    event = event_from_json(claim["witness"]["event"])
+    outputs = [kind([3, 4]), kind([3, 6])]
+    assert sorted(output in event for output in outputs) == [False, True]
+    if kind is frozenset:
+        assert claim["event"]["words"] in ("the output is {3, 4}", "the output is {3, 6}")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")

@@ -15,6 +15,7 @@ from pdpaudit.evidence.event import (
     count_inside,
     event_from_json,
     feature_of,
+    features_for,
     simplest,
 )
 from pdpaudit.evidence.regions import Range, Score, Term, View
@@ -72,6 +73,19 @@ def test_an_event_does_not_see_what_all_begin_with():
     assert "ab" in Event("output", frozenset({5, "ab"}), "left", prefix=1)
 
 
+@pytest.mark.parametrize(
+    ("outputs", "features"),
+    [
+        ([(1, 2), (3,)], ["first", "last", "length", "output"]),
+        (["error KeyError", ()], ["first", "last", "length", "output"]),
+        ([3, "a", None, frozenset({1})], ["output"]),
+        ([], ["output"]),
+    ],
+)
+def test_of_what_is_no_list_only_all_is_looked_at(outputs, features):
+    assert features_for(iter(outputs)) == features
+
+
 def test_counts_and_rows_are_both_counted():
     event = Event("output", frozenset({(1.0, 2.0), (3, 4)}), "left")
     draws = Draws(Counter({(3, 4): 5, (4, 3): 8, (1.0, 2.0): 2}))
@@ -93,6 +107,16 @@ def test_events_read_back_from_json():
     assert event_from_json(body) == event == Event.from_json(body)
     region = Range("left", 1, None, View("entry"), 0.5, 2.0)
     assert event_from_json(region.to_json()) == region
+    odd = Event("output", frozenset({frozenset({3, (1, b"ab")}), b"", frozenset()}), "left")
+    body = json.loads(json.dumps(odd.to_json()))
+    assert body["values"] == [
+        {"bytes": ""},
+        {"frozenset": [3, [1, {"bytes": "6162"}]]},
+        {"frozenset": []},
+    ]
+    assert event_from_json(body) == odd
+    with pytest.raises(KeyError):
+        event_from_json({**body, "values": [{"pickle": "00"}]})
     with pytest.raises(KeyError, match="middle"):
         event_from_json({**body, "feature": "middle"})
     with pytest.raises(KeyError, match="prefix"):
@@ -124,6 +148,8 @@ def test_several_events_are_counted_on_the_same_draws():
         ([(2, 1, 1), (2, 1), (1, 1, 1), (1, 1)], {(2, 1), (1, 1)}, "length", {2}, 0),
         ([(1, 2), (2, 1), (1, 1), (2, 2)], {(1, 2), (2, 1)}, "output", {(1, 2), (2, 1)}, 0),
         (["a", "b"], {"b"}, "output", {"b"}, 0),
+        (["a", "b"], {"a", "b"}, "output", {"a", "b"}, 0),  # no list, so nobody is first
+        ([(1,), "b"], {(1,), "b"}, "first", {None, 1}, 0),
         ([3, 4], {4}, "output", {4}, 0),
     ],
 )

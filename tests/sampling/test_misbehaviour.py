@@ -52,6 +52,10 @@ def test_a_batch_that_raises_is_drawn_run_by_run():
     draws = draw(Half(), None, 100, seed=1, key=("a",))
     rng = stream(1, "a", 0)
     assert draws.counts[1] == sum(int(rng.integers(2)) for _ in range(100))
+    assert draws.alone == "MemoryError: too many"
+    draws.update(Draws(alone="another"))
+    assert draws.alone == "MemoryError: too many"
+    assert draw(of(lambda i, r: 0), None, 3, seed=1, key=()).alone == ""
 
 
 def test_a_batch_that_raises_where_there_are_no_single_runs():
@@ -71,7 +75,9 @@ def test_a_batch_of_another_size_is_not_taken():
         def run(self, instance, rng):
             return 7
 
-    assert draw(Short(), None, 10, seed=1, key=()).counts == {7: 10}
+    draws = draw(Short(), None, 10, seed=1, key=())
+    assert draws.counts == {7: 10}
+    assert draws.alone == "ValueError: asked for 10 outputs it gave 9"
 
 
 @pytest.mark.parametrize("output", [[1], {1: 2}, ({1},), np.zeros(2)])
@@ -193,5 +199,16 @@ def test_only_real_values_become_rows():
     assert as_rows([(1, 2)]) is None
     assert as_rows([(True, None)]) is None
     assert as_rows([(0.5, "a")]) is None
+    assert as_rows([(0.5, 1j)]) is None
+    assert as_rows([3, None, True]) is None
+    assert as_rows([3, None, True, 0.5]).shape == (4, 1)
+    assert as_rows([(1, np.int64(2)), (np.bool_(True), np.float64(3.0))]).tolist() == [
+        [1, 2],
+        [1, 3],
+    ]
+    assert np.isnan(as_rows([float("nan"), (0.5, float("nan"))])).tolist() == [
+        [True, True],
+        [False, True],
+    ]
     np.testing.assert_array_equal(as_rows([np.float32(0.5)]), [[0.5]])
     np.testing.assert_array_equal(list_rows([(4, 9), "x"], [9]), [[1, 2], [np.nan, 0]])
