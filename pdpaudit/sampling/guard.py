@@ -222,7 +222,15 @@ class _Witness:
     def __enter__(self) -> _Witness:
         self._owner, self._forks, self._waited = os.getpid(), _forks, False
         self._word = mmap.mmap(-1, 1)
+        self._end, os._exit = os._exit, self._refuse_to_end  # type: ignore[assignment]
         return self
+
+    def _refuse_to_end(self, status: int) -> None:
+        if os.getpid() == self._owner:
+            raise Misbehaviour(
+                f"it called os._exit({status}), which would have ended everything; raise instead"
+            )
+        self._end(status)
 
     def look(self) -> None:
         if os.getpid() != self._owner:
@@ -233,7 +241,7 @@ class _Witness:
 
     def _leave(self) -> None:
         self._word[0] = 1
-        os._exit(0)
+        self._end(0)
 
     def _wait(self) -> None:
         until = time.monotonic() + CHILD_S
@@ -248,4 +256,5 @@ class _Witness:
     def __exit__(self, *_: object) -> None:
         if os.getpid() != self._owner:
             self._leave()
+        os._exit = self._end
         self._word.close()

@@ -41,6 +41,29 @@ def test_leaving_the_interpreter_is_no_way_out():
     assert draws.counts == {"error SystemExit": 3}
 
 
+@pytest.mark.parametrize("batched", [False, True])
+def test_ending_the_process_is_no_way_out_either(batched):
+    def run(instance, rng):
+        os._exit(3)
+
+    more = {"sample": lambda self, i, size, r: run(i, r)} if batched else {}
+    end = os._exit
+    with pytest.raises(Misbehaviour, match=r"it called os\._exit\(3\)"):
+        draw(of(run, **more), None, 5, seed=1, key=())
+    assert os._exit is end
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_a_child_may_end_itself():
+    def run(instance, rng):
+        child = os.fork()
+        if not child:
+            os._exit(5)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert draw(of(run), None, 2, seed=1, key=()).counts == {5: 2}
+
+
 def test_a_batch_that_raises_is_drawn_run_by_run():
     class Half:
         def sample(self, instance, size, rng):
