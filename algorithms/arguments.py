@@ -6,7 +6,7 @@ import math
 import operator
 
 from pdpaudit.contracts import Instance, StatisticOfProximity
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, Misbehaviour, described
 
 __all__ = [
     "check_search",
@@ -138,9 +138,8 @@ def declared(sop: StatisticOfProximity, max_degree: int) -> tuple[float, int]:
     >>> declared(common, 9), declared(common, 3)
     ((1.0, 19), (1.0, 7))
     """
-    impact = sop.impact_cardinality(max_degree)
     return declared_sensitivity(sop, max_degree), int(
-        _finite("impact cardinality", impact, max_degree)
+        _finite(sop, "impact_cardinality", max_degree)
     )
 
 
@@ -158,13 +157,22 @@ def declared_sensitivity(sop: StatisticOfProximity, max_degree: int) -> float:
     >>> declared_sensitivity(Jaccard(), 9)
     1.0
     """
-    return _finite("sensitivity", sop.sensitivity(max_degree), max_degree)
+    return _finite(sop, "sensitivity", max_degree)
 
 
-def _finite(name: str, value: float, max_degree: int) -> float:
+def _finite(sop: StatisticOfProximity, name: str, max_degree: int) -> float:
+    try:
+        value = float(getattr(sop, name)(max_degree))
+    except (InputError, Misbehaviour):
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the statistic's {name}({max_degree}) fails: {described(error)}; it must return a "
+            "finite number, at least 0"
+        ) from error
     if not 0 <= value < math.inf:
         raise InputError(
-            f"the statistic declares {name} {value} at maximum degree {max_degree}: must be a "
-            "finite number, at least 0"
+            f"the statistic declares {name.replace('_', ' ')} {value:g} at maximum degree "
+            f"{max_degree}: must be a finite number, at least 0"
         )
-    return float(value)
+    return value

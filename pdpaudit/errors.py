@@ -1,6 +1,6 @@
 """The errors a person at the terminal is meant to read."""
 
-__all__ = ["InputError", "described"]
+__all__ = ["InputError", "Misbehaviour", "described"]
 
 
 class InputError(ValueError):
@@ -15,6 +15,10 @@ class InputError(ValueError):
         ...
     pdpaudit.errors.InputError: edges.csv: no such file; check the path after --edges
     """
+
+
+class Misbehaviour(Exception):
+    """What others' code did that makes it useless; one line that says what and the remedy."""
 
 
 def described(error: BaseException) -> str:

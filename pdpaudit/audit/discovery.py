@@ -81,7 +81,8 @@ class Discovery:
     def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.run, self.claims, self.alpha = run, claims, alpha
         self.spent = self._measured = 0
-        self._alone = ""
+        self._answered = False
+        self._alone = self._failure = ""
         self._choose: Any = registered("events")[0].load()
         limit = run.plan.time_limit
         self._until = math.inf if limit is None else time.monotonic() + limit
@@ -155,7 +156,7 @@ class Discovery:
                 one.halves = empty_halves()
             found = measured[:keep]
             self._forget(found)
-        self._refuse_nothing(found, dropped)
+        self._refuse_nothing(found)
         each = max(FEWEST_RUNS, spend // (MOVES * 12))
 
         def measure(arm: Arm) -> Found:
@@ -246,13 +247,21 @@ class Discovery:
                 )
                 self.spent += piece
                 pool[half].update(draws)
-                for words in draws.failures.values():
-                    self.run.remark(f"some runs raised {words}; that counts as an output")
-                if draws.alone and not self._alone:
-                    self._alone = draws.alone
-                    self.run.remark(f"its sample failed, {draws.alone}; it was run one by one")
-                if draws.printed:
-                    self.run.remark("it printed to standard output, which was swallowed")
+                self._note(draws)
+
+    def _note(self, draws: Draws) -> None:
+        """Keep what is to be said of how the mechanism behaved."""
+        self._answered = self._answered or bool(
+            draws.pieces or not all(map(_is_failure, draws.counts))
+        )
+        for words in draws.failures.values():
+            self._failure = self._failure or words
+            self.run.remark(f"some runs raised {words}; that counts as an output")
+        if draws.alone and not self._alone:
+            self._alone = draws.alone
+            self.run.remark(f"its sample failed, {draws.alone}; it was run one by one")
+        if draws.printed:
+            self.run.remark("it printed to standard output, which was swallowed")
 
     def _pieces(self, runs: int) -> list[int]:
         """Return how many runs to ask for at once: one, where each is also confirmed alone."""
@@ -310,19 +319,15 @@ class Discovery:
         ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
         return ladder(event, ours, theirs)
 
-    def _refuse_nothing(self, found: Sequence[Found], dropped: Sequence[Found]) -> None:
+    def _refuse_nothing(self, found: Sequence[Found]) -> None:
         """Refuse to judge a mechanism that never gave an output."""
-        alive = [one for one in found if one.score > -math.inf]
-        if not alive:
+        if all(one.score == -math.inf for one in found):
             raise Misbehaviour("; ".join(self.run.blocked[:2]))
-        outputs = {o for one in alive for side in one.halves for half in side for o in half.counts}
-        real = any(len(half.rows) for one in alive for side in one.halves for half in side)
-        if real or dropped or not outputs or not all(_is_failure(o) for o in outputs):
+        if self._answered:
             return
-        words = next(w for one in alive for w in one.halves[0][0].failures.values())
-        if words.startswith("InputError: "):
-            raise InputError(words.removeprefix("InputError: "))
-        raise Misbehaviour(f"every run raised {words}")
+        if self._failure.startswith("InputError: "):
+            raise InputError(self._failure.removeprefix("InputError: "))
+        raise Misbehaviour(f"every run raised {self._failure}")
 
 
 def _blocked(arm: Arm, failed: dict[str, str]) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pdpaudit.contracts import Mechanism
-from pdpaudit.errors import described
+from pdpaudit.errors import Misbehaviour, described
 from pdpaudit.sampling.draws import Draws, Unhashable, gathered
 
 __all__ = ["LIMIT_S", "Guard", "Misbehaviour", "failure"]
@@ -40,10 +40,6 @@ def _forked() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_parent=_forked)
-
-
-class Misbehaviour(Exception):
-    """What a mechanism did that makes its runs useless; one line that says what and the remedy."""
 
 
 def failure(error: BaseException) -> str:

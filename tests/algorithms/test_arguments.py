@@ -17,7 +17,7 @@ from pdpaudit.algorithms.search_com import SearchCom, calibration
 from pdpaudit.algorithms.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.target import Target
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, Misbehaviour
 from pdpaudit.statistic import statistic
 
 from .helpers import network_of
@@ -75,6 +75,58 @@ def test_declarations_must_be_finite(which: str, declares: float) -> None:
     sop = statistic(**numbers)(lambda graph, vertex, targets: 0.0)
     with pytest.raises(InputError, match=which.replace("_", " ")):
         calibration(sop, 1.0, None, 9, 10)
+
+
+@pytest.mark.parametrize("which", ["sensitivity", "impact_cardinality"])
+@pytest.mark.parametrize(
+    ("declares", "said"),
+    [
+        (lambda d: None, r"\(9\) fails: TypeError"),
+        (lambda d: "many", r"\(9\) fails: ValueError"),
+        (lambda d: {}[d], r"\(9\) fails: KeyError: 9; it must return a finite number"),
+    ],
+)
+def test_declarations_that_fail_are_named(which: str, declares, said: str) -> None:
+    sop = CN()
+    object.__setattr__(sop, which, declares)
+    with pytest.raises(InputError, match=which + said):
+        calibration(sop, 1.0, None, 9, 10)
+
+
+def test_a_statistic_that_fails_is_named() -> None:
+    @statistic(sensitivity=1, impact_cardinality=1)
+    def broken(graph, vertex, targets):
+        raise ValueError(f"no such\n  vertex: {vertex}")
+
+    instance = network_of(nx.path_graph(4), [0, 3], (0,)).instance()
+    said = r"^the statistic raised ValueError: no such vertex: 0; `pdpaudit check`"
+    mechanism = PTarget(sop=broken)
+    with pytest.raises(InputError, match=said):
+        mechanism.law(instance)
+    with pytest.raises(InputError, match=said):
+        mechanism.run(instance, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("error", [InputError("k = 0"), Misbehaviour("it did not end")])
+def test_what_a_statistic_is_refused_for_is_passed_on(error: Exception) -> None:
+    @statistic(sensitivity=1, impact_cardinality=1)
+    def refusing(graph, vertex, targets):
+        raise error
+
+    instance = network_of(nx.path_graph(4), [0, 3], (0,)).instance()
+    with pytest.raises(type(error)) as caught:
+        PTarget(sop=refusing).law(instance)
+    assert caught.value is error
+
+
+def test_a_fast_path_must_score_every_vertex() -> None:
+    class Short(CN):
+        def scores(self, adjacency, targets):
+            return super().scores(adjacency, targets)[1:]
+
+    instance = network_of(nx.path_graph(4), [0, 3], (0,)).instance()
+    with pytest.raises(InputError, match=r"scores have shape \(3,\); \(4,\) is needed"):
+        PTarget(sop=Short()).law(instance)
 
 
 def test_scores_must_be_finite() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pdpaudit.attacks.grounds import planted_network
 from pdpaudit.audit import Plan, audit
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
@@ -43,6 +44,47 @@ def test_what_always_raises_is_an_error_that_says_what() -> None:
     assert claim.status == "error"
     assert "every run raised KeyError: 'no such vertex'" in claim.method
     assert claim.samples["discovery"] > 0
+
+
+class Failing:
+    """A search that fails on all networks, or on all but the one it knows."""
+
+    claim = PrivacyClaim(1.0, source="test")
+
+    def __init__(self, error: Exception, known: int = 0) -> None:
+        self.error, self.known = error, known
+
+    def run(self, instance: Any, rng: np.random.Generator) -> tuple[int, ...]:
+        if len(instance.graph) != self.known:
+            raise self.error
+        return ()
+
+
+NETWORKS = [planted_network(4, size) for size in (16, 20, 24)]
+
+
+def test_what_fails_on_all_of_many_pairs_is_an_error() -> None:
+    result = audit(Failing(KeyError(3)), NETWORKS, Plan(seed=1, samples=2000), subject="made")
+    (claim,) = result.claims
+    assert claim.status == "error"
+    assert claim.method == "every run raised KeyError: 3"
+
+
+def test_what_is_refused_on_all_of_many_pairs_is_a_wrong_request() -> None:
+    with pytest.raises(InputError, match=r"^the statistic raised"):
+        audit(
+            Failing(InputError("the statistic raised")),
+            NETWORKS,
+            Plan(seed=1, samples=2000),
+            subject="made",
+        )
+
+
+def test_what_fails_on_most_networks_is_judged_with_a_remark() -> None:
+    mechanism = Failing(KeyError(3), known=NETWORKS[0].n)
+    result = audit(mechanism, NETWORKS, Plan(seed=1, samples=2000), subject="made")
+    assert result.claims[0].status == "not_rejected"
+    assert result.context["remarks"] == ["some runs raised KeyError: 3; that counts as an output"]
 
 
 def test_a_mechanism_that_refuses_every_input_is_a_wrong_request() -> None:
