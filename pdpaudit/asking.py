@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable
-from pdpaudit.errors import InputError, described
-from pdpaudit.sampling.guard import LIMIT_S, Guard, Misbehaviour
+from pdpaudit.errors import InputError, Misbehaviour, described
+from pdpaudit.sampling.guard import Guard
 
-__all__ = ["ask", "enclosure_of", "law_of"]
+__all__ = ["LIMIT_S", "ask", "enclosure_of", "law_of"]
+
+#: Seconds after which an answer is taken never to come; laws of large networks take a minute.
+LIMIT_S = 600.0
 
 #: What probabilities may add up to beyond 1, or lack besides what a law says is missing.
 ROUNDING = 1e-6
@@ -93,7 +96,7 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
     ...         return Law({True: 0.5, False: 0.4})
     >>> law_of(Coin(), None)
     Traceback (most recent call last):
-    pdpaudit.sampling.guard.Misbehaviour: its law gives probabilities that add up to 0.9, not 1
+    pdpaudit.errors.Misbehaviour: its law gives probabilities that add up to 0.9, not 1
     """
     law = ask("law", mechanism, instance, limit=limit)
     if not isinstance(law, Law) or not isinstance(law.probabilities, Mapping):
@@ -154,7 +157,7 @@ def enclosure_of(
     ...         return Fraction(1, 2), Fraction(1, 3)
     >>> enclosure_of("enclose", Coin(), None, frozenset({True}))
     Traceback (most recent call last):
-    pdpaudit.sampling.guard.Misbehaviour: its enclose answered with no interval of two fractions
+    pdpaudit.errors.Misbehaviour: its enclose answered with no interval of two fractions
     """
     ends = ask(part, mechanism, instance, outputs, limit=math.inf)
     if isinstance(ends, tuple) and len(ends) == 2:

@@ -22,10 +22,10 @@ from pdpaudit.contracts import (
     PrivacyClaim,
     ProvableMechanism,
 )
+from pdpaudit.errors import Misbehaviour
 from pdpaudit.evidence.event import event_from_json
 from pdpaudit.replay import ReadNetwork, inputs_of
 from pdpaudit.results import ClaimResult
-from pdpaudit.sampling import Misbehaviour
 
 __all__ = ["THEOREM", "Certificate", "Unproved", "interval", "prove", "prove_claim"]
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from pdpaudit.asking import enclosure_of
 from pdpaudit.contracts import LawUnavailable, Mechanism, ProvableMechanism
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, Misbehaviour
 from pdpaudit.evidence.event import AnyEvent
-from pdpaudit.sampling import Misbehaviour
 
 __all__ = ["check_certificate"]
 

@@ -23,10 +23,10 @@ from pdpaudit.contracts import (
     ProvedBound,
     SearchedMechanism,
 )
+from pdpaudit.errors import Misbehaviour
 from pdpaudit.evidence.event import simplest
 from pdpaudit.losses import ExactLoss, hockey_stick, trade_off
 from pdpaudit.results import ClaimResult
-from pdpaudit.sampling import Misbehaviour
 
 __all__ = ["EXACT_SLACK", "by_law"]
 

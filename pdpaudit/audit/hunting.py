@@ -9,14 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from pdpaudit.asking import ask, law_of
+from pdpaudit.asking import LIMIT_S, ask, law_of
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import ExtendedMechanism, Law, LawfulMechanism, LawUnavailable
+from pdpaudit.errors import Misbehaviour
 from pdpaudit.losses import exact_loss
-from pdpaudit.sampling import Misbehaviour
-from pdpaudit.sampling.guard import LIMIT_S
 
 __all__ = ["DECIMALS", "hunt", "patience"]
 
