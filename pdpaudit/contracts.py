@@ -279,7 +279,10 @@ class LawfulMechanism(Protocol):
     """A mechanism whose output law can be computed."""
 
     def law(self, instance: Any) -> Law:
-        """Return the exact output law, or raise :class:`LawUnavailable`."""
+        """Return the exact output law, or raise :class:`LawUnavailable`.
+
+        An audit holds it against some runs, and believes no law that these contradict.
+        """
         ...
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pdpaudit.asking import ask, law_of
+from pdpaudit.audit.agreeing import disagreement
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found
 from pdpaudit.audit.hunting import DECIMALS, hunt, patience
@@ -58,20 +59,26 @@ def by_law(
             worst = _worst(found, claim.delta)
             try:
                 if worst.arm not in laws:
-                    one, other = worst.arm.inputs()
-                    limit = patience(run)
-                    laws[worst.arm] = (
-                        law_of(run.mechanism, one, limit),
-                        law_of(run.mechanism, other, limit),
-                    )
+                    laws[worst.arm] = _believed(run, run.mechanism, worst.arm)
                 result = _judged(run, number, claim, worst, laws[worst.arm])
             except Misbehaviour as error:
-                run.blocked.append(f"{worst.arm.label}: {error}")
+                run.blocked.append(f"{worst.arm.label}, {error}")
         if result is None or (run.blocked and result.status != "violated"):
             why = f"{run.blocked[0]}; mend it, or audit with --samples, which does without it"
             result = stopped(run, number, claim, why)
         results.append(result)
     return found, results
+
+
+def _believed(run: Run, mechanism: LawfulMechanism, arm: Arm) -> tuple[Law, Law]:
+    """Return the laws of a pair, once its runs do not contradict them."""
+    one, other = arm.inputs()
+    limit = patience(run)
+    laws = law_of(mechanism, one, limit), law_of(mechanism, other, limit)
+    odd = disagreement(run, arm, laws)
+    if odd:
+        raise Misbehaviour(odd)
+    return laws
 
 
 def _judged(

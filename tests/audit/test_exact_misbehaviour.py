@@ -39,7 +39,8 @@ class Made:
         return [(0, i) for i in range(1, len(self.laws))]
 
     def run(self, instance: int, rng: Any) -> int:
-        return int(rng.random() < 0.5)
+        law = self.laws[instance]
+        return int(rng.random() < (law.probabilities[1] if isinstance(law, Law) else 0.5))
 
     def law(self, instance: int) -> Law:
         law = self.laws[instance]
