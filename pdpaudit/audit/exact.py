@@ -64,7 +64,7 @@ def by_law(
             except Misbehaviour as error:
                 run.blocked.append(f"{worst.arm.label}, {error}")
         if result is None or (run.blocked and result.status != "violated"):
-            why = f"{run.blocked[0]}; mend it, or audit with --samples, which does without it"
+            why = f"{run.blocked[0]}; --samples does without its law"
             result = stopped(run, number, claim, why)
         results.append(result)
     return found, results

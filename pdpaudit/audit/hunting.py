@@ -36,6 +36,10 @@ SHORTLISTED = 20
 REFUSED = 2
 
 
+#: Seconds that any law may take, however short the time limit of the search.
+SHORTEST = 60.0
+
+
 class _Enough(Exception):
     """The search for a pair has taken as long as it may."""
 
@@ -127,8 +131,9 @@ def hunt(
 
 
 def patience(run: Run) -> float:
-    """Return the seconds after which a law is taken to hang."""
-    return max(LIMIT_S, run.plan.time_limit or 0.0)
+    """Return the seconds after which a law is taken to hang, fewer where little time is given."""
+    limit = run.plan.time_limit
+    return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
 
 
 def _search(meter: _Meter, arms: Sequence[Arm]) -> None:

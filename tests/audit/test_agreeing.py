@@ -68,7 +68,7 @@ def test_a_law_that_is_not_that_of_the_runs_is_named(kind: type[Coin], runs: int
     assert claim.status == "error"
     start = "pair 1, on the right: its law and its runs disagree: 0 has probability 0.9 by the law"
     assert claim.method.startswith(start)
-    assert f"of {runs} runs; mend it" in claim.method
+    assert f"of {runs} runs; --samples does without its law" in claim.method
     # With samples the law is of no account.
     assert audit(mechanism, [], Plan(3, samples=400), subject="coin").claims[0].status != "error"
 

@@ -13,6 +13,8 @@ import pytest
 
 from pdpaudit import __version__
 from pdpaudit.audit import Plan, audit, hunting
+from pdpaudit.audit.plan import Silent
+from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import Law, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.making import make_mechanism
@@ -88,6 +90,14 @@ def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -
     made = Made(FAIR, FAIR)
     made.law = lambda instance: time.sleep(0.05) or FAIR  # type: ignore[method-assign, assignment]
     assert ran(made, time_limit=60.0).claims[0].status == "not_rejected"
+
+
+@pytest.mark.parametrize(("limit", "seconds"), [(None, 600.0), (1.0, 60.0), (30.0, 300.0)])
+def test_a_law_is_waited_for_as_long_as_fits_the_search(
+    limit: float | None, seconds: float
+) -> None:
+    run = Run(Made(FAIR), "made", {}, Plan(1, time_limit=limit), Silent())
+    assert hunting.patience(run) == seconds
 
 
 def test_what_was_computed_before_is_kept() -> None:

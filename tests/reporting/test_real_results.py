@@ -62,8 +62,8 @@ def test_why_a_claim_could_not_be_judged_is_told() -> None:
     result = audit(Broken(), [network()], Plan(seed=1), subject="coin", spec={"name": "coin"})
     sources = [through_json(result, "coin.json")]
     html, markdown = render_html(sources), render_markdown(sources)
-    assert "its law raised ValueError: no &lt;law&gt;; mend it" in html
-    assert "its law raised ValueError: no &lt;law&gt;; mend it" in markdown
+    assert "its law raised ValueError: no &lt;law&gt;; --samples does" in html
+    assert "its law raised ValueError: no &lt;law&gt;; --samples does" in markdown
     assert "sharpest test" not in html + markdown
 
 
