@@ -1,4 +1,4 @@
-"""Verify a certificate by code that shares nothing with the prover.
+"""Verify a certificate by code that shares nothing with the prover but how mechanisms are asked.
 
 The probabilities are enclosed again by the mechanism's second way, from the definitions; the
 logarithm is the decimal module's, which is correctly rounded, where the prover's is flint's.

@@ -152,31 +152,22 @@ def score_all(
     >>> score_all(touches, lambda: path, adjacency_from_networkx(path)[0], frozenset({0}))
     array([0., 1., 0.])
     """
+    n = adjacency.shape[0]
     try:
-        return _scores(sop, graph, adjacency, targets)
+        # A protocol's isinstance() looks at every member; searches score in their inner loop.
+        fast = getattr(sop, "scores", None)
+        if fast is None:
+            known, members = graph(), frozenset(map(int, targets))
+            return np.array([sop(known, v, members) for v in range(n)], dtype=np.float64)
+        if isinstance(targets, frozenset):
+            targets = np.array(sorted(targets), dtype=np.int64)
+        scores = np.asarray(fast(adjacency, targets))
     except (InputError, Misbehaviour):
         raise
     except Exception as error:
         raise InputError(
             f"the statistic raised {described(error)}; `pdpaudit check` tells where"
         ) from error
-
-
-def _scores(
-    sop: StatisticOfProximity,
-    graph: Callable[[], nx.Graph],
-    adjacency: csr_array,
-    targets: frozenset[int] | npt.NDArray[np.int64],
-) -> npt.NDArray[np.float64]:
-    n = adjacency.shape[0]
-    # A protocol's isinstance() looks at every member; searches score in their inner loop.
-    fast = getattr(sop, "scores", None)
-    if fast is None:
-        known, members = graph(), frozenset(map(int, targets))
-        return np.array([sop(known, v, members) for v in range(n)], dtype=np.float64)
-    if isinstance(targets, frozenset):
-        targets = np.array(sorted(targets), dtype=np.int64)
-    scores = np.asarray(fast(adjacency, targets))
     if scores.shape != (n,):
         raise InputError(f"the statistic's scores have shape {scores.shape}; {(n,)} is needed")
     return scores

@@ -35,7 +35,6 @@ SHORTLISTED = 20
 #: Promising pairs without an exact law after which no more are tried.
 REFUSED = 2
 
-
 #: Seconds that any law may take, however short the time limit of the search.
 SHORTEST = 60.0
 
@@ -96,8 +95,8 @@ def hunt(
     Where that would take too long, and the mechanism says how its output begins, pairs are searched
     by the law of the beginning, and those that lose most there are computed whole. Ends with what
     it has once the time allowed is over, after one pair at the earliest; the law being computed
-    then is still finished. Without a time limit the laws' own count of their work decides, which
-    is the same on every machine.
+    then is still waited for, within its `patience`. Without a time limit the laws' own count of
+    their work decides, which is the same on every machine.
 
     Parameters
     ----------
@@ -185,16 +184,15 @@ def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> 
     run.watcher.stage("computing whole exact losses", len(chosen))
     refused = 0
     try:
-        for one in chosen:
-            try:
-                whole.measure(one.arm)
-            except LawUnavailable:
-                refused += 1
-                if refused == REFUSED:
-                    break
-    except _Enough:
-        pass
-    finally:
+        with suppress(_Enough):
+            for one in chosen:
+                try:
+                    whole.measure(one.arm)
+                except LawUnavailable:
+                    refused += 1
+                    if refused == REFUSED:
+                        break
+    finally:  # a law that misbehaves costs none of the others
         meter.measured += whole.measured
     if not whole.measured:
         run.remark("the pairs that promise most have no exact law within reach: it was sampled")

@@ -71,7 +71,6 @@ class Guard:
         self._mechanism, self._instance = mechanism, instance
         self._sink, self._witness, self._clock = _Sink(), _Witness(), _Clock(limit)
         self._around = ExitStack()
-        self._alone = ""
 
     def __enter__(self) -> Guard:
         """Begin to watch."""
@@ -97,11 +96,10 @@ class Guard:
             If a call does not end, an output cannot be counted, or the process was forked.
         """
         before = self._sink.characters
-        self._alone = ""
         draws = self._many(size, rng)
-        if draws is None:
-            draws = self._one_by_one(size, rng)
-            draws.alone = self._alone
+        if isinstance(draws, str):
+            why, draws = draws, self._one_by_one(size, rng)
+            draws.alone = why
         draws.printed = self._sink.characters - before
         return draws
 
@@ -112,11 +110,11 @@ class Guard:
         self._witness.look()
         return answer
 
-    def _many(self, size: int, rng: np.random.Generator) -> Draws | None:
-        """Draw all at once; None if the mechanism cannot, or raises, and the stream as it was."""
+    def _many(self, size: int, rng: np.random.Generator) -> Draws | str:
+        """Draw all at once; else what went wrong, if anything, and the stream as it was."""
         mechanism: Any = self._mechanism
         if not callable(getattr(mechanism, "sample", None)):
-            return None
+            return ""
         beginning = rng.bit_generator.state
         try:
             self._clock.wind(f"drawing {size} outputs")
@@ -130,9 +128,8 @@ class Guard:
                 raise
             if not callable(getattr(mechanism, "run", None)):
                 raise Misbehaviour(f"its sample raised {described(error)}") from error
-            self._alone = described(error)
-        rng.bit_generator.state = beginning
-        return None
+            rng.bit_generator.state = beginning
+            return described(error)
 
     def _one_by_one(self, size: int, rng: np.random.Generator) -> Draws:
         fresh = getattr(self._instance, "fresh", None)
