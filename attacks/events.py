@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
 from itertools import combinations
-from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.evidence.event import Event, Side, common_prefix, feature_of, features_for
-from pdpaudit.evidence.regions import Range, View
-from pdpaudit.rows import Rows, flag_rows, list_rows
-from pdpaudit.sampling import Draws
+from pdpaudit.outputs import Column, Draws, Membership, Range, Side
 
+from .candidates import REPEATS, Candidates, Sample, candidates
 from .sweeping import Choice, apart
 from .vector_events import choose_regions
 
@@ -27,36 +23,14 @@ Floats = npt.NDArray[np.float64]
 #: Thresholds tried for one ordering of the values.
 THRESHOLDS = 64
 
-#: Vertices whose presence is looked at, and of whose order any two are.
-MOST_VERTICES = 48
-MOST_ORDERED = 12
+#: Entries of lists whose presence is looked at, and of whose order any two are.
+MOST_ENTRIES, MOST_ORDERED = 48, 12
 
-#: Lists are scored by where vertices stand in them when they repeat less often than this.
-REPEATS = 20
-
-#: More outputs than this, if made of flags, are also scored flag by flag.
-FEW_OUTPUTS = 24
-
-#: Events kept beside the best, and cuts kept of one feature.
+#: Events kept beside the best, and cuts kept of one column.
 OTHERS, EACH = 14, 3
 
 #: A less simple event must promise so much more.
 WORTH = 0.002
-
-
-@dataclass(frozen=True)
-class _Finite:
-    """The counted outputs: each one, and its counts in both halves of left and of right.
-
-    With the runs behind both halves together, and behind the second alone.
-    """
-
-    outputs: list[Hashable]
-    table: Floats
-    runs: tuple[float, float]
-    swept: tuple[int, int]
-    aim: Aim
-    prefix: int
 
 
 def choose_event(
@@ -68,10 +42,10 @@ def choose_event(
 ) -> Choice:
     """Return the event whose lower bound at the planned sample size looks largest, and others.
 
-    Outputs that can be counted are ranked by likelihood ratio on one half of the discovery sample,
-    smoothed, as a whole and by features, and the threshold is swept on the other half: ranking and
-    sweeping on the same draws would favour values seen once by chance. For vectors of real values,
-    and for lists too many to count, see :func:`pdpaudit.attacks.vector_events.choose_regions`.
+    The categories of each column are ranked by likelihood ratio on one half of the discovery
+    sample, smoothed, and the threshold is swept on the other half: ranking and sweeping on the same
+    draws would favour values seen once by chance. For numbers, and for lists too many to count, see
+    :func:`pdpaudit.attacks.vector_events.choose_regions`.
 
     Parameters
     ----------
@@ -89,35 +63,27 @@ def choose_event(
 
     Examples
     --------
-    >>> ours, theirs = (Draws(Counter({(0, 1): n, (0, 2): 100 - n})) for n in (90, 10))
+    >>> from pdpaudit.outputs import gathered
+    >>> ours, theirs = (gathered([(0, 1)] * n + [(0, 2)] * (100 - n), 100) for n in (90, 10))
     >>> choice = choose_event((ours, ours), (theirs, theirs), Aim(100, 0.05))
-    >>> choice.event.values, choice.event.side, choice.event.prefix
+    >>> choice.event.values, choice.event.side, choice.event.column.prefix
     (frozenset({1}), 'left', 1)
     """
-    halves = (*left, *right)
-    found: list[Choice] = []
-    runs = (float(sum(map(len, left))), float(sum(map(len, right))))
-    swept = (len(left[1]), len(right[1]))
-    outputs = list(dict.fromkeys(output for half in halves for output in half.counts))
-    if outputs:
-        table = np.array([[half.counts[o] for o in outputs] for half in halves], dtype=np.float64)
-        finite = _Finite(outputs, table, runs, swept, aim, common_prefix(outputs))
-        found += _by_features(finite)
-        found += _by_lists(finite, thorough)
-        flags = flag_rows(outputs) if len(outputs) > FEW_OUTPUTS else None
-        if flags is not None:
-            found += _scored(finite, flags, None, thorough)
-    if any(len(half.rows) for half in halves):
-        rows = [half.rows for half in halves]
-        found += choose_regions(
-            (rows[0], rows[1]),
-            (rows[2], rows[3]),
-            swept,
-            aim,
-            thorough=thorough,
-        )
-    # Where nothing is counted and no entry ever was a number, there is nothing to choose.
-    best = found[0] if found else Choice(Range("left", 1, None, View("entry"), -inf, inf), 0.0)
+    sample = Sample(left, right)
+    columns = candidates(sample)
+    found = _by_categories(sample, columns, aim) + _by_lists(sample, aim)
+    numbers = list(columns.numbers)
+    if sample.names:
+        # Names that happen to be numbers have no order, but their places in the list do.
+        numbers = []
+        if sample.repeats < REPEATS:
+            places = [Column("place", at=entry) for entry in _entries(sample)[0]]
+            numbers = [*places, Column("length")] if len(places) > 2 else []
+    if numbers:
+        found += choose_regions(sample, numbers, columns.categories, aim, thorough=thorough)
+    # Where nothing can be read, there is nothing to choose.
+    nothing = Range("left", Column("length"), -np.inf, np.inf)
+    best = found[0] if found else Choice(nothing, 0.0)
     for one in found[1:]:
         # The simple come first: a less simple event must promise clearly more.
         if one.expected > best.expected + WORTH * abs(best.expected):
@@ -126,32 +92,35 @@ def choose_event(
     return Choice(best.event, best.expected, tuple(others[:OTHERS]))
 
 
-def _by_features(finite: _Finite) -> list[Choice]:
-    """Rank the values of each feature and sweep."""
-    trimmed = [o[finite.prefix :] if isinstance(o, tuple) else o for o in finite.outputs]
-    features = features_for(trimmed)
-    if any(isinstance(output, tuple) and len(output) > 2 for output in trimmed):
-        features[1:1] = ["begins 2", "begins 3"]
+def _by_categories(sample: Sample, columns: Candidates, aim: Aim) -> list[Choice]:
+    """Rank the categories of each column and sweep."""
+    features: list[Column] = []
+    lists, prefix = sample.lists, sample.prefix
+    if lists is not None and any(lists):
+        longest = max(map(len, lists)) - prefix
+        features += [Column("first", prefix=prefix)]
+        if longest > 2:
+            features += [Column("begins", at=n, prefix=prefix) for n in (2, 3)]
+        features += [Column(aspect, prefix=prefix) for aspect in ("last", "length")]
+    features += columns.categories
+    if sample.finite:
+        features.append(Column("output", prefix=prefix))
+    elif sample.varied or len(columns.categories) > 1:
+        features.append(Column("structure"))
     found: list[Choice] = []
-    for feature in features:
-        value_of = feature_of(feature)
-        values = [value_of(output) for output in trimmed]
-        distinct = list(dict.fromkeys(values))
-        place = {value: i for i, value in enumerate(distinct)}
-        codes = np.array([place[value] for value in values])
-        table = np.array(
-            [np.bincount(codes, weights=row, minlength=len(distinct)) for row in finite.table],
-            dtype=np.float64,
-        )
-        for side in ("left", "right"):
-            found += _sweep(finite, feature, distinct, table, side)
+    sides: tuple[Side, Side] = ("left", "right")
+    for column in features:
+        distinct, table = sample.table(column)
+        if len(distinct) > 1:
+            for side in sides:
+                found += _sweep(sample, column, distinct, table, aim, side)
     return found
 
 
 def _sweep(
-    finite: _Finite, feature: str, distinct: list[Hashable], table: Floats, side: Side
+    sample: Sample, column: Column, distinct: list[Hashable], table: Floats, aim: Aim, side: Side
 ) -> list[Choice]:
-    """Return the best thresholds for one feature in one direction."""
+    """Return the best thresholds for one column in one direction."""
     first, second = (0, 1) if side == "left" else (1, 0)
     ours, theirs = table[2 * first : 2 * first + 2], table[2 * second : 2 * second + 2]
     cuts = np.unique(np.linspace(1, len(distinct), THRESHOLDS).round().astype(int))
@@ -161,11 +130,12 @@ def _sweep(
         order = _order(ours[1 - half], theirs[1 - half])
         inside += np.cumsum(ours[half][order])[cuts - 1]
         inside_other += np.cumsum(theirs[half][order])[cuts - 1]
-    expected = finite.aim.expected(inside, finite.runs[first], inside_other, finite.runs[second])
+    runs = sample.sides
+    expected = aim.expected(inside, runs[first], inside_other, runs[second])
     order = _order(ours.sum(axis=0), theirs.sum(axis=0))
     return [
         Choice(
-            Event(feature, frozenset(distinct[i] for i in order[:cut]), side, finite.prefix),
+            Membership(side, column, frozenset(distinct[i] for i in order[:cut])),
             float(expected[pick]),
         )
         for pick, cut in ((pick, cuts[pick]) for pick in apart(expected, inside, EACH))
@@ -174,78 +144,81 @@ def _sweep(
 
 def _order(ours: Floats, theirs: Floats) -> npt.NDArray[np.intp]:
     """Return the outcomes by likelihood ratio, smoothed, the largest first."""
-    return np.argsort(-np.log((ours + 0.5) / (theirs + 0.5)), kind="stable")
+    # Rounded, for the last digits of a logarithm differ between processors.
+    ratios = np.log((ours + 0.5) / (theirs + 0.5)).round(9)
+    return np.argsort(-ratios, kind="stable")
 
 
-def _by_lists(finite: _Finite, thorough: bool) -> list[Choice]:
-    """Look at lists of vertices: who is in them, who stands before whom, and where all stand."""
-    lists = [_is_list(output) for output in finite.outputs]
-    if not any(lists) or not all(lists):
+def _entries(sample: Sample) -> tuple[list[Hashable], Counter[Hashable]]:
+    """Return the most frequent entries of lists in a fixed order, and how often each came up."""
+    times: Counter[Hashable] = Counter()
+    weights = np.concatenate([batch.weights for batch in sample.batches]).astype(int).tolist()
+    for entries, runs in zip(sample.lists or [], weights, strict=True):
+        for entry in entries[sample.prefix :]:
+            times[entry] += runs
+    frequent = sorted(times, key=lambda entry: (-times[entry], repr(entry)))
+    return sorted(frequent[:MOST_ENTRIES], key=_name_order), times
+
+
+def _name_order(entry: Hashable) -> tuple[bool, Hashable, str]:
+    return (False, entry, "") if type(entry) is int else (True, 0, repr(entry))
+
+
+def _by_lists(sample: Sample, aim: Aim) -> list[Choice]:
+    """Look at who is in a list, and who stands before whom."""
+    if not sample.names:
         return []
-    times: Counter[int] = Counter()
-    for output, row in zip(finite.outputs, finite.table.sum(axis=0).tolist(), strict=True):
-        for vertex in output[finite.prefix :]:  # type: ignore[index]
-            times[vertex] += int(row)
-    total = int(finite.table.sum())
-    # Who is always in the list tells nothing by being there, but may by where.
-    vertices = sorted(vertex for vertex, _ in times.most_common(MOST_VERTICES))
-    if len(vertices) < 2:
+    entries, times = _entries(sample)
+    if len(entries) < 2:
         return []
-    places = list_rows([o[finite.prefix :] for o in finite.outputs], vertices)  # type: ignore[index]
-    events, masks = list[tuple[str, Hashable]](), list[npt.NDArray[np.bool_]]()
-    for column, vertex in enumerate(vertices):
-        if times[vertex] < total:
-            present = ~np.isnan(places[:, column])
-            events += [(f"finds {vertex}", True), (f"finds {vertex}", False)]
+    places = np.stack(
+        [np.concatenate(sample.numbers(Column("place", at=entry))) for entry in entries], axis=1
+    )
+    events, masks = list[tuple[Column, Hashable]](), list[npt.NDArray[np.bool_]]()
+    total = int(sum(sample.runs))
+    for number, entry in enumerate(entries):
+        # What is always in the list says nothing by being there, but may by where.
+        if times[entry] < total:
+            present = ~np.isnan(places[:, number])
+            column = Column("finds", at=entry, prefix=sample.prefix)
+            events += [(column, True), (column, False)]
             masks += [present, ~present]
-    ordered = sorted(vertex for vertex, _ in times.most_common(MOST_ORDERED))
+    ordered = [entry for entry in entries if entry in _most(times, MOST_ORDERED)]
     filled = np.where(np.isnan(places), np.inf, places)
     for one, other in combinations(ordered, 2):
-        first, second = filled[:, vertices.index(one)], filled[:, vertices.index(other)]
-        events += [(f"order {one} {other}", one), (f"order {one} {other}", other)]
+        first, second = filled[:, entries.index(one)], filled[:, entries.index(other)]
+        column = Column("order", at=(one, other), prefix=sample.prefix)
+        events += [(column, one), (column, other)]
         masks += [first < second, second < first]
-    found = _best_masks(finite, events, masks)
-    repeats = total / len(finite.outputs)
-    if repeats < REPEATS and len(vertices) > 2:
-        rows = list_rows(finite.outputs, vertices)
-        found += _scored(finite, rows, tuple(vertices), thorough)
-    return found
+    return _best_masks(sample, events, masks, aim)
+
+
+def _most(times: Counter[Hashable], count: int) -> set[Hashable]:
+    return set(sorted(times, key=lambda entry: (-times[entry], repr(entry)))[:count])
 
 
 def _best_masks(
-    finite: _Finite,
-    events: list[tuple[str, Hashable]],
+    sample: Sample,
+    events: list[tuple[Column, Hashable]],
     masks: list[npt.NDArray[np.bool_]],
+    aim: Aim,
 ) -> list[Choice]:
-    halves = finite.table[0::2] + finite.table[1::2]
-    inside = np.array(masks, dtype=np.float64) @ halves.T
+    if not masks:
+        return []
+    weights = [batch.weights for batch in sample.batches]
+    sides, start = np.zeros((2, sum(map(len, weights)))), 0
+    for part, of in enumerate(weights):
+        sides[part // 2, start : start + len(of)] = of
+        start += len(of)
+    inside = np.array(masks, dtype=np.float64) @ sides.T
     found: list[Choice] = []
-    sides: tuple[tuple[Side, int, int], ...] = (("left", 0, 1), ("right", 1, 0))
-    for side, ours, theirs in sides:
-        expected = finite.aim.expected(
-            inside[:, ours], finite.runs[ours], inside[:, theirs], finite.runs[theirs]
+    both: tuple[tuple[Side, int, int], ...] = (("left", 0, 1), ("right", 1, 0))
+    for side, ours, theirs in both:
+        expected = aim.expected(
+            inside[:, ours], sample.sides[ours], inside[:, theirs], sample.sides[theirs]
         )
-        for pick in np.argsort(-expected, kind="stable")[:EACH].tolist():
-            feature, value = events[pick]
-            event = Event(feature, frozenset({value}), side, finite.prefix)
+        for pick in np.argsort(-expected.round(9), kind="stable")[:EACH].tolist():
+            column, value = events[pick]
+            event = Membership(side, column, frozenset({value}))
             found.append(Choice(event, float(expected[pick])))
     return found
-
-
-def _scored(
-    finite: _Finite, rows: Rows, vertices: tuple[int, ...] | None, thorough: bool
-) -> list[Choice]:
-    """Learn a score of the entries, or of where vertices stand."""
-    parts = [np.repeat(rows, times.astype(np.int64), axis=0) for times in finite.table]
-    return choose_regions(
-        (parts[0], parts[1]),
-        (parts[2], parts[3]),
-        finite.swept,
-        finite.aim,
-        vertices,
-        thorough=thorough,
-    )
-
-
-def _is_list(output: Hashable) -> bool:
-    return isinstance(output, tuple) and all(type(entry) is int for entry in output)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.evidence.event import AnyEvent
+from pdpaudit.outputs import Event
 
 __all__ = ["Choice", "apart", "levels"]
 
@@ -27,7 +27,7 @@ class Choice:
         More events worth a look, which a larger sample may find better; the best first.
     """
 
-    event: AnyEvent
+    event: Event
     expected: float
     others: tuple[Choice, ...] = ()
 

@@ -1,11 +1,12 @@
-"""Choose an event on vectors of real values: half-lines of simple numbers, and learnt scores.
+"""Choose an event on numbers: half-lines of simple ones, and learnt scores.
 
-Simple numbers are every entry, every entry less the one before, sum, smallest, largest, and counts
+Simple numbers are every column, every entry less the one before, sum, smallest, largest, and counts
 of values above a level, of zeros and of what is no number. A score adds up weights of cells of
-these: log likelihood ratios of each by itself, which is the best there is for independent entries
-[1]_, or the weights of a logistic regression on the cells of all, which also sees what depends on
-what. Scores are learnt on one half of the discovery sample and their thresholds swept on the other,
-where what a score promises steadies the counts (:mod:`pdpaudit.attacks.calibrating`).
+these, and of categories: log likelihood ratios of each by itself, which is the best there is for
+independent columns [1]_, or the weights of a logistic regression on the cells of all, which also
+sees what depends on what; pairs of columns are cut into tables of cells. Scores are learnt on one
+half of the discovery sample and their thresholds swept on the other, where what a score promises
+steadies the counts (:mod:`pdpaudit.attacks.calibrating`).
 
 References
 ----------
@@ -16,7 +17,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,22 +26,22 @@ import numpy.typing as npt
 from scipy import optimize, sparse, special
 
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.evidence.event import Side
-from pdpaudit.evidence.regions import Range, Score, Term, View, cells_of
-from pdpaudit.rows import Rows, fit_width
+from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
+from pdpaudit.outputs.columns import MOST_PATTERN, Numbered
+from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
 from .calibrating import Curve, blended, calibrated
+from .candidates import Sample
 from .sweeping import Choice, apart, levels
 
-__all__ = ["choose_regions", "views_of"]
+__all__ = ["choose_regions", "computed"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-#: Cuts tried for each ordering, cells for each number of a score, entries looked at one by one.
+#: Cuts tried for each ordering, and cells for each number of a score.
 CUTS = 96
 CELLS = (8, 4)
-MOST_ENTRIES = 64
 
 #: Standard errors given away beyond those asked for. There are hundreds of half-lines, counted on
 #: both sides, and in the tails their errors have little to do with each other; a score's events
@@ -49,11 +51,14 @@ MANY, SOME = 2.0, 1.0
 #: Cells of a number whose weights lie on a line.
 RAMP = 24
 
-#: Cuts kept of one ordering, and half-lines kept of all views together.
+#: Cuts kept of one ordering, and half-lines kept of all columns together.
 EACH, RANGES = 3, 6
 
 #: Runs a side that a score is learnt from, at most, and steps of a regression.
 LEARN, STEPS = 40_000, 25
+
+#: Entries whose differences are looked at.
+MOST_STEPS = 64
 
 #: A number that so large a share of all runs take has a cell of its own.
 ATOM = 0.01
@@ -61,21 +66,19 @@ ATOM = 0.01
 #: Shrinks the weights of a logistic regression, as a precision.
 RIDGE = 3.0
 
+#: Rows looked at to see what is worth computing, and rows that quantiles are read off.
+SEEN, POOLED = 4000, 20_000
 
-@dataclass(frozen=True)
-class Halves:
-    """The two halves of the discovery sample on one side: to learn from, and to sweep on."""
-
-    learn: Rows
-    sweep: Rows
+#: Categories of one column that have a weight of their own, columns whose pairs are looked at, and
+#: cells of each there.
+MOST_CODED, MOST_CROSSED, CROSSED = 64, 6, 4
 
 
 def choose_regions(
-    left: tuple[Rows, Rows],
-    right: tuple[Rows, Rows],
-    runs: tuple[int, int],
+    sample: Sample,
+    numbers: list[Column],
+    categories: list[Column],
     aim: Aim,
-    vertices: tuple[int, ...] | None = None,
     *,
     thorough: bool = True,
 ) -> list[Choice]:
@@ -83,16 +86,15 @@ def choose_regions(
 
     Parameters
     ----------
-    left, right : pair of ndarray, shape (m, k)
-        The two halves of the discovery sample on each side; not both empty.
-    runs : pair of int
-        Runs behind the second halves: as many rows, or more where some runs gave something else.
+    sample : Sample
+        The discovery sample, not empty.
+    numbers, categories : list of Column
+        What to look at.
     aim : Aim
         What will be confirmed.
-    vertices : tuple of int, optional
-        What the columns stand for, where outputs are lists of vertices.
     thorough : bool
-        Whether to learn scores by regression too, which takes most of the time.
+        Whether to learn scores by regression and to look at pairs too, which takes most of the
+        time.
 
     Returns
     -------
@@ -101,25 +103,24 @@ def choose_regions(
 
     Examples
     --------
+    >>> from pdpaudit.outputs import gathered
     >>> rng = np.random.default_rng(1)
-    >>> ours, theirs = (tuple(rng.laplace(at, size=(2, 2000, 1))) for at in (1.0, 0.0))
-    >>> choice = choose_regions(ours, theirs, (2000, 2000), Aim(10_000, 0.05))[0]
-    >>> choice.event.view, -0.5 < choice.event.low < 1.5
-    (View(kind='entry', at=0), True)
+    >>> halves = [[gathered(rng.laplace(at, size=2000), 2000) for _ in "ab"] for at in (1.0, 0.0)]
+    >>> sample = Sample(*map(tuple, halves))
+    >>> choice = choose_regions(sample, [Column("number")], [], Aim(10_000, 0.05))[0]
+    >>> choice.event.column.aspect, -0.5 < choice.event.low < 1.5
+    ('number', True)
     """
-    width = max(part.shape[1] for part in (*left, *right))
-    one, other = (Halves(*(fit_width(part, width) for part in side)) for side in (left, right))
-    views = views_of(np.concatenate([part[:4000] for part in (one.learn, other.learn)]))
-    table = _Table(views, one, other)
+    table = _Table(sample, numbers, _coded(sample, categories))
     many, some = (replace(aim, caution=aim.caution + more) for more in (MANY, SOME))
-    found = _best_ranges(table, runs, many, width, vertices)
+    found = _best_ranges(table, many)
     for kind in _kinds(table, thorough):
-        found += _best_scores(table, kind, runs, some, width, vertices)
+        found += _best_scores(table, kind, some)
     return found
 
 
-def views_of(rows: Rows) -> list[View]:
-    """Return the numbers worth computing from rows like these.
+def computed(rows: Floats) -> list[Column]:
+    """Return the numbers worth computing from rows of numbers like these.
 
     Parameters
     ----------
@@ -128,75 +129,121 @@ def views_of(rows: Rows) -> list[View]:
 
     Examples
     --------
-    >>> [view.kind for view in views_of(np.array([[0.5], [1.5]]))]
-    ['entry']
+    >>> [column.aspect for column in computed(np.array([[0.5], [1.5]]))]
+    []
     """
     width = rows.shape[1]
+    if width < 2:
+        return []
     missing, zero = np.isnan(rows), rows == 0
     values = rows[~(missing | zero)].astype(np.float64)
-    views = [View("entry", j) for j in range(min(width, MOST_ENTRIES))]
-    if width == 1:
-        return views
-    mixed = missing.mean() + zero.mean() > ATOM
-    if mixed:
-        patterns = View("pattern").of(rows)
-        if width <= 33 and len(np.unique(patterns)) * 10 <= len(rows):
-            views.append(View("pattern"))
-        views += [View("zeros")] if zero.any() else []
-        views += [View("stopped")] if missing.any() else []
+    columns: list[Column] = []
+    if missing.mean() + zero.mean() > ATOM:
+        if width <= MOST_PATTERN:
+            columns.append(Column("pattern", at=width))
+        columns += [Column("zeros")] if zero.any() else []
+        columns += [Column("stopped", at=width)] if missing.any() else []
     else:
-        views += [View("step", j) for j in range(1, min(width, MOST_ENTRIES))]
-    views.append(View("sum"))
+        columns += [Column("step", at=j) for j in range(1, min(width, MOST_STEPS))]
+    columns.append(Column("sum"))
     if len(np.unique(values[:1000])) > 2:
-        views += [View("least"), View("greatest")]
-        cuts = np.unique(np.quantile(values, [0.1, 0.3, 0.5, 0.7, 0.9]).round(6))
-        views += [View("above", float(cut)) for cut in cuts]
-    return views
+        columns += [Column("least"), Column("greatest")]
+        cuts = np.unique(np.quantile(values, [0.1, 0.3, 0.5, 0.7, 0.9], method="nearest").round(6))
+        columns += [Column("above", at=float(cut)) for cut in cuts if np.isfinite(cut)]
+    return columns
+
+
+def _coded(sample: Sample, categories: list[Column]) -> list[Coded]:
+    """Return columns of categories as numbers, the most frequent categories of each."""
+    found = []
+    for column in categories:
+        distinct, table = sample.table(column)
+        times = table.sum(axis=0)
+        kept = sorted(np.argsort(-times, kind="stable")[:MOST_CODED].tolist())
+        if len(distinct) > 1:
+            found.append(Coded(column, tuple(distinct[i] for i in kept)))
+    return found
 
 
 class _Table:
-    """The numbers of all views for all four parts of the discovery sample, computed once."""
+    """The numbers of all columns in all four parts of the discovery sample."""
 
-    def __init__(self, views: Sequence[View], one: Halves, other: Halves) -> None:
-        self.views = views
-        self.learn = [part[:LEARN] for part in (one.learn, other.learn)]
-        self.parts = [one.learn, one.sweep, other.learn, other.sweep]
-        self.numbers = [[view.of(part) for part in self.parts] for view in views]
+    def __init__(self, sample: Sample, numbers: list[Column], coded: list[Coded]) -> None:
+        self.sample, self.simple, self.coded = sample, numbers, coded
+        self.runs = sample.runs
+        self.weights = [batch.weights for batch in sample.batches]
+        seen = _some_rows(sample)
+        more = [] if seen is None else computed(seen)
+        # A pattern that never repeats tells nothing.
+        more = [c for c in more if c.aspect != "pattern" or _repeats(sample.numbers(c))]
+        self.ordered = [*numbers, *more]
+        self.columns: list[Numbered] = [*self.ordered, *coded]
+
+    def numbers(self, column: Numbered) -> list[Floats]:
+        """Return what a column gives in each part."""
+        return self.sample.numbers(column)
+
+    def pooled(self, column: Numbered, parts: Sequence[int] = (0, 1, 2, 3)) -> Floats:
+        """Return some numbers of a column, sorted, each run alike."""
+        numbers = self.numbers(column)
+        some = [_thinned(numbers[part], self.weights[part], POOLED) for part in parts]
+        found = np.sort(np.concatenate(some))
+        return found[: int(np.searchsorted(found, np.nan))]
 
 
-def _best_ranges(
-    table: _Table,
-    runs: tuple[int, int],
-    aim: Aim,
-    width: int,
-    vertices: tuple[int, ...] | None,
-) -> list[Choice]:
-    """Return the best half-lines or single numbers of the best views; all is swept at once."""
+def _some_rows(sample: Sample) -> Floats | None:
+    """Return some outputs as rows of numbers, those that have most leaves; None for no numbers."""
+    groups = [group for batch in sample.batches for group in batch.groups if len(group.paths) > 1]
+    widest = max((len(group.paths) for group in groups), default=0)
+    if widest < 2:
+        return None
+    rows = np.full((0, widest), np.nan)
+    for group in groups:
+        some = group.matrix[:SEEN].astype(np.float64)
+        fill = np.full((len(some), widest - some.shape[1]), np.nan)
+        rows = np.concatenate([rows, np.concatenate([some, fill], axis=1)])
+    return None if np.isnan(rows).all() else rows
+
+
+def _repeats(parts: list[Floats]) -> bool:
+    some = np.concatenate([part[:SEEN] for part in parts])
+    return len(np.unique(some)) * 10 <= len(some)
+
+
+def _thinned(numbers: Floats, weights: Floats, most: int) -> Floats:
+    """Return the numbers of some runs, evenly spaced, each row as often as it weighs."""
+    return numbers[_thin(weights, most)]
+
+
+def _thin(weights: Floats, most: int) -> Ints:
+    """Return the rows of some runs, evenly spaced, each row as often as it weighs."""
+    total = int(weights.sum())
+    if len(weights) == total:
+        return np.arange(0, total, max(1, -(-total // most)))
+    ends = np.cumsum(weights)
+    step = max(1, -(-total // most))
+    return np.searchsorted(ends, np.arange(0, total, step), side="right")
+
+
+def _best_ranges(table: _Table, aim: Aim) -> list[Choice]:
+    """Return the best half-lines or single numbers of the best columns; all is swept at once."""
     shares = levels(CUTS)
-    # Nothing is learnt, so both halves are swept. Runs that gave no row count too.
-    totals = [
-        runs[side] * (1.0 + len(table.parts[2 * side]) / max(len(table.parts[2 * side + 1]), 1))
-        for side in (0, 1)
-    ]
+    totals = table.sample.sides
     best: list[Choice] = []
-    for view, numbers in zip(table.views, table.numbers, strict=True):
-        sides = [np.sort(np.concatenate(numbers[2 * side : 2 * side + 2])) for side in (0, 1)]
-        sides = [side[: int(np.searchsorted(side, np.nan))] for side in sides]
-        pooled = np.sort(np.concatenate([side[:: max(1, len(side) // 20_000)] for side in sides]))
+    for column in table.ordered:
+        pooled = table.pooled(column)
         if not len(pooled):
             continue
-        cuts = np.unique(np.quantile(pooled, shares, method="nearest"))
-        if view.kind == "pattern":
-            cuts = np.unique(pooled)
-        below = [np.searchsorted(side, cuts, side="left") for side in sides]
-        upto = [np.searchsorted(side, cuts, side="right") for side in sides]
+        pattern = column.aspect == "pattern"
+        cuts = np.unique(pooled if pattern else np.quantile(pooled, shares, method="nearest"))
+        below, at = _counted(table, column, cuts)
         counts = {
-            "low": [len(side) - b for side, b in zip(sides, below, strict=True)],
-            "high": upto,
-            "both": [u - b for u, b in zip(upto, below, strict=True)],
+            "low": np.cumsum(at[:, ::-1] + below[:, :0:-1], axis=1)[:, ::-1],
+            "high": np.cumsum(at + below[:, :-1], axis=1),
+            "both": at,
         }
-        kinds = ["both"] if view.kind == "pattern" else ["low", "high"]
-        if view.kind != "pattern" and len(cuts) < 24:
+        kinds = ["both"] if pattern else ["low", "high"]
+        if not pattern and len(cuts) < 24:
             kinds.append("both")
         for kind in kinds:
             for first, second in ((0, 1), (1, 0)):
@@ -207,46 +254,84 @@ def _best_ranges(
                     cut = float(cuts[pick])
                     low = cut if kind != "high" else -np.inf
                     high = cut if kind != "low" else np.inf
-                    event = Range(side, width, vertices, view, low, high)
-                    best.append(Choice(event, float(expected[pick])))
+                    best.append(Choice(Range(side, column, low, high), float(expected[pick])))
     return sorted(best, key=lambda choice: -choice.expected)[:RANGES]
 
 
-def _kinds(table: _Table, thorough: bool) -> list[tuple[str, int]]:
-    """Return how to learn scores: from which numbers and in how many cells each."""
-    if len(table.views) == 1:
-        return [("entry", CELLS[0])]
-    steps = any(view.kind == "step" for view in table.views)
+def _counted(table: _Table, column: Column, cuts: Floats) -> tuple[Floats, Floats]:
+    """Return how many runs of each side fall between cuts, and how many onto each."""
+    below = np.zeros((2, len(cuts) + 1))
+    at = np.zeros((2, len(cuts)))
+    for part, (numbers, weights) in enumerate(
+        zip(table.numbers(column), table.weights, strict=True)
+    ):
+        known = ~np.isnan(numbers)
+        numbers, weights = numbers[known], weights[known]
+        place = np.searchsorted(cuts, numbers, side="left")
+        equal = (place < len(cuts)) & (cuts[np.minimum(place, len(cuts) - 1)] == numbers)
+        side = part // 2
+        below[side] += np.bincount(place[~equal], weights[~equal], minlength=len(cuts) + 1)
+        at[side] += np.bincount(place[equal], weights[equal], minlength=len(cuts))
+    return below, at
+
+
+#: How a score is learnt, from which columns, in how many cells each.
+Kind = tuple[str, list[Numbered], int]
+
+
+def _kinds(table: _Table, thorough: bool) -> list[Kind]:
+    """Return how to learn scores."""
+    simple: list[Numbered] = [*table.simple, *table.coded]
+    if len(table.columns) == 1:
+        return [("entry", simple, CELLS[0])]
+    steps = [column for column in table.ordered if column.aspect == "step"]
     cells = CELLS[0] if thorough else CELLS[1]
-    kinds = [("entry", cells), *([("step", cells)] if steps else [])]
-    return [*kinds, ("cells", CELLS[0]), ("ramps", RAMP)] if thorough else kinds
+    kinds: list[Kind] = [("entry", simple, cells)]
+    if steps:
+        kinds.append(("step", [*table.simple[:1], *steps, *table.coded], cells))
+    if thorough:
+        kinds += [("cells", table.columns, CELLS[0]), ("ramps", table.columns, RAMP)]
+        kinds += [("crossed", [pair], 0) for pair in _pairs(table)]
+    return kinds
 
 
-def _best_scores(
-    table: _Table,
-    kind: tuple[str, int],
-    runs: tuple[int, int],
-    aim: Aim,
-    width: int,
-    vertices: tuple[int, ...] | None,
-) -> list[Choice]:
-    """Learn a score, and return its best thresholds in either direction."""
-    name, cells = kind
-    chosen = [
-        i
-        for i, view in enumerate(table.views)
-        if name in ("cells", "ramps")
-        or view.kind == name
-        or (name == "step" and view == View("entry"))
+def _pairs(table: _Table) -> list[Numbered]:
+    """Return pairs of columns, each cut into a few ranges."""
+    some: list[Column | Coded] = [*table.coded]
+    some = [*some, *table.simple][:MOST_CROSSED]
+    edges = []
+    for column in some:
+        if isinstance(column, Coded):
+            # Codes are 0, 1, ...: the first have cells of their own.
+            edges.append(tuple(np.arange(0.5, min(len(column.values), 8) - 1).tolist()))
+            continue
+        pooled = table.pooled(column)
+        cuts = np.unique(np.quantile(pooled, np.arange(1, CROSSED) / CROSSED, method="nearest"))
+        edges.append(tuple(cuts.tolist()) if len(pooled) else ())
+    return [
+        Crossed((some[i], some[j]), (edges[i], edges[j]))
+        for i, j in combinations(range(len(some)), 2)
     ]
-    terms, coded = [], []
-    for i in chosen:
-        pooled = np.concatenate([table.numbers[i][part][:LEARN] for part in (0, 2)])
-        edges, atoms = _cells(pooled, cells)
+
+
+#: A column, with edges and numbers that have cells of their own.
+Cut = tuple[Numbered, tuple[float, ...], tuple[float, ...]]
+
+
+def _best_scores(table: _Table, kind: Kind, aim: Aim) -> list[Choice]:
+    """Learn a score, and return its best thresholds in either direction."""
+    name, columns, cells = kind
+    terms: list[Cut] = []
+    coded: list[list[Ints]] = []
+    for column in columns:
+        pooled = table.pooled(column)
+        if isinstance(column, Coded):
+            pooled = np.arange(float(len(column.values)))
+        edges, atoms = _cells(pooled, cells, ordered=isinstance(column, Column))
         if len(edges) + len(atoms) == 0:
             continue
-        terms.append((table.views[i], edges, atoms))
-        coded.append([cells_of(numbers, edges, atoms) for numbers in table.numbers[i]])
+        terms.append((column, edges, atoms))
+        coded.append([cells_of(numbers, edges, atoms) for numbers in table.numbers(column)])
     if not terms:
         return []
     sizes = [len(edges) + len(atoms) + 2 for _, edges, atoms in terms]
@@ -255,126 +340,138 @@ def _best_scores(
     folds = [((0, 2), (1, 3))]
     if name not in ("cells", "ramps"):
         folds.append(((1, 3), (0, 2)))
-    learnt = [_learn(name, coded, terms, sizes, parts) for parts, _ in folds]
-    weights = learnt[0] if len(folds) == 1 else _learn(name, coded, terms, sizes, None)
+    learnt = [_learn(table, name, coded, terms, sizes, parts) for parts, _ in folds]
+    weights = learnt[0]
+    if len(folds) > 1:
+        weights = _learn(table, name, coded, terms, sizes, None)
     built = tuple(
         Term(
-            view,
+            column,
             edges,
             tuple(w[: len(edges) + 1].tolist()),
             tuple(zip(atoms, w[len(edges) + 1 : -1].tolist(), strict=True)),
             float(w[-1]),
         )
-        for (view, edges, atoms), w in zip(terms, weights, strict=True)
+        for (column, edges, atoms), w in zip(terms, weights, strict=True)
     )
-    turned = tuple(
-        Term(
-            t.view,
-            t.edges,
-            tuple(-w for w in t.weights),
-            tuple((value, -w) for value, w in t.atoms),
-            -t.missing,
-        )
-        for t in built
-    )
-    judged = [_scores(w, coded, parts) for w, (_, parts) in zip(learnt, folds, strict=True)]
-    final = np.concatenate([part for _, parts in folds for part in _scores(weights, coded, parts)])
-    totals = [
-        sum(runs[side] * len(fold[side]) / max(len(judged[0][side]), 1) for fold in judged)
-        for side in (0, 1)
+    turned = tuple(term.turned() for term in built)
+    judged = [
+        (_scores(w, coded, parts), [table.weights[part] for part in parts])
+        for w, (_, parts) in zip(learnt, folds, strict=True)
     ]
+    finals = [(part, _scores(weights, coded, (part,))[0]) for _, parts in folds for part in parts]
+    final = np.concatenate([_thinned(score, table.weights[part], LEARN) for part, score in finals])
+    totals = [float(sum(table.runs[parts[side]] for _, parts in folds)) for side in (0, 1)]
     shares = levels(CUTS)
     best: list[Choice] = []
     for sign, first, second in ((1.0, 0, 1), (-1.0, 1, 0)):
         cuts = np.sort(-sign * final)
         cuts = -cuts[(shares * len(cuts)).astype(int)] - 1e-9
-        curves = [_curve(sign * fold[first], sign * fold[second], shares) for fold in judged]
+        curves = [
+            _curve((sign * s[first], w[first]), (sign * s[second], w[second]), shares)
+            for s, w in judged
+        ]
         p, q = blended(curves, (totals[first], totals[second]), aim.caution)
         expected = aim.from_shares(p, q)
         side: Side = "left" if first == 0 else "right"
         for pick in apart(expected, sum(curve.ours for curve in curves), EACH):
-            event = Score(side, width, vertices, built if first == 0 else turned, float(cuts[pick]))
+            event = Score(side, built if first == 0 else turned, float(cuts[pick]))
             best.append(Choice(event, float(expected[pick])))
     return sorted(best, key=lambda choice: -choice.expected)[:EACH]
 
 
 def _learn(
+    table: _Table,
     name: str,
     coded: list[list[Ints]],
-    terms: list[tuple[View, tuple[float, ...], tuple[float, ...]]],
+    terms: list[Cut],
     sizes: list[int],
     parts: tuple[int, int] | None,
 ) -> list[Floats]:
     """Learn the cells' weights from a part of the sample on either side; None: from all of it."""
-    if parts is None:
-        learn = [[np.concatenate(codes[2 * i : 2 * i + 2]) for codes in coded] for i in (0, 1)]
-    else:
-        learn = [[codes[part] for codes in coded] for part in parts]
+    sides = [(0, 1), (2, 3)] if parts is None else [(parts[0],), (parts[1],)]
+    weights = [np.concatenate([table.weights[part] for part in side]) for side in sides]
+    learn = [[np.concatenate([codes[part] for part in side]) for codes in coded] for side in sides]
     if name not in ("cells", "ramps"):
-        return _ratios(learn, sizes)
-    learn = [[codes[:LEARN] for codes in side] for side in learn]
+        return _ratios(learn, weights, sizes)
+    rows = [_thin(one, LEARN) for one in weights]
+    learn = [[codes[some] for codes in side] for side, some in zip(learn, rows, strict=True)]
     bases = [
-        np.eye(cells) if name == "cells" else _ramp(len(edges) + 1, len(atoms) + 1)
-        for cells, (_, edges, atoms) in zip(sizes, terms, strict=True)
+        np.eye(cells)
+        if name == "cells" or not isinstance(column, Column)
+        else _ramp(len(edges) + 1, len(atoms) + 1)
+        for cells, (column, edges, atoms) in zip(sizes, terms, strict=True)
     ]
     return _regression(learn, sizes, bases)
 
 
-def _scores(weights: list[Floats], coded: list[list[Ints]], parts: tuple[int, int]) -> list[Floats]:
+def _scores(weights: list[Floats], coded: list[list[Ints]], parts: Sequence[int]) -> list[Floats]:
     """Return the scores of a part of the sample on either side."""
     return [
-        np.asarray(sum(np.take(w, codes[part]) for w, codes in zip(weights, coded, strict=True)))
+        np.asarray(
+            sum(np.take(w, codes[part]) for w, codes in zip(weights, coded, strict=True))
+        ).round(SCORE_DECIMALS)
         for part in parts
     ]
 
 
-def _curve(ours: Floats, theirs: Floats, shares: Floats) -> Curve:
+#: Scores, and how many runs each stands for.
+Weighed = tuple[Floats, Floats]
+
+
+def _curve(ours: Weighed, theirs: Weighed, shares: Floats) -> Curve:
     """Cut scores of runs at shares of them all; runs with equal scores belong together."""
-    points = np.concatenate([ours, theirs])
+    points = np.concatenate([ours[0], theirs[0]])
     order = np.argsort(-points, kind="stable")
-    known = (order < len(ours)).astype(np.float64)
+    left = np.concatenate([ours[1], np.zeros(len(theirs[1]))])[order]
+    right = np.concatenate([np.zeros(len(ours[1])), theirs[1]])[order]
     points = points[order]
-    ends = points[(shares * len(points)).astype(int)]
+    reached = np.cumsum(left + right)
+    places = np.searchsorted(reached, shares * reached[-1], side="right")
+    ends = points[np.minimum(places, len(points) - 1)]
     sizes = np.searchsorted(-points, -ends + 1e-9, side="right")
-    return calibrated(points, known, 1.0 - known, sizes)
+    return calibrated(points, left, right, sizes)
 
 
-def _cells(numbers: Floats, cells: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _cells(
+    pooled: Floats, cells: int, *, ordered: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return edges at quantiles, and the numbers common enough to stand for themselves."""
-    known = numbers[~np.isnan(numbers)]
-    if not len(known):
+    if not len(pooled):
         return (), ()
-    some = known[:: max(1, len(known) // 5000)]
-    distinct, times = np.unique(some, return_counts=True)
-    atoms = distinct[times > max(2.0, ATOM * len(some))]
-    rest = known[~np.isin(known, atoms)] if len(atoms) else known
+    distinct, times = np.unique(pooled, return_counts=True)
+    if not ordered:
+        return (), tuple(distinct.tolist())
+    atoms = distinct[times > max(2.0, ATOM * len(pooled))]
+    rest = pooled[~np.isin(pooled, atoms)] if len(atoms) else pooled
     if len(rest) < 2 * cells:
         return (), tuple(atoms.tolist())
     shares = np.linspace(0, 1, cells + 1)[1:-1]
     if cells >= 8:
         shares = np.concatenate([[0.01, 0.04], shares, [0.96, 0.99]])
-    edges = np.unique(np.quantile(rest, shares))
+    edges = np.unique(np.quantile(rest, shares, method="nearest"))
     return tuple(edges.tolist()), tuple(atoms.tolist())
 
 
-def _ratios(learn: list[list[Ints]], sizes: list[int]) -> list[Floats]:
+def _ratios(learn: list[list[Ints]], weights: list[Floats], sizes: list[int]) -> list[Floats]:
     """Return log likelihood ratios of the cells, each number by itself."""
-    weights = []
+    found = []
     for i, cells in enumerate(sizes):
-        logs = [
-            np.log(np.bincount(side[i], minlength=cells) + 1.0) - np.log(len(side[i]) + cells)
-            for side in learn
+        counts: list[Floats] = [
+            np.bincount(side[i], w, minlength=cells).astype(np.float64)
+            for side, w in zip(learn, weights, strict=True)
         ]
+        logs = [np.log(count + 1.0) - np.log(count.sum() + cells) for count in counts]
         ratios = np.asarray(logs[0] - logs[1], dtype=np.float64)
-        weights.append(ratios * _kept(ratios, [side[i] for side in learn]))
-    return weights
+        found.append(ratios * _kept(ratios, counts))
+    return found
 
 
-def _kept(ratios: Floats, learn: list[Ints]) -> float:
+def _kept(ratios: Floats, counts: list[Floats]) -> float:
     """Return how much of a number's log ratios is more than chance (James and Stein, 1961)."""
-    counts = sum(np.bincount(side, minlength=len(ratios)) / len(side) for side in learn)
-    energy = float((counts / 2) @ ratios**2)
-    chance = (np.count_nonzero(counts) - 1) * sum(1 / len(side) for side in learn)
+    both = counts[0] / counts[0].sum() + counts[1] / counts[1].sum()
+    energy = float((both / 2) @ ratios**2)
+    chance = (np.count_nonzero(both) - 1) * sum(1 / float(count.sum()) for count in counts)
     return max(0.0, 1.0 - chance / energy) if energy > 0 else 0.0
 
 

@@ -23,7 +23,7 @@ from pdpaudit.contracts import (
     ProvableMechanism,
 )
 from pdpaudit.errors import Misbehaviour
-from pdpaudit.evidence.event import event_from_json
+from pdpaudit.outputs import event_from_json
 from pdpaudit.replay import ReadNetwork, inputs_of
 from pdpaudit.results import ClaimResult
 

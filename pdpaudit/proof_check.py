@@ -14,7 +14,7 @@ from typing import Any
 from pdpaudit.asking import enclosure_of
 from pdpaudit.contracts import LawUnavailable, Mechanism, ProvableMechanism
 from pdpaudit.errors import InputError, Misbehaviour
-from pdpaudit.evidence.event import AnyEvent
+from pdpaudit.outputs import Event
 
 __all__ = ["check_certificate"]
 
@@ -32,7 +32,7 @@ Ends = tuple[Fraction, Fraction]
 
 
 def check_certificate(
-    claim: Mapping[str, Any], mechanism: Mechanism, event: AnyEvent, ours: Any, theirs: Any
+    claim: Mapping[str, Any], mechanism: Mechanism, event: Event, ours: Any, theirs: Any
 ) -> tuple[bool, str]:
     """Return whether a certificate holds, and why.
 

@@ -17,13 +17,13 @@ from pdpaudit.conformance.replaying import replay_witness
 from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import lower_bound
-from pdpaudit.evidence.event import AnyEvent, Side, event_from_json
 from pdpaudit.evidence.sequential import Known, Wager
 from pdpaudit.losses import exact_loss
 from pdpaudit.making import make_mechanism
 from pdpaudit.neighbors import NeighborPair, difference
 from pdpaudit.network import Network, adjacency_from_edges
 from pdpaudit.observables import observed
+from pdpaudit.outputs import Event, Side, event_from_json
 from pdpaudit.proof_check import check_certificate
 from pdpaudit.sampling import Hits, Misbehaviour
 
@@ -206,7 +206,7 @@ def _sampled(
     claim: Mapping[str, Any],
     witness: Mapping[str, Any],
     mechanism: Mechanism,
-    event: AnyEvent,
+    event: Event,
     left: Any,
     right: Any,
     promise: PrivacyClaim,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from scipy import special
@@ -12,6 +12,7 @@ from scipy import special
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import Law
+from pdpaudit.outputs import Record, flatten
 from pdpaudit.sampling import draw
 
 __all__ = ["disagreement"]
@@ -56,23 +57,23 @@ def disagreement(run: Run, arm: Arm, laws: tuple[Law, Law]) -> str:
     return ""
 
 
-def _counted(run: Run, side: str, instance: Any) -> tuple[Counter[Hashable], int]:
+def _counted(run: Run, side: str, instance: Any) -> tuple[Counter[Record], int]:
     """Draw, and return how often each output came up, and in how many runs."""
     batched = callable(getattr(run.mechanism, "sample", None))
     size, piece = (AT_ONCE, AT_ONCE) if batched else (ONE_BY_ONE, PIECE)
-    counts, runs, began = Counter[Hashable](), 0, time.monotonic()
+    counts, runs, began = Counter[Record](), 0, time.monotonic()
     while runs < size and time.monotonic() - began < SECONDS:
         key = ("agree", side, runs)
         draws = draw(run.mechanism, instance, piece, seed=run.plan.seed, key=key)
-        if len(draws.rows):
+        if draws.arrays:
             return Counter(), 0
         counts.update(draws.counts)
         runs += piece
     return counts, runs
 
 
-def _contradiction(law: Law, counts: Mapping[Hashable, int], runs: int) -> str:
-    known = law.probabilities
+def _contradiction(law: Law, counts: Mapping[Record, int], runs: int) -> str:
+    known = {flatten(output): chance for output, chance in law.probabilities.items()}
     likely = sorted(known, key=lambda output: -known[output])[:COMPARED]
     frequent = sorted(counts, key=lambda output: -counts[output])[:COMPARED]
     level = FALSE_ALARM / (2 * 2 * (2 * COMPARED + 1))  # two sides, and two tails of each count

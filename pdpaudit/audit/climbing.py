@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pdpaudit.audit.arms import Arm, moves_of
-from pdpaudit.evidence.event import AnyEvent
 from pdpaudit.losses import ExactLoss
-from pdpaudit.sampling import Draws
+from pdpaudit.outputs import Draws, Event
 
 __all__ = ["Found", "Halves", "by_score", "climb", "empty_halves"]
 
@@ -39,14 +38,14 @@ class Found:
         By δ, where the law is known.
     halves : tuple
         Discovery samples: left and right, two halves each; given up when the arm is.
-    events : list of AnyEvent
+    events : list of Event
         The best events found in these samples.
     tested : list of tuple of int
         For each event how many runs of another sample fell into it on the left and on the right;
         that sample is no part of the halves.
     tests : int
         Runs a side of that other sample.
-    ladders : list of tuple of AnyEvent
+    ladders : list of tuple of Event
         For each claim the most promising event with other thresholds.
     wanted : int
         Runs a side asked for so far.
@@ -58,10 +57,10 @@ class Found:
     score: float = -math.inf
     losses: dict[float, ExactLoss] = field(default_factory=dict)
     halves: Halves = field(default_factory=empty_halves)
-    events: list[AnyEvent] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
     tests: int = 0
-    ladders: list[tuple[AnyEvent, ...]] = field(default_factory=list)
+    ladders: list[tuple[Event, ...]] = field(default_factory=list)
     wanted: int = 0
     runs: int = 0
 

@@ -20,9 +20,9 @@ from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.evidence.event import AnyEvent, Several
+from pdpaudit.outputs import Draws, Event, Several, complexity
 from pdpaudit.registry import registered
-from pdpaudit.sampling import Draws, Hits, Misbehaviour, draw, hits
+from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits
 
 __all__ = ["Discovery"]
 
@@ -53,6 +53,9 @@ TESTING = 0.4
 #: the few that are tested.
 COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
 
+#: Shares of the expected bound, and of what it exceeds the claim by, given up for a simple event.
+SIMPLER, BEYOND = 0.05, 0.2
+
 #: Runs drawn twice from the same stream, to see that they depend on nothing else.
 TWICE = 32
 
@@ -76,13 +79,15 @@ class Discovery:
     ----------
     spent : int
         Runs spent so far, those that shared equal inputs counted once.
+    single : bool
+        Whether a batch has raised: from then on all runs of the audit are drawn one by one.
     """
 
     def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.run, self.claims, self.alpha = run, claims, alpha
         self.spent = self._measured = 0
-        self._answered = False
-        self._alone = self._failure = ""
+        self._answered = self.single = False
+        self._failure = ""
         self._choose: Any = registered("events")[0].load()
         limit = run.plan.time_limit
         self._until = math.inf if limit is None else time.monotonic() + limit
@@ -103,10 +108,7 @@ class Discovery:
             for _ in range(2)
         )
         self.spent += 2 * TWICE
-        rows = (once.rows, again.rows)
-        if once.counts != again.counts or not np.array_equal(
-            *rows, equal_nan=rows[0].dtype.kind == "f"
-        ):
+        if not once.same_as(again):
             raise Misbehaviour(
                 "the same random stream gave other outputs the second time, so it takes randomness "
                 "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
@@ -171,7 +173,7 @@ class Discovery:
             self._test(one, each)
         return [one for one in by_score(finalists) + dropped if one.runs]
 
-    def best_event(self, one: Found, claim: PrivacyClaim) -> tuple[AnyEvent, float]:
+    def best_event(self, one: Found, claim: PrivacyClaim) -> tuple[Event, float]:
         """Return the tested event of an arm that promises most for a claim, and what."""
         sides = [
             (x, y) if event.side == "left" else (y, x)
@@ -179,7 +181,14 @@ class Discovery:
         ]
         ours, theirs = np.array(sides, dtype=np.float64).T
         expected = self._aim(claim, TESTED).expected(ours, one.tests, theirs, one.tests)
-        pick = int(np.argmax(expected))
+        best = float(expected.max())
+        # People must be able to check it: the simplest event that promises nearly as much, and
+        # nearly as much beyond the claim.
+        least = best - SIMPLER * abs(best)
+        if best > claim.epsilon:
+            least = max(least, best - BEYOND * (best - claim.epsilon))
+        near = [i for i in range(len(expected)) if expected[i] >= least]
+        pick = min(near, key=lambda i: (complexity(one.events[i]), -expected[i].round(9), i))
         return one.events[pick], float(expected[pick])
 
     def _aim(self, claim: PrivacyClaim, caution: float) -> Aim:
@@ -244,6 +253,7 @@ class Discovery:
                     jobs=self.run.plan.jobs,
                     progress=self.run.watcher.advance,
                     store=self.run.plan.store,
+                    single=self.single,
                 )
                 self.spent += piece
                 pool[half].update(draws)
@@ -251,17 +261,20 @@ class Discovery:
 
     def _note(self, draws: Draws) -> None:
         """Keep what is to be said of how the mechanism behaved."""
-        self._answered = self._answered or bool(
-            draws.pieces or not all(map(_is_failure, draws.counts))
-        )
+        self._answered = self._answered or draws.answered()
         for words in draws.failures.values():
             self._failure = self._failure or words
             self.run.remark(f"some runs raised {words}; that counts as an output")
-        if draws.alone and not self._alone:
-            self._alone = draws.alone
-            self.run.remark(f"its sample failed, {draws.alone}; it was run one by one")
+        if draws.alone:
+            self._batch_failed(draws.alone)
         if draws.printed:
             self.run.remark("it printed to standard output, which was swallowed")
+
+    def _batch_failed(self, why: str) -> None:
+        """Draw one by one from now on: which runs share a batch must decide nothing."""
+        if not self.single:
+            self.single = True
+            self.run.remark(f"its sample failed, {why}; it was run one by one")
 
     def _pieces(self, runs: int) -> list[int]:
         """Return how many runs to ask for at once: one, where each is also confirmed alone."""
@@ -283,26 +296,12 @@ class Discovery:
             aim = self._aim(replace(self.claims[0], delta=delta), CHOOSING)
             choice = self._choose(*one.halves, aim)
             one.events += [choice.event, *(other.event for other in choice.others)]
-        together, inside = Several(tuple(one.events)), []
         number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))
         try:
-            for side, instance in zip(("left", "right"), one.arm.inputs(), strict=True):
-                counted, pieces = Hits(), self._pieces(size)
-                for i, piece in enumerate(pieces):
-                    hits(
-                        self.run.mechanism,
-                        instance,
-                        piece,
-                        together,
-                        seed=self.run.plan.seed,
-                        key=("discover", "testing", number, side, *([i] if i else [])),
-                        jobs=self.run.plan.jobs,
-                        progress=self.run.watcher.advance,
-                        total=counted,
-                        store=self.run.plan.store,
-                    )
-                self.spent += size
-                inside.append(counted.inside)
+            inside = self._inside(one, size, number)
+        except BatchFailed as error:
+            self._batch_failed(str(error))
+            inside = self._inside(one, size, number)
         except Misbehaviour as error:
             self.run.blocked.append(f"{one.arm.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
@@ -314,7 +313,30 @@ class Discovery:
         one.halves = empty_halves()
         one.score = self.best_event(one, self.claims[0])[1]
 
-    def _ladder(self, one: Found, claim: PrivacyClaim) -> tuple[AnyEvent, ...]:
+    def _inside(self, one: Found, size: int, number: int) -> list[Any]:
+        """Return how many of ``size`` fresh runs a side fall into each event of an arm."""
+        together, inside = Several(tuple(one.events)), []
+        for side, instance in zip(("left", "right"), one.arm.inputs(), strict=True):
+            counted, pieces = Hits(), self._pieces(size)
+            for i, piece in enumerate(pieces):
+                hits(
+                    self.run.mechanism,
+                    instance,
+                    piece,
+                    together,
+                    seed=self.run.plan.seed,
+                    key=("discover", "testing", number, side, *([i] if i else [])),
+                    jobs=self.run.plan.jobs,
+                    progress=self.run.watcher.advance,
+                    total=counted,
+                    store=self.run.plan.store,
+                    single=self.single,
+                )
+            self.spent += size
+            inside.append(counted.inside)
+        return inside
+
+    def _ladder(self, one: Found, claim: PrivacyClaim) -> tuple[Event, ...]:
         event, _ = self.best_event(one, claim)
         ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
         return ladder(event, ours, theirs)
@@ -336,10 +358,6 @@ def _blocked(arm: Arm, failed: dict[str, str]) -> str:
     if len(failed) == 1:
         told.append("not so on the other side, which anyone who waits can see")
     return "; ".join(told)
-
-
-def _is_failure(output: Any) -> bool:
-    return isinstance(output, str) and output.startswith("error ")
 
 
 def _hashable(value: Any) -> bool:

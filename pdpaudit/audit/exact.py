@@ -25,8 +25,8 @@ from pdpaudit.contracts import (
     SearchedMechanism,
 )
 from pdpaudit.errors import Misbehaviour
-from pdpaudit.evidence.event import simplest
 from pdpaudit.losses import ExactLoss, hockey_stick, trade_off
+from pdpaudit.outputs import simplest
 from pdpaudit.results import ClaimResult
 
 __all__ = ["EXACT_SLACK", "by_law"]

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from scipy import special
 
 from pdpaudit.contracts import Law, PrivacyClaim
-from pdpaudit.evidence.event import Side
 from pdpaudit.evidence.sequential import anytime_limits
 from pdpaudit.losses import trade_off
+from pdpaudit.outputs import Side
 
 __all__ = ["LOW_FPR", "advantage_allowed", "by_counts", "by_laws", "tpr_allowed"]
 

@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.evidence.event import AnyEvent, Event, feature_of
-from pdpaudit.evidence.regions import Range, Score
-from pdpaudit.rows import fit_width
-from pdpaudit.sampling import Draws
+from pdpaudit.outputs import Draws, Event, Membership, Range, Score, batch_of
 
 __all__ = ["SHARES", "ladder"]
 
@@ -31,30 +27,29 @@ MOST_RUNS, MOST_VALUES = 100_000, 500
 
 
 def ladder(
-    event: AnyEvent, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
-) -> tuple[AnyEvent, ...]:
+    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
+) -> tuple[Event, ...]:
     """Return events that differ from one in their threshold only.
 
     Parameters
     ----------
-    event : AnyEvent
+    event : Event
         The event to vary.
     ours, theirs : pair of Draws
         Discovery samples of the side where it is likelier, and of the other.
 
     Returns
     -------
-    tuple of AnyEvent
+    tuple of Event
         From the rarest on, the event itself left out; none where there is nothing to vary.
         O(runs), of rows 100,000 at most.
 
     Examples
     --------
-    >>> ours, theirs = (
-    ...     (Draws(Counter(dict(enumerate(times)))), Draws())
-    ...     for times in ((60, 20, 15, 5), (1, 10, 30, 59))
-    ... )
-    >>> event = Event("output", frozenset({0}), "left")
+    >>> from pdpaudit.outputs import Column, gathered
+    >>> runs = ([0] * 60 + [1] * 20 + [2] * 15 + [3] * 5, [0] + [1] * 10 + [2] * 30 + [3] * 59)
+    >>> ours, theirs = ((gathered(one, 100), Draws()) for one in runs)
+    >>> event = Membership("left", Column("output"), frozenset({0}))
     >>> [sorted(one.values) for one in ladder(event, ours, theirs)]
     [[0, 1], [0, 1, 2]]
     """
@@ -62,12 +57,12 @@ def ladder(
 
 
 def _varied(
-    event: AnyEvent, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
-) -> tuple[AnyEvent, ...]:
-    if isinstance(event, Event):
+    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
+) -> tuple[Event, ...]:
+    if isinstance(event, Membership):
         return _of_values(event, _counts(ours, event), _counts(theirs, event))
     numbers = _numbers(event, theirs)
-    if numbers is None or not len(numbers):
+    if not len(numbers):
         return ()
     if isinstance(event, Score):
         return tuple(replace(event, threshold=cut) for cut in _cuts(numbers))
@@ -78,26 +73,27 @@ def _varied(
     return tuple(replace(event, high=-cut) for cut in _cuts(-numbers))
 
 
-def _counts(halves: tuple[Draws, Draws], event: Event) -> Counter[Hashable]:
-    """Count the values of the event's feature."""
-    value_of, counts = feature_of(event.feature), Counter[Hashable]()
-    for half in halves:
-        for output, times in half.counts.items():
-            seen = output[event.prefix :] if isinstance(output, tuple) else output
-            counts[value_of(seen)] += times
+def _counts(halves: tuple[Draws, Draws], event: Membership) -> Counter[Hashable]:
+    """Count the categories of the event's column."""
+    counts = Counter[Hashable]()
+    for batch in map(batch_of, halves):
+        categories = batch.categories(event.column)
+        for value, times in zip(categories, batch.weights.astype(int).tolist(), strict=True):
+            counts[value] += times
     return counts
 
 
 def _of_values(
-    event: Event, ours: Counter[Hashable], theirs: Counter[Hashable]
-) -> tuple[AnyEvent, ...]:
-    """Order the values by likelihood ratio, smoothed, and cut."""
-    values = list(dict.fromkeys([*ours, *theirs]))
+    event: Membership, ours: Counter[Hashable], theirs: Counter[Hashable]
+) -> tuple[Event, ...]:
+    """Order the categories by likelihood ratio, smoothed, and cut."""
+    values = sorted({*ours, *theirs}, key=repr)
     if not 2 < len(values) <= MOST_VALUES:
         return ()
     p = np.array([ours[value] + 0.5 for value in values])
     q = np.array([theirs[value] + 0.5 for value in values])
-    order = np.argsort(-np.log(p / q), kind="stable")
+    # Rounded, for the last digits of a logarithm differ between processors.
+    order = np.argsort(-np.log(p / q).round(9), kind="stable")
     shares = np.cumsum(q[order]) / q.sum()
     places = dict.fromkeys(int(np.abs(shares[:-1] - share).argmin()) + 1 for share in SHARES)
     return tuple(
@@ -106,28 +102,20 @@ def _of_values(
     )
 
 
-def _numbers(event: Range | Score, halves: tuple[Draws, Draws]) -> Floats | None:
-    """Return the number that decides on each run of one side; None where it cannot be had."""
+def _numbers(event: Range | Score, halves: tuple[Draws, Draws]) -> Floats:
+    """Return the number that decides on each of some runs of one side."""
     found = []
-    for half in halves:
-        if len(half.rows) and event.vertices is None:
-            found.append(_number(event, fit_width(half.rows[: MOST_RUNS // 2], event.width)))
-        outputs = list(half.counts)
-        if outputs:
-            rows = event.read(outputs)
-            if rows is None:
-                return None
-            times = np.fromiter(half.counts.values(), dtype=np.int64, count=len(outputs))
-            found.append(np.repeat(_number(event, rows), times))
-    numbers = np.concatenate(found) if found else np.empty(0)
+    for batch in map(batch_of, halves):
+        numbers = event.scores(batch) if isinstance(event, Score) else batch.read(event.column)
+        ends = np.cumsum(batch.weights)
+        total = int(ends[-1]) if len(ends) else 0
+        picks = np.arange(0, total, max(1, -(-2 * total // MOST_RUNS)))
+        found.append(numbers[np.searchsorted(ends, picks, side="right")])
+    numbers = np.concatenate(found)
     return numbers[~np.isnan(numbers)]
 
 
-def _number(event: Range | Score, rows: Any) -> Floats:
-    return event.scores(rows) if isinstance(event, Score) else event.view.of(rows)
-
-
 def _cuts(numbers: Floats) -> list[float]:
-    """Return thresholds that so large shares of the numbers reach; the highest first."""
+    """Return thresholds that such shares of the numbers reach; the highest first."""
     cuts = np.quantile(numbers, [1 - share for share in SHARES], method="higher")
     return list(dict.fromkeys(float(cut) for cut in cuts if np.isfinite(cut)))

@@ -11,7 +11,6 @@ import numpy as np
 
 from pdpaudit.audit.plan import Plan
 from pdpaudit.contracts import Mechanism, PrivacyClaim
-from pdpaudit.evidence.event import Side
 from pdpaudit.evidence.sequential import (
     GIVEN_AWAY,
     Known,
@@ -20,6 +19,7 @@ from pdpaudit.evidence.sequential import (
     refuted_by,
     smallest_refuted,
 )
+from pdpaudit.outputs import Side
 from pdpaudit.sampling import Hits, Misbehaviour, Progress, Store, hits
 
 __all__ = ["Looks", "draw_in_looks", "draw_sides", "first_count", "planned_looks", "power_of_looks"]
@@ -150,6 +150,7 @@ def draw_in_looks(
     jobs: int = 1,
     progress: Progress | None = None,
     store: Store | None = None,
+    single: bool = False,
 ) -> Wager:
     """Draw on both sides from look to look until the violation is certain or no look is left.
 
@@ -174,7 +175,7 @@ def draw_in_looks(
         Root of the streams, and which claim.
     counted : dict
         Counted into, so that the caller has what was counted should sampling end early.
-    jobs, progress, store
+    jobs, progress, store, single
         As for :func:`pdpaudit.sampling.hits`.
 
     Raises
@@ -198,6 +199,7 @@ def draw_in_looks(
             jobs=jobs,
             progress=progress,
             store=store,
+            single=single,
         )
         new = {one: first_count(counted[one]) - before[one] for one in counted}
         wager = wager.update(new[side], new[other], step)

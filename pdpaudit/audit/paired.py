@@ -17,7 +17,7 @@ from typing import Any
 
 from pdpaudit.contracts import Mechanism
 from pdpaudit.evidence import Betting
-from pdpaudit.evidence.event import Side
+from pdpaudit.outputs import Side
 from pdpaudit.sampling import Hits, Progress, hits, stream
 
 __all__ = ["BLOCK", "draw_in_pairs"]
@@ -39,6 +39,7 @@ def draw_in_pairs(
     counted: Mapping[Side, Hits],
     progress: Progress | None = None,
     enough: float = math.inf,
+    single: bool = False,
 ) -> Betting:
     """Make pairs of runs, one a side in an order decided by a coin, and bet on each.
 
@@ -64,6 +65,8 @@ def draw_in_pairs(
         Told of finished runs.
     enough : float
         Bound beyond which no more is drawn.
+    single : bool
+        As for :func:`pdpaudit.sampling.hits`.
 
     Raises
     ------
@@ -87,6 +90,7 @@ def draw_in_pairs(
                     seed=seed,
                     key=("confirm", number, one, i),
                     total=total,
+                    single=single,
                 )
                 fell[one] = bool(total.inside > before)
             seen[fell[side], fell[other]] += 1

@@ -30,8 +30,8 @@ from pdpaudit.audit.plan import Plan
 from pdpaudit.audit.telling import Run, statement, stopped, told
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.evidence import Betting, ErrorBudget, detectable, lower_bound
-from pdpaudit.evidence.event import AnyEvent, Several, Side
 from pdpaudit.evidence.sequential import Known, Wager
+from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.results import ClaimResult, Status
 from pdpaudit.sampling import Hits, Misbehaviour
 
@@ -162,6 +162,7 @@ class _Confirmation:
                 progress=self.run.watcher.advance,
                 counted=self.counted,
                 store=plan.store,
+                single=self.discovery.single,
             )
         except Misbehaviour as error:
             return self._misbehaved(chosen, str(error))
@@ -191,6 +192,7 @@ class _Confirmation:
             jobs=plan.jobs,
             progress=self.run.watcher.advance,
             store=plan.store,
+            single=self.discovery.single,
         )
         seen = power_of_looks(looks, claim, alpha, bases, known)
         witnessed = {
@@ -216,6 +218,7 @@ class _Confirmation:
             counted=self.counted,
             progress=self.run.watcher.advance,
             enough=claim.epsilon if plan.sequential else math.inf,
+            single=self.discovery.single,
         )
         _, theirs = self._inside(chosen)
         seen = _power(replace(plan, method="betting"), claim, alpha, theirs / state.pairs)
@@ -273,7 +276,11 @@ class _Confirmation:
             detectable_epsilon=seen,
             counts={"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
-            witnessed={"confidence": plan.confidence, **(witnessed or {})},
+            witnessed={
+                "confidence": plan.confidence,
+                **({"single": True} if self.discovery.single else {}),
+                **(witnessed or {}),
+            },
             inference=by_counts(
                 np.atleast_1d(ours.inside).tolist(),
                 np.atleast_1d(theirs.inside).tolist(),
@@ -292,7 +299,7 @@ class _Chosen:
     """The pair and event that are confirmed, and what discovery knows of them."""
 
     found: Found
-    event: AnyEvent
+    event: Event
     number: int
 
     @property

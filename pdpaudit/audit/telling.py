@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.audit.arms import Arm
-from pdpaudit.audit.describe import Name, event_words, pair_json
+from pdpaudit.audit.describe import pair_json
 from pdpaudit.audit.plan import Plan, Watcher
 from pdpaudit.contracts import Mechanism, PrivacyClaim
-from pdpaudit.evidence.event import AnyEvent
+from pdpaudit.outputs import Event
+from pdpaudit.outputs.words import Vocabulary, event_words
 from pdpaudit.results import ClaimResult, Status
 
 __all__ = ["Run", "statement", "stopped", "told"]
@@ -40,7 +41,7 @@ def told(
     number: int,
     claim: PrivacyClaim,
     arm: Arm,
-    event: AnyEvent,
+    event: Event,
     *,
     status: Status,
     lower_bound: float,
@@ -55,13 +56,12 @@ def told(
     detail: str = "",
 ) -> ClaimResult:
     """Put together what is told of one claim."""
-    name = str if arm.pair is None else arm.pair.network.name
     pair = (
         {"words": arm.label, "number": arm.number}
         if arm.pair is None
         else pair_json(arm.pair, event.side, run.file)
     )
-    told = {**event.to_json(), "words": _words(run, event, name), **counts}
+    told = {**event.to_json(), "words": event_words(event, _vocabulary(run, arm)), **counts}
     witness = {
         "kind": "audit",
         "mechanism": dict(run.spec),
@@ -115,10 +115,12 @@ def stopped(
     )
 
 
-def _words(run: Run, event: AnyEvent, name: Name) -> str:
-    """Say what the event is, in the words of what is observed."""
+def _vocabulary(run: Run, arm: Arm) -> Vocabulary:
+    """Return the words for what is observed: no word of searches for what is none."""
     wording = getattr(run.mechanism, "wording", {})
-    return event_words(event, name, **wording)
+    if arm.pair is None:
+        return Vocabulary(**wording)
+    return Vocabulary(**{"name": arm.pair.network.name, "done": "found", **wording})
 
 
 def statement(claim: PrivacyClaim) -> str:

@@ -20,8 +20,8 @@ from pdpaudit.asking import law_of
 from pdpaudit.contracts import LawfulMechanism, LawUnavailable
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import lower_bound
-from pdpaudit.evidence.event import AnyEvent, event_from_json
 from pdpaudit.losses import exact_loss
+from pdpaudit.outputs import Event, event_from_json
 from pdpaudit.replay import inputs_of
 from pdpaudit.sampling import Misbehaviour, hits
 
@@ -189,7 +189,7 @@ def measure_growth(
 
 def _count(
     mechanism: Any,
-    event: AnyEvent,
+    event: Event,
     left: Any,
     right: Any,
     size: int,

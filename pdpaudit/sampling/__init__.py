@@ -1,15 +1,14 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
 from pdpaudit.sampling.backends import BACKENDS, backend
-from pdpaudit.sampling.draws import Draws
 from pdpaudit.sampling.engine import Hits, Progress, draw, hits, tally
-from pdpaudit.sampling.guard import Misbehaviour
+from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
 from pdpaudit.sampling.store import Store
 from pdpaudit.sampling.streams import draw_seed, stream
 
 __all__ = [
     "BACKENDS",
-    "Draws",
+    "BatchFailed",
     "Hits",
     "Misbehaviour",
     "Progress",

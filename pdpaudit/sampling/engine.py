@@ -15,9 +15,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from pdpaudit.contracts import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.outputs import Draws, same_form
 from pdpaudit.sampling.backends import at_worker, shareable
-from pdpaudit.sampling.draws import Draws
-from pdpaudit.sampling.guard import LIMIT_S, Guard
+from pdpaudit.sampling.guard import LIMIT_S, Guard, How
 from pdpaudit.sampling.store import Kept, Store
 from pdpaudit.sampling.streams import stream
 
@@ -94,7 +94,8 @@ def tally(
     total: Counter[Hashable] = Counter()
     work = partial(_tallied, mechanism, instance)
     kept = None if store is None else store.kept(Counter, key, seed, instance)
-    for part in _chunks(work, Counter.update, mechanism, size, seed, key, jobs, kept):
+    batched = isinstance(mechanism, SamplingMechanism)
+    for _, part in _chunks(work, Counter.update, batched, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(part.total())
@@ -112,6 +113,7 @@ def draw(
     progress: Progress | None = None,
     limit: float = LIMIT_S,
     store: Store | None = None,
+    single: bool = False,
 ) -> Draws:
     """Run a mechanism many times, whatever it does, and keep what came out.
 
@@ -121,16 +123,19 @@ def draw(
         As for :func:`tally`, from the same streams.
     limit : float
         Seconds that one call may take.
+    single : bool
+        Draw one by one though there is a ``sample``; else a batch that raises is drawn again so.
 
     Returns
     -------
     Draws
         Real values stay in arrays; a run that raised is counted as an output that names the error.
+        The same in whatever order workers end.
 
     Raises
     ------
     Misbehaviour
-        If a call does not end, an output cannot be counted, or the process was forked.
+        If a call does not end, an output cannot be read, or the process was forked.
 
     Examples
     --------
@@ -138,18 +143,27 @@ def draw(
     ...     def run(self, instance, rng):
     ...         return 1 / instance
     >>> draw(Touchy(), 0, 5, seed=1, key=("doc",)).counts
-    Counter({'error ZeroDivisionError': 5})
-    >>> draw(Touchy(), 2, 5, seed=1, key=("doc",)).rows.shape
-    (5, 1)
+    Counter({(None, ('raises ZeroDivisionError',), (None,)): 5})
+    >>> draw(Touchy(), 2, 5, seed=1, key=("doc",)).arrays[None][0].shape
+    (5,)
     """
-    total = Draws()
-    work = partial(_drawn, mechanism, instance, limit, None)
-    kept = None if store is None else store.kept(Draws, key, seed, instance)
-    for part in _chunks(work, Draws.update, mechanism, size, seed, key, jobs, kept):
-        total.update(part)
+    work = partial(_drawn, mechanism, instance, limit, None, "single" if single else "either")
+    kept = None if store is None else store.kept(Draws, _keyed(key, single), seed, instance)
+    batched = isinstance(mechanism, SamplingMechanism) and not single
+    parts: list[tuple[int, Draws]] = []
+    for first, part in _chunks(work, Draws.update, batched, size, seed, key, jobs, kept):
+        parts.append((first, part))
         if progress is not None:
             progress(len(part))
+    total = Draws()
+    for _, part in sorted(parts, key=lambda item: item[0]):
+        total.update(part)
     return total
+
+
+def _keyed(key: Key, single: bool) -> Key:
+    """Return what kept runs are found by: those drawn one by one are others."""
+    return (*key, "single") if single else key
 
 
 class Counting(Protocol):
@@ -170,16 +184,18 @@ class Hits:
         In the event, or in each of several.
     runs : int
         Of so many.
-    failures : dict of str to str
+    failures, form
         As for :class:`Draws`.
     """
 
     inside: Any = 0
     runs: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    form: str = ""
 
     def update(self, other: Hits) -> None:
         """Add other runs."""
+        self.form = same_form(self.form, other.form)
         self.inside = self.inside + other.inside
         self.runs += other.runs
         self.failures = {**other.failures, **self.failures}
@@ -198,6 +214,7 @@ def hits(
     limit: float = LIMIT_S,
     total: Hits | None = None,
     store: Store | None = None,
+    single: bool = False,
 ) -> Hits:
     """Run a mechanism many times and count the runs inside an event; outputs are not kept.
 
@@ -205,6 +222,8 @@ def hits(
     ----------
     mechanism, instance, size, seed, key, jobs, progress, limit, store
         As for :func:`draw`, from the same streams.
+    single : bool
+        Draw one by one though there is a ``sample``; else no batch may raise.
     event : with ``count(draws)``
         What to count.
     total : Hits, optional
@@ -217,6 +236,8 @@ def hits(
 
     Raises
     ------
+    BatchFailed
+        If a batch raises.
     Misbehaviour
         As for :func:`draw`.
 
@@ -227,15 +248,16 @@ def hits(
     ...         return bool(rng.integers(2))
     >>> class Heads:
     ...     def count(self, draws):
-    ...         return draws.counts[True]
+    ...         return draws.counts[None, ("bool",), (True,)]
     >>> found = hits(Coin(), None, 1000, Heads(), seed=1, key=("doc",))
     >>> found.runs, 400 < found.inside < 600
     (1000, True)
     """
     total = Hits() if total is None else total
-    work = partial(_drawn, mechanism, instance, limit, event)
-    kept = None if store is None else store.kept(Hits, key, seed, instance, event)
-    for part in _chunks(work, Hits.update, mechanism, size, seed, key, jobs, kept):
+    work = partial(_drawn, mechanism, instance, limit, event, "single" if single else "batch")
+    kept = None if store is None else store.kept(Hits, _keyed(key, single), seed, instance, event)
+    batched = isinstance(mechanism, SamplingMechanism) and not single
+    for _, part in _chunks(work, Hits.update, batched, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(part.runs)
@@ -255,29 +277,31 @@ Add = Callable[[T, T], None]
 def _chunks(
     work: Work[T],
     add: Add[T],
-    mechanism: Mechanism,
+    batched: bool,
     size: int,
     seed: int,
     key: Key,
     jobs: int,
     kept: Kept[T] | None,
-) -> Iterator[T]:
+) -> Iterator[tuple[int, T]]:
     """Yield what all chunks gave, some in one, drawn here or in workers, as they come.
+
+    With each comes the number of its first chunk.
 
     Those that were kept are taken from there, and the others kept as soon as they are done.
     """
-    chunk = BATCHED_CHUNK if isinstance(mechanism, SamplingMechanism) else SINGLE_CHUNK
+    chunk = BATCHED_CHUNK if batched else SINGLE_CHUNK
     sizes = [min(chunk, size - start) for start in range(0, size, chunk)]
     left = set(range(len(sizes)))
     if kept is not None:
         for span in kept.spans(sizes):
-            yield kept.load(span.start, sum(sizes[i] for i in span))
+            yield span.start, kept.load(span.start, sum(sizes[i] for i in span))
             left.difference_update(span)
     with closing(_fresh(work, add, sizes, sorted(left), seed, key, jobs)) as parts:
         for first, runs, part in parts:
             if kept is not None:
                 kept.keep(first, runs, part)
-            yield part
+            yield first, part
 
 
 def _fresh(
@@ -384,6 +408,7 @@ def _drawn(
     instance: Any,
     limit: float,
     event: Counting | None,
+    how: How,
     sizes: Sequence[int],
     seed: int,
     keys: Sequence[Key],
@@ -392,10 +417,10 @@ def _drawn(
     with Guard(mechanism, instance, limit) as guard:
 
         def one(size: int, rng: np.random.Generator) -> Draws | Hits:
-            draws = guard.draw(size, rng)
+            draws = guard.draw(size, rng, how)
             if event is None:
                 return draws
-            return Hits(event.count(draws), len(draws), draws.failures)
+            return Hits(event.count(draws), len(draws), draws.failures, draws.form)
 
         return _batch(one, sizes, seed, keys)
 

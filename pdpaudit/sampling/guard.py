@@ -1,8 +1,8 @@
 """Run what others wrote: a failed run is an output, and nothing it does goes unnoticed.
 
-An exception is something an observer sees, so a run that raises counts as the output "error
+An exception is something an observer sees, so a run that raises is an output of the kind "raises
 TypeError": a mechanism that fails on one of two inputs only is broken by that very event. What
-cannot be counted ends the sampling with a :class:`Misbehaviour` that says what was done.
+cannot be read ends the sampling with a :class:`Misbehaviour` that says what was done.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import signal
 import threading
 import time
 from contextlib import ExitStack, redirect_stdout
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pdpaudit.contracts import Mechanism
 from pdpaudit.errors import Misbehaviour, described
-from pdpaudit.sampling.draws import Draws, Unhashable, gathered
+from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 
-__all__ = ["LIMIT_S", "Guard", "Misbehaviour", "failure"]
+__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour"]
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
 LIMIT_S = 120.0
@@ -42,15 +42,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_parent=_forked)
 
 
-def failure(error: BaseException) -> str:
-    """Return the output that stands for a run that raised.
+#: Whether outputs are drawn many at once or one by one.
+How = Literal["either", "batch", "single"]
 
-    Examples
-    --------
-    >>> failure(KeyError(3))
-    'error KeyError'
-    """
-    return f"error {type(error).__name__}"
+
+class BatchFailed(Misbehaviour):
+    """A batch that raised where runs have to be drawn in batches."""
 
 
 class Guard:
@@ -85,19 +82,33 @@ class Guard:
         """Leave everything as it was."""
         self._around.close()
 
-    def draw(self, size: int, rng: np.random.Generator) -> Draws:
+    def draw(self, size: int, rng: np.random.Generator, how: How = "either") -> Draws:
         """Return ``size`` outputs from a stream at its beginning.
 
-        A batch that raises is drawn again run by run, so that it is known which runs do.
+        Parameters
+        ----------
+        size, rng
+            How many, from which stream.
+        how : {"either", "batch", "single"}
+            "either": a batch that raises is drawn again run by run, so that it is known which runs
+            do. That is for looking only: whether a batch raises depends on all its runs, so what is
+            confirmed is drawn all in batches or all one by one.
 
         Raises
         ------
+        BatchFailed
+            If a batch raises that must not.
         Misbehaviour
-            If a call does not end, an output cannot be counted, or the process was forked.
+            If a call does not end, an output cannot be read, or the process was forked.
         """
         before = self._sink.characters
-        draws = self._many(size, rng)
+        draws = "" if how == "single" else self._many(size, rng)
         if isinstance(draws, str):
+            if draws and how == "batch":
+                raise BatchFailed(
+                    f"its sample raised {draws} on a batch of {size} runs, and nothing says which "
+                    "of them did; let it give an output for a run that fails, or leave it out"
+                )
             why, draws = draws, self._one_by_one(size, rng)
             draws.alone = why
         draws.printed = self._sink.characters - before
@@ -121,8 +132,8 @@ class Guard:
             outputs = mechanism.sample(self._instance, size, rng)
             self._witness.look()
             return gathered(outputs, size)
-        except Unhashable as error:
-            raise Misbehaviour(str(error)) from None
+        except Unreadable as error:
+            raise _unreadable(error) from None
         except Exception as error:
             if isinstance(error, Misbehaviour):
                 raise
@@ -133,26 +144,32 @@ class Guard:
 
     def _one_by_one(self, size: int, rng: np.random.Generator) -> Draws:
         fresh = getattr(self._instance, "fresh", None)
-        single: list[Any] = []
-        failed = Draws()
+        records: list[Record] = []
+        failures: dict[str, str] = {}
         for _ in range(size):
             self._clock.wind("one run")
             try:
                 instance = self._instance if fresh is None else fresh()
-                single.append(self._mechanism.run(instance, rng))
+                # Read at once: what was returned may be changed by the next run.
+                record = flatten(self._mechanism.run(instance, rng))
             except Misbehaviour:
                 raise
+            except Unreadable as error:
+                raise _unreadable(error) from None
             except (Exception, SystemExit) as error:
-                token = failure(error)
-                failed.counts[token] += 1
-                failed.failures.setdefault(token, described(error))
+                record = failure(error)
+                failures.setdefault(record[1][0], described(error))
+            records.append(record)
             self._witness.look()
-        try:
-            draws = gathered(single, len(single))
-        except Unhashable as error:
-            raise Misbehaviour(str(error)) from None
-        draws.update(failed)
+        draws = of_records(records)
+        draws.failures = failures
         return draws
+
+
+def _unreadable(error: Unreadable) -> Misbehaviour:
+    return Misbehaviour(
+        f"it returned {error}; return numbers, texts, tuples, lists, dictionaries or arrays"
+    )
 
 
 class _Sink(io.TextIOBase):

@@ -35,7 +35,7 @@ T = TypeVar("T")
 APPLICATION = 0x70647061
 
 #: Of the tables and of how outputs are written down.
-FORMAT = 1
+FORMAT = 2
 
 #: Seconds of work that a kill may cost, on a disk that is quick, and on any: a commit waits for the
 #: disk, so there is not one a chunk, and they take no more than that share of the time.

@@ -1,0 +1,259 @@
+"""Which columns of some outputs are worth a look, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.outputs import Batch, Column, Draws, batch_of
+from pdpaudit.outputs.columns import Numbered, embedded_numbers
+from pdpaudit.outputs.events import shared_prefix
+from pdpaudit.outputs.records import NUMERIC, WIDE, Path, layout
+
+__all__ = ["Candidates", "Sample", "candidates"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+#: Leaves looked at one by one, numbers looked at in one text, and bytes in one byte string.
+MOST_PATHS, MOST_EMBEDDED, MOST_BYTES = 64, 8, 16
+
+#: Rows looked at to see whether values repeat, and how often they must.
+SAMPLED, REPEATED = 1000, 0.5
+
+#: Entries that this share of all entries are distinct of are numbers, and no names of anything.
+DISTINCT = 0.25
+
+#: Lists whose outputs repeat this often on average are told apart whole.
+REPEATS = 20
+
+
+class Sample:
+    """The discovery sample of a pair: left and right, two halves each."""
+
+    def __init__(self, left: tuple[Draws, Draws], right: tuple[Draws, Draws]) -> None:
+        self.batches: list[Batch] = [batch_of(half) for half in (*left, *right)]
+        self.runs = [batch.runs for batch in self.batches]
+        self._numbers: dict[Numbered, list[Floats]] = {}
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Runs behind both halves of left, and of right."""
+        return float(sum(self.runs[:2])), float(sum(self.runs[2:]))
+
+    def numbers(self, column: Numbered) -> list[Floats]:
+        """Return what a column gives in each half, read once."""
+        if column not in self._numbers:
+            self._numbers[column] = [batch.read(column) for batch in self.batches]
+        return self._numbers[column]
+
+    def table(self, column: Column) -> tuple[list[Hashable], Floats]:
+        """Return the categories of a column in a fixed order, and their counts in each half."""
+        parts = [batch.categories(column) for batch in self.batches]
+        distinct = sorted(set().union(*parts), key=repr)
+        place = {value: i for i, value in enumerate(distinct)}
+        counts = [
+            np.bincount(
+                np.fromiter((place[value] for value in part), dtype=np.intp, count=len(part)),
+                weights=batch.weights,
+                minlength=len(distinct),
+            )
+            for part, batch in zip(parts, self.batches, strict=True)
+        ]
+        return distinct, np.array(counts, dtype=np.float64)
+
+    @cached_property
+    def lists(self) -> list[tuple[Hashable, ...]] | None:
+        """The entries of all rows, where all outputs are flat lists; else None."""
+        found: list[tuple[Hashable, ...]] = []
+        for batch in self.batches:
+            for group in batch.groups:
+                if any(entries is None for entries in group.entries):
+                    return None
+                found += [entries for entries in group.entries if entries is not None]
+        return found
+
+    @cached_property
+    def names(self) -> bool:
+        """Whether outputs are lists of things that have names, and not of measured numbers."""
+        lists, distinct, total = self.lists, set[Hashable](), 0
+        if not lists:
+            return False
+        for entries in lists:
+            if len(set(entries)) < len(entries):
+                return False
+            if any(
+                type(entry) is not str and (type(entry) is not int or entry < 0)
+                for entry in entries
+            ):
+                return False
+            distinct.update(entries)
+            total += len(entries)
+        return len(distinct) <= DISTINCT * total or self.repeats >= REPEATS
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether whole outputs repeat, judged by the first rows of arrays."""
+        distinct = 0.0
+        for group in (group for batch in self.batches for group in batch.groups):
+            if group.array is None:
+                distinct += group.size
+            else:
+                some = group.matrix[:SAMPLED]
+                distinct += len(np.unique(some, axis=0)) * group.size / max(len(some), 1)
+        return distinct <= REPEATED * sum(self.runs)
+
+    @cached_property
+    def varied(self) -> bool:
+        """Whether outputs differ in structure."""
+        groups = [group for batch in self.batches for group in batch.groups]
+        return len({group.structure for group in groups}) > 1
+
+    @cached_property
+    def repeats(self) -> float:
+        """How often an output came up, on average."""
+        return sum(self.runs) / max(sum(batch.size for batch in self.batches), 1)
+
+    @cached_property
+    def prefix(self) -> int:
+        """How many leading entries all lists share."""
+        return shared_prefix(self.lists or [])
+
+
+def _is_name(entry: Hashable) -> bool:
+    return type(entry) is str or (type(entry) is int and entry >= 0)
+
+
+@dataclass
+class _Leaf:
+    """What was seen at one path."""
+
+    kinds: set[str] = field(default_factory=set)
+    texts: set[Any] = field(default_factory=set)
+    wide: bool = False
+    embedded: int = 0
+    bytes: int = 0
+    lengths: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Columns worth a look.
+
+    Attributes
+    ----------
+    numbers : list of Column
+        With an order; single leaves, not computed from several.
+    categories : list of Column
+        Those with more than one category, and not too many.
+    """
+
+    numbers: list[Column]
+    categories: list[Column]
+
+
+def candidates(sample: Sample) -> Candidates:
+    """Return the columns worth a look, in an order that does not depend on arrival.
+
+    Examples
+    --------
+    >>> from pdpaudit.outputs import gathered
+    >>> half = gathered([{"a": 0.5}, {"a": None}], 2)
+    >>> found = candidates(Sample((half, half), (half, half)))
+    >>> [column.path for column in found.numbers], [c.aspect for c in found.categories]
+    ([('a',)], ['kind'])
+    """
+    leaves, containers = _seen(sample)
+    numbers: list[Column] = []
+    categories: list[Column] = []
+    for path, leaf in leaves.items():
+        if len(leaf.kinds) > 1:
+            categories.append(Column("kind", path))
+        numeric = leaf.kinds & NUMERIC
+        if numeric or leaf.wide:
+            numbers.append(Column("number", path))
+        if leaf.wide:
+            numbers.append(Column("rest", path))
+        if leaf.texts:
+            categories += [Column("value", path)]
+            if leaf.embedded or leaf.bytes:
+                categories.append(Column("template", path))
+            if len(leaf.lengths) > 1:
+                numbers.append(Column("length", path))
+            count = min(leaf.embedded, MOST_EMBEDDED)
+            numbers += [Column("embedded", path, i) for i in range(count)]
+            numbers += [Column("byte", path, i) for i in range(min(leaf.bytes, MOST_BYTES))]
+        elif numeric and "int" in leaf.kinds:
+            categories.append(Column("value", path))
+    for path, forms in containers.items():
+        if len({form[0] for form in forms}) > 1 and path not in leaves:
+            categories.append(Column("kind", path))
+        if len({form[1] for form in forms}) > 1:
+            numbers.append(Column("length", path))
+        if len({form[2] for form in forms}) > 1:
+            categories.append(Column("keys", path))
+    return Candidates(_most_different(sample, numbers), categories)
+
+
+def _seen(
+    sample: Sample,
+) -> tuple[dict[Path, _Leaf], dict[Path, set[tuple[str, int, Any]]]]:
+    """Return what was seen at each path of any output."""
+    leaves: dict[Path, _Leaf] = {}
+    containers: dict[Path, set[tuple[str, int, Any]]] = {}
+    groups = [group for batch in sample.batches for group in batch.groups]
+    for group in groups:
+        for path in group.paths:
+            _look(leaves.setdefault(path, _Leaf()), group, path)
+        for path, form in layout(group.structure).containers.items():
+            containers.setdefault(path, set()).add(form)
+    for path, leaf in leaves.items():
+        for group in groups:
+            if path not in group.paths:
+                leaf.kinds |= group.kind_set(path)
+    return leaves, containers
+
+
+def _look(leaf: _Leaf, group: Any, path: Path) -> None:
+    """Note what is at one path of outputs of one structure."""
+    kinds = group.kind_set(path)
+    leaf.kinds |= kinds
+    if kinds <= NUMERIC - {"int"} or kinds <= {"nan", *NUMERIC} - {"int"}:
+        return
+    for kind, value in set(zip(group.kinds(path), group.values(path), strict=True)):
+        if kind in ("int", "Decimal", "Fraction", "longdouble", "date", "datetime", "timedelta"):
+            leaf.wide = leaf.wide or kind != "int" or type(value) is str or abs(value) > WIDE
+        elif kind not in NUMERIC and value is not None:
+            leaf.texts.add(kind)
+            if isinstance(value, (str, bytes)):
+                leaf.lengths.add(len(value))
+                leaf.embedded = max(leaf.embedded, len(embedded_numbers(value)))
+            if isinstance(value, bytes):
+                leaf.bytes = max(leaf.bytes, len(value))
+
+
+def _most_different(sample: Sample, columns: list[Column]) -> list[Column]:
+    """Return the columns, or where there are many those whose means differ most."""
+    if len(columns) <= MOST_PATHS:
+        return columns
+    scores = []
+    for column in columns:
+        numbers = sample.numbers(column)
+        means, errors = [], []
+        for side in (0, 2):
+            values = np.concatenate(numbers[side : side + 2])
+            weights = np.concatenate([b.weights for b in sample.batches[side : side + 2]])
+            ranks = np.clip(np.nan_to_num(values, nan=-1e300), -1e300, 1e300)
+            ranks = np.arctan(ranks)
+            total = max(weights.sum(), 1.0)
+            mean = float(weights @ ranks) / total
+            means.append(mean)
+            errors.append(float(weights @ (ranks - mean) ** 2) / total**2)
+        scores.append(abs(means[0] - means[1]) / np.sqrt(sum(errors) + 1e-300))
+    kept = np.sort(np.argsort(-np.array(scores).round(9), kind="stable")[:MOST_PATHS])
+    return [columns[i] for i in kept]

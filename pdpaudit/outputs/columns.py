@@ -1,0 +1,599 @@
+"""Columns: what may be read off an output, as a number or a category.
+
+A column is named by a path into the output and an aspect of what is there. Its value depends on
+that output alone, and two outputs that differ differ in a column.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.outputs.draws import ROWS, Array, Draws, rows_of
+from pdpaudit.outputs.records import (
+    NUMERIC,
+    SCALAR,
+    Path,
+    Record,
+    Structure,
+    flatten,
+    layout,
+    number_of,
+    rest_of,
+    sort_key,
+)
+
+__all__ = [
+    "ABSENT",
+    "Atom",
+    "Batch",
+    "Coded",
+    "Column",
+    "Crossed",
+    "Group",
+    "Numbered",
+    "Whole",
+    "batch_of",
+    "whole_of",
+]
+
+Floats = npt.NDArray[np.float64]
+
+#: The kind of what is not there, and of a row of an array beyond its end.
+ABSENT = "absent"
+
+#: A number in a text.
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+#: Beyond so many entries patterns are not told apart; base 3 in the digits of a float64.
+MOST_PATTERN = 33
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """An entry of an output as a category, where it is no whole number and no text."""
+
+    kind: str
+    value: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole output as a category, where it is no flat tuple and no single entry."""
+
+    record: Record
+
+
+def atom_of(kind: str, value: Hashable) -> Hashable:
+    """Return an entry as a category: whole numbers and texts stand for themselves."""
+    return value if kind in ("int", "str") and type(value) in (int, str) else Atom(kind, value)
+
+
+def entries_of(record: Record) -> tuple[Hashable, ...] | None:
+    """Return the entries of a flat sequence as categories, None for anything else or real numbers.
+
+    Examples
+    --------
+    >>> entries_of(flatten((3, None))), entries_of(flatten({"a": 1}))
+    ((3, Atom(kind='None', value=None)), None)
+    """
+    structure, kinds, values = record
+    if structure is None or structure[1] is not None or len(structure[2]) != len(values):
+        return None
+    if any(child is not None for child in structure[2]):
+        return None
+    if kinds and {"float"}.issuperset(kinds):  # numbers, and no list of anything
+        return None
+    return values if {"int"}.issuperset(kinds) else tuple(map(atom_of, kinds, values))
+
+
+def whole_of(record: Record, prefix: int = 0) -> Hashable:
+    """Return an output as a category, without the first entries of a flat sequence.
+
+    Examples
+    --------
+    >>> whole_of(flatten(3)), whole_of(flatten((1, 2, 3)), prefix=1)
+    (3, (2, 3))
+    """
+    structure, kinds, values = record
+    if structure is None:
+        return atom_of(kinds[0], values[0])
+    entries = entries_of(record)
+    if entries is not None and (structure[0] == "tuple" or prefix):
+        return entries[prefix:]
+    return Whole(record)
+
+
+class Group:
+    """Outputs of one structure: records, or the rows of an array.
+
+    Parameters
+    ----------
+    structure : Structure
+        Of all of them.
+    records : list of Record, or None
+        The outputs.
+    array : ndarray, or None
+        The outputs, where they are numbers only.
+    weights : ndarray of int, or None
+        How often each came up; None: once.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        records: list[Record] | None,
+        array: Array | None,
+        weights: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        self.structure, self._records, self.array, self.weights = structure, records, array, weights
+        self.size = len(array) if array is not None else len(records or ())
+
+    @cached_property
+    def paths(self) -> dict[Path, int]:
+        """Number of each leaf."""
+        if self.structure == ROWS and self.array is not None:
+            return {(j,): j for j in range(self.array.shape[1])}
+        return layout(self.structure).leaves
+
+    @cached_property
+    def _leaves(self) -> tuple[list[tuple[str, ...]], list[tuple[Any, ...]]]:
+        """Kinds and values, leaf by leaf."""
+        records = self._records or []
+        return (
+            list(zip(*(record[1] for record in records), strict=True)),
+            list(zip(*(record[2] for record in records), strict=True)),
+        )
+
+    def kinds(self, path: Path) -> Sequence[str]:
+        """Return what kind of thing is there in each output."""
+        place = self.paths.get(path)
+        if place is None:
+            inner = layout(self.structure).containers.get(path)
+            absent = "nan" if self.structure == ROWS else ABSENT
+            return [absent if inner is None else inner[0]] * self.size
+        if self.array is None:
+            return self._leaves[0][place]
+        return _float_kinds(self._column(place))
+
+    def values(self, path: Path) -> Sequence[Any]:
+        """Return what is there in each output, None where nothing is."""
+        place = self.paths.get(path)
+        if place is None:
+            return [None] * self.size
+        return self._leaves[1][place] if self.array is None else self._column(place).tolist()
+
+    def numbers(self, path: Path) -> Floats:
+        """Return the number that is there in each output, nan where there is none."""
+        place = self.paths.get(path)
+        if place is None:
+            return np.full(self.size, np.nan)
+        if self.array is not None:
+            return self._column(place).astype(np.float64, copy=False)
+        kinds, values = self._leaves[0][place], self._leaves[1][place]
+        if NUMERIC.issuperset(kinds):
+            try:
+                return np.array(values, dtype=np.float64)
+            except (OverflowError, ValueError):
+                pass
+        return np.array([number_of(k, v) for k, v in zip(kinds, values, strict=True)])
+
+    def _column(self, place: int) -> Array:
+        assert self.array is not None
+        return self.array if self.array.ndim == 1 else self.array[:, place]
+
+    @cached_property
+    def matrix(self) -> npt.NDArray[Any]:
+        """All numbers, leaf by leaf, shape ``(size, leaves)``."""
+        if self.array is not None:
+            return self.array[:, None] if self.array.ndim == 1 else self.array
+        if not self.paths:
+            return np.empty((self.size, 0))
+        return np.stack([self.numbers(path) for path in self.paths], axis=1)
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """All outputs as records."""
+        if self._records is not None:
+            return self._records
+        rows = self.matrix.tolist()
+        if self.structure is SCALAR:
+            return [flatten(row[0]) for row in rows]
+        records = [flatten(tuple(row)) for row in rows]
+        if self.structure == ROWS:
+            return records
+        return [(self.structure, kinds, values) for _, kinds, values in records]
+
+    def kind_set(self, path: Path) -> set[str]:
+        """Return which kinds of things are there."""
+        place = self.paths.get(path)
+        if self.array is None or place is None or not self.size:
+            return set(self.kinds(path)[:1]) if place is None else set(self.kinds(path))
+        column = self._column(place)
+        if column.dtype.kind == "b" or (np.isfinite(column).all() and column.all()):
+            return {"float"}
+        return set(_float_kinds(column))
+
+    @property
+    def shape(self) -> list[tuple[Structure, tuple[str, ...]]]:
+        """Structure and kinds of each output."""
+        return [record[:2] for record in self.records]
+
+    @cached_property
+    def entries(self) -> list[tuple[Hashable, ...] | None]:
+        """The entries of flat sequences, None for anything else."""
+        if self.structure is None or self.array is not None:
+            return [None] * self.size
+        return [entries_of(record) for record in self.records]
+
+
+def _float_kinds(column: Array) -> list[str]:
+    kinds = np.full(len(column), "float", dtype="<U5")
+    if column.dtype.kind == "f":
+        kinds[np.isnan(column)] = "nan"
+        kinds[np.isposinf(column)], kinds[np.isneginf(column)] = "inf", "-inf"
+        kinds[(column == 0) & np.signbit(column)] = "-0.0"
+    return kinds.tolist()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Outputs of many runs, group by group, in an order that does not depend on arrival."""
+
+    groups: tuple[Group, ...]
+
+    @cached_property
+    def size(self) -> int:
+        """Number of rows: records and rows of arrays."""
+        return sum(group.size for group in self.groups)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How many runs each row stands for."""
+        parts = [np.ones(g.size) if g.weights is None else g.weights for g in self.groups]
+        return np.concatenate([np.empty(0), *parts])
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return int(self.weights.sum())
+
+    def read(self, column: Numbered) -> Floats:
+        """Return the numbers of a column, row by row."""
+        return np.concatenate([np.empty(0), *(column.numbers(group) for group in self.groups)])
+
+    def categories(self, column: Column) -> list[Hashable]:
+        """Return the categories of a column, row by row."""
+        return [value for group in self.groups for value in column.categories(group)]
+
+
+def batch_of(draws: Draws) -> Batch:
+    """Return outputs group by group; O(distinct log distinct)."""
+    found: list[tuple[str, Group]] = []
+    parts: dict[Structure, list[Record]] = {}
+    for record in draws.counts:
+        parts.setdefault(record[0], []).append(record)
+    for structure, records in parts.items():
+        records.sort(key=sort_key)
+        weights = np.array([draws.counts[record] for record in records], dtype=np.int64)
+        found.append((repr(structure), Group(structure, records, None, weights)))
+    for structure, pieces in draws.arrays.items():
+        found.append((f"{structure!r} array", Group(structure, None, rows_of(pieces))))
+    return Batch(tuple(group for _, group in sorted(found, key=lambda item: item[0])))
+
+
+def batch_of_outputs(outputs: Iterable[Any]) -> Batch:
+    """Return a few outputs as they are, one row each, in their order."""
+    records = [flatten(output) for output in outputs]
+    return Batch(tuple(Group(record[0], [record], None) for record in records))
+
+
+#: Aspects whose values are numbers, and their words; {it} is the part, {at} which one.
+ORDERED = {
+    "number": "{it}",
+    "rest": "the digits of {it} beyond double precision",
+    "length": "the length of {it}",
+    "embedded": "number {at} in {it}",
+    "byte": "byte {at} of {it}",
+    "place": "the place of {at} in the list",
+    "step": "entry {at} less the one before",
+    "sum": "the sum of the values",
+    "least": "the smallest value",
+    "greatest": "the largest value",
+    "zeros": "the number of entries that are exactly 0",
+    "stopped": "the number of entries that are not a number",
+    "above": "the number of values above {at}",
+    "pattern": "which entries are values, 0, or not a number",
+}
+
+#: Aspects whose values are categories, the simplest first.
+NOMINAL = (
+    "kind",
+    "first",
+    "last",
+    "length",
+    "value",
+    "template",
+    "keys",
+    "begins",
+    "finds",
+    "order",
+    "structure",
+    "output",
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One thing that may be read off an output.
+
+    Attributes
+    ----------
+    aspect : str
+        A key of :data:`ORDERED`, or one of :data:`NOMINAL`.
+    path : tuple
+        Keys and places that lead to the part looked at; whole outputs: ().
+    at : hashable
+        Which entry, level or category, where there is something to say.
+    prefix : int
+        Leading entries of a list that are not looked at.
+
+    Examples
+    --------
+    >>> batch = batch_of_outputs([{"a": 1.5}, {"a": None}, (3, 4)])
+    >>> batch.read(Column("number", ("a",))), batch.categories(Column("kind", ("a",)))
+    (array([1.5, nan, nan]), ['float', 'None', 'absent'])
+    """
+
+    aspect: str
+    path: Path = ()
+    at: Any = 0
+    prefix: int = 0
+
+    def numbers(self, group: Group) -> Floats:
+        """Return the number of each output, nan where there is none."""
+        return READERS[self.aspect](self, group)
+
+    def categories(self, group: Group) -> list[Hashable]:
+        """Return the category of each output."""
+        return CATEGORIES[self.aspect](self, group)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of categories as numbers: the place of each in a list, nan for any other."""
+
+    column: Column
+    values: tuple[Hashable, ...]
+
+    def numbers(self, group: Group) -> Floats:
+        """Return the number of each output."""
+        place = {value: float(i) for i, value in enumerate(self.values)}
+        found = [place.get(value, math.nan) for value in self.column.categories(group)]
+        return np.array(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Two columns at once: which cell of a table of ranges an output falls into.
+
+    Attributes
+    ----------
+    columns : pair of Column or Coded
+    edges : pair of tuple of float
+        Increasing; a number at an edge belongs to the cell above it, nan to the last cell.
+    """
+
+    columns: tuple[Column | Coded, Column | Coded]
+    edges: tuple[tuple[float, ...], tuple[float, ...]]
+
+    def numbers(self, group: Group) -> Floats:
+        """Return the number of the cell of each output."""
+        first, second = (
+            _cut(column.numbers(group), edges)
+            for column, edges in zip(self.columns, self.edges, strict=True)
+        )
+        return np.asarray(first * (len(self.edges[1]) + 2) + second, dtype=np.float64)
+
+
+def _cut(numbers: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.intp]:
+    cells = np.searchsorted(np.array(edges), numbers, side="right")
+    return np.where(np.isnan(numbers), len(edges) + 1, cells)
+
+
+Numbered: TypeAlias = Column | Coded | Crossed
+
+
+def _per_value(
+    function: Callable[[str, Any], float],
+) -> Callable[[Column, Group], Floats]:
+    """Return a reader that looks at kind and value of one leaf."""
+
+    def read(column: Column, group: Group) -> Floats:
+        pairs = zip(group.kinds(column.path), group.values(column.path), strict=True)
+        return np.array([function(kind, value) for kind, value in pairs], dtype=np.float64)
+
+    return read
+
+
+def _length(column: Column, group: Group) -> Floats:
+    inner = layout(group.structure).containers.get(column.path)
+    if inner is not None and group.structure != ROWS:
+        return np.full(group.size, float(inner[1] - column.prefix))
+    values = group.values(column.path) if group.array is None else [None] * group.size
+    sizes = [len(v) if isinstance(v, (str, bytes)) else math.nan for v in values]
+    return np.array(sizes, dtype=np.float64)
+
+
+def _embedded(column: Column, group: Group) -> Floats:
+    def find(value: Any) -> float:
+        found = embedded_numbers(value)
+        return found[column.at] if column.at < len(found) else math.nan
+
+    return np.array([find(value) for value in group.values(column.path)], dtype=np.float64)
+
+
+def text_of(value: Any) -> str | None:
+    """Return a leaf's text, bytes as Latin-1; None where it is neither."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return value if isinstance(value, str) else None
+
+
+def embedded_numbers(value: Any) -> list[float]:
+    """Return the numbers written in a text.
+
+    Examples
+    --------
+    >>> embedded_numbers("3 of 4.5"), embedded_numbers(None)
+    ([3.0, 4.5], [])
+    """
+    text = text_of(value)
+    return [] if text is None else [float(found) for found in NUMBER.findall(text)]
+
+
+def template_of(value: Any) -> str | None:
+    """Return a text without its numbers.
+
+    Examples
+    --------
+    >>> template_of("3 of 4.5")
+    '# of #'
+    """
+    text = text_of(value)
+    return None if text is None else NUMBER.sub("#", text)
+
+
+def _byte(column: Column, group: Group) -> Floats:
+    at = column.at
+    found = [
+        value[at] if isinstance(value, bytes) and at < len(value) else math.nan
+        for value in group.values(column.path)
+    ]
+    return np.array(found, dtype=np.float64)
+
+
+def _place(column: Column, group: Group) -> Floats:
+    found = np.full(group.size, np.nan)
+    for i, entries in enumerate(group.entries):
+        if entries is not None and column.at in entries:
+            found[i] = entries.index(column.at)
+    return found
+
+
+def _of_matrix(
+    function: Callable[[npt.NDArray[Any], Any], Floats],
+) -> Callable[[Column, Group], Floats]:
+    """Return a reader of all numbers of an output together."""
+
+    def read(column: Column, group: Group) -> Floats:
+        return np.asarray(function(group.matrix, column.at), dtype=np.float64)
+
+    return read
+
+
+def _values(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which entries are numbers and not exactly 0, which may stand for "below"."""
+    return np.asarray(~((rows == 0) | np.isnan(rows)), dtype=np.bool_)
+
+
+def _step(rows: npt.NDArray[Any], at: int) -> Floats:
+    if at >= rows.shape[1]:
+        return np.full(len(rows), np.nan)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(rows[:, at].astype(np.float64) - rows[:, at - 1])
+
+
+def _sum(rows: npt.NDArray[Any], _: Any) -> Floats:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(np.where(_values(rows), rows, 0.0).sum(axis=1))
+
+
+def _extreme(rows: npt.NDArray[Any], worst: float) -> Floats:
+    values = _values(rows)
+    filled = np.where(values, rows, worst)
+    extreme = (np.min if worst > 0 else np.max)(filled, axis=1, initial=worst)
+    return np.where(values.any(axis=1), extreme, np.nan)
+
+
+def _fitted(rows: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
+    """Return rows of a width: cut, or filled up with nan."""
+    if rows.shape[1] >= width:
+        return rows[:, :width]
+    fill = np.full((len(rows), width - rows.shape[1]), np.nan)
+    return np.concatenate([rows.astype(np.float64), fill], axis=1)
+
+
+def _pattern(rows: npt.NDArray[Any], width: int) -> Floats:
+    rows = _fitted(rows, min(width, MOST_PATTERN))
+    digits = _values(rows) + 2 * np.isnan(rows)
+    return np.asarray(digits @ 3.0 ** np.arange(digits.shape[1]))
+
+
+READERS: dict[str, Callable[[Column, Group], Floats]] = {
+    "number": lambda column, group: group.numbers(column.path),
+    "rest": _per_value(rest_of),
+    "length": _length,
+    "embedded": _embedded,
+    "byte": _byte,
+    "place": _place,
+    "step": _of_matrix(_step),
+    "sum": _of_matrix(_sum),
+    "least": _of_matrix(lambda rows, _: _extreme(rows, math.inf)),
+    "greatest": _of_matrix(lambda rows, _: _extreme(rows, -math.inf)),
+    "zeros": _of_matrix(lambda rows, _: np.asarray((rows == 0).sum(axis=1), dtype=np.float64)),
+    "stopped": _of_matrix(lambda rows, width: np.isnan(_fitted(rows, width)).sum(axis=1) * 1.0),
+    "above": _of_matrix(lambda rows, at: (_values(rows) & (rows > at)).sum(axis=1) * 1.0),
+    "pattern": _of_matrix(_pattern),
+}
+
+
+def _of_entries(
+    function: Callable[[tuple[Hashable, ...], Any], Hashable],
+) -> Callable[[Column, Group], list[Hashable]]:
+    """Return a reader of the entries of a list; None for what is no list."""
+
+    def read(column: Column, group: Group) -> list[Hashable]:
+        return [
+            None if entries is None else function(entries[column.prefix :], column.at)
+            for entries in group.entries
+        ]
+
+    return read
+
+
+def _earlier(entries: tuple[Hashable, ...], both: tuple[Hashable, Hashable]) -> Hashable:
+    return next((entry for entry in entries if entry in both), None)
+
+
+def _keys(column: Column, group: Group) -> list[Hashable]:
+    inner = layout(group.structure).containers.get(column.path)
+    return [None if inner is None else inner[2]] * group.size
+
+
+def _texts(column: Column, group: Group) -> list[Hashable]:
+    pairs = zip(group.kinds(column.path), group.values(column.path), strict=True)
+    return [atom_of(kind, value) for kind, value in pairs]
+
+
+CATEGORIES: dict[str, Callable[[Column, Group], list[Hashable]]] = {
+    "kind": lambda column, group: list(group.kinds(column.path)),
+    "first": _of_entries(lambda entries, _: entries[0] if entries else None),
+    "last": _of_entries(lambda entries, _: entries[-1] if entries else None),
+    "length": _of_entries(lambda entries, _: len(entries)),
+    "begins": _of_entries(lambda entries, length: entries[:length]),
+    "finds": _of_entries(lambda entries, entry: entry in entries),
+    "order": _of_entries(_earlier),
+    "value": _texts,
+    "template": lambda column, group: [template_of(v) for v in group.values(column.path)],
+    "keys": _keys,
+    "structure": lambda _, group: list(group.shape),
+    "output": lambda column, group: [whole_of(r, column.prefix) for r in group.records],
+}

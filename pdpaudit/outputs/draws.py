@@ -1,0 +1,220 @@
+"""What came out of many runs: counted records, and arrays of those that are all real numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.contracts import Outputs
+from pdpaudit.errors import Misbehaviour
+from pdpaudit.outputs.records import SCALAR, Record, Structure, flatten, is_failure
+
+__all__ = ["ROWS", "Draws", "gathered", "of_records", "rows_of", "same_form"]
+
+Array = npt.NDArray[np.float64 | np.bool_]
+
+
+@dataclass
+class Draws:
+    """Outputs of many runs.
+
+    Whether an output is counted or a row of an array depends on that output alone.
+
+    Attributes
+    ----------
+    counts : Counter
+        How often each record came up.
+    arrays : dict of structure to list of ndarray
+        Outputs whose leaves are all ordinary floats: shape ``(m,)`` for single numbers, ``(m, k)``
+        else.
+    failures : dict of str to str
+        What the first run that gave each error said.
+    printed : int
+        Characters written to standard output.
+    alone : str
+        Why runs were drawn one by one though the mechanism has a ``sample``; else empty.
+    form : str
+        The kind of array that a ``sample`` gave.
+    """
+
+    counts: Counter[Record] = field(default_factory=Counter)
+    arrays: dict[Structure, list[Array]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    printed: int = 0
+    alone: str = ""
+    form: str = ""
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self.counts.total() + sum(map(len, _pieces(self)))
+
+    def same_as(self, other: Draws) -> bool:
+        """Return whether these are the same outputs, in whatever order they were counted."""
+        if self.counts != other.counts or self.arrays.keys() != other.arrays.keys():
+            return False
+        mine, theirs = ([rows_of(d.arrays[s]) for s in self.arrays] for d in (self, other))
+        return all(
+            np.array_equal(*rows, equal_nan=rows[0].dtype.kind == "f")
+            for rows in zip(mine, theirs, strict=True)
+        )
+
+    def answered(self) -> bool:
+        """Return whether any run gave an output and did not raise."""
+        return bool(self.arrays) or not all(map(is_failure, self.counts))
+
+    def update(self, other: Draws) -> None:
+        """Add other runs, in order; O(distinct), arrays are not copied.
+
+        Raises
+        ------
+        Misbehaviour
+            If the two were given in arrays of different kinds.
+        """
+        self.form = same_form(self.form, other.form)
+        self.counts.update(other.counts)
+        for structure, pieces in other.arrays.items():
+            self.arrays.setdefault(structure, []).extend(pieces)
+        self.failures = {**other.failures, **self.failures}
+        self.printed += other.printed
+        self.alone = self.alone or other.alone
+
+
+def same_form(form: str, other: str) -> str:
+    """Return the kind of array of two batches.
+
+    numpy chooses the kind of an array by all that is in it, so where it changes from batch to
+    batch, what one run gives depends on the runs beside it.
+    """
+    if form and other and form != other:
+        raise Misbehaviour(
+            f"its sample gave an array of {form} in one batch and of {other} in another, so an "
+            "output depends on those beside it; give arrays of one kind, or a list"
+        )
+    return form or other
+
+
+def _pieces(draws: Draws) -> Iterable[Array]:
+    return (piece for pieces in draws.arrays.values() for piece in pieces)
+
+
+def rows_of(pieces: Sequence[Array]) -> Array:
+    """Return arrays as one, narrow ones filled up with nan; O(entries).
+
+    Examples
+    --------
+    >>> rows_of([np.zeros((1, 1)), np.ones((1, 2))])
+    array([[ 0., nan],
+           [ 1.,  1.]])
+    """
+    if len(pieces) == 1:
+        return pieces[0]
+    if pieces[0].ndim == 1 or len({piece.shape[1] for piece in pieces}) == 1:
+        return np.concatenate(pieces)
+    rows = np.full((sum(map(len, pieces)), max(piece.shape[1] for piece in pieces)), np.nan)
+    start = 0
+    for piece in pieces:
+        rows[start : start + len(piece), : piece.shape[1]] = piece
+        start += len(piece)
+    return rows
+
+
+def gathered(outputs: Any, size: int) -> Draws:
+    """Return what a mechanism's ``sample``, or many of its runs, gave.
+
+    Parameters
+    ----------
+    outputs : Outputs, ndarray or sequence
+        One output for each run. Arrays of numbers stay arrays: no object is made for each run.
+    size : int
+        How many there must be.
+
+    Raises
+    ------
+    Unreadable
+        If an output cannot be taken apart.
+    ValueError
+        If there are not ``size`` of them.
+
+    Examples
+    --------
+    >>> gathered([1, 1, True], 3).counts[flatten(1)]
+    2
+    >>> gathered(np.zeros((4, 2)), 4).arrays["rows", None, ()][0].shape
+    (4, 2)
+    """
+    found = len(outputs)
+    if found != size:
+        raise ValueError(f"asked for {size} outputs it gave {found}")
+    if isinstance(outputs, Outputs):
+        counts: Counter[Record] = Counter()
+        tally = np.bincount(outputs.codes, minlength=len(outputs.distinct)).tolist()
+        for output, times in zip(outputs.distinct, tally, strict=True):
+            if times:
+                counts[flatten(output)] += times
+        return Draws(counts)
+    if isinstance(outputs, np.ndarray):
+        return _of_array(outputs)
+    return _of_objects(outputs)
+
+
+#: The structure of rows of an array that a ``sample`` gave, of whatever width.
+ROWS: Structure = ("rows", None, ())
+
+#: Integers of so few bytes are exact as float64.
+EXACT_BYTES = 4
+
+
+def _of_array(outputs: npt.NDArray[Any]) -> Draws:
+    form, size = outputs.dtype.kind, outputs.dtype.itemsize
+    numbers = (form in "fb" and size <= 8) or (form in "iu" and size <= EXACT_BYTES)
+    if form in "iu" and not numbers and outputs.ndim == 1:
+        values, times = np.unique(outputs, return_counts=True)
+        records = map(flatten, values.tolist())
+        draws = Draws(Counter(dict(zip(records, times.tolist(), strict=True))))
+    elif not numbers:
+        draws = _of_objects(_listed(outputs))
+    elif outputs.ndim == 1:
+        draws = Draws(arrays={SCALAR: [_real(outputs)]} if len(outputs) else {})
+    else:
+        rows = outputs.reshape(len(outputs), -1)
+        draws = Draws(arrays={ROWS: [_real(rows)]} if len(outputs) else {})
+    draws.form = "" if form == "O" else "text" if form in "US" else outputs.dtype.name
+    return draws
+
+
+def _real(rows: npt.NDArray[Any]) -> Array:
+    return rows if rows.dtype.kind == "b" else rows.astype(np.float64, copy=False)
+
+
+def _listed(outputs: npt.NDArray[Any]) -> Sequence[Any]:
+    """List an array of anything but ordinary numbers, a tuple for each row."""
+    if outputs.dtype.char in "gG":  # a list would not keep all digits
+        rows = outputs.reshape(len(outputs), -1)
+        return list(outputs) if outputs.ndim == 1 else [tuple(row) for row in rows]
+    if outputs.ndim == 1:
+        return outputs.tolist()  # type: ignore[no-any-return]
+    return [tuple(row) for row in outputs.reshape(len(outputs), -1).tolist()]
+
+
+def _of_objects(outputs: Sequence[Any]) -> Draws:
+    return of_records(map(flatten, outputs))
+
+
+def of_records(records: Iterable[Record]) -> Draws:
+    """Return the outputs of as many runs, those that are ordinary floats as arrays."""
+    draws, floats = Draws(), dict[Structure, list[Any]]()
+    for record in records:
+        structure, kinds, values = record
+        if kinds and kinds.count("float") == len(kinds):
+            floats.setdefault(structure, []).append(values)
+        else:
+            draws.counts[record] += 1
+    for structure, rows in floats.items():
+        array = np.array(rows, dtype=np.float64)
+        draws.arrays[structure] = [array[:, 0] if structure is None else array]
+    return draws

@@ -1,0 +1,509 @@
+"""Events: sets of outputs, described by what is read off columns of one output alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.outputs.columns import (
+    CATEGORIES,
+    READERS,
+    Atom,
+    Batch,
+    Coded,
+    Column,
+    Crossed,
+    Numbered,
+    Whole,
+    batch_of,
+    batch_of_outputs,
+    whole_of,
+)
+from pdpaudit.outputs.draws import Draws
+from pdpaudit.outputs.records import flatten
+
+__all__ = [
+    "Event",
+    "Membership",
+    "Range",
+    "Score",
+    "Several",
+    "Side",
+    "Term",
+    "cells_of",
+    "complexity",
+    "event_from_json",
+    "simplest",
+]
+
+Floats = npt.NDArray[np.float64]
+Side = Literal["left", "right"]
+
+#: Up to so many edges each is compared with.
+FEW_EDGES = 32
+
+
+@dataclass(frozen=True)
+class _Event:
+    """What all events have.
+
+    Attributes
+    ----------
+    side : {"left", "right"}
+        The input on which the event is more likely.
+    """
+
+    side: Side
+
+    def inside(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which rows belong to the event."""
+        raise NotImplementedError
+
+    def count(self, draws: Draws) -> int:
+        """Return how many runs belong to the event."""
+        batch = batch_of(draws)
+        return int(batch.weights[self.inside(batch)].sum())
+
+    def __contains__(self, output: Any) -> bool:
+        """Return whether one output belongs to the event."""
+        return bool(self.inside(batch_of_outputs([output]))[0])
+
+
+@dataclass(frozen=True)
+class Membership(_Event):
+    """Outputs whose category in one column is one of several.
+
+    Examples
+    --------
+    >>> event = Membership("left", Column("first", prefix=2), frozenset({4}))
+    >>> (0, 1, 4, 5) in event, (0, 1, 5, 4) in event, (0, 1) in event
+    (True, False, False)
+    """
+
+    column: Column
+    values: frozenset[Hashable]
+
+    @property
+    def feature(self) -> str:
+        """What is looked at."""
+        return self.column.aspect
+
+    @property
+    def prefix(self) -> int:
+        """Leading entries of a list that are not looked at."""
+        return self.column.prefix
+
+    def inside(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which rows belong to the event."""
+        found = [value in self.values for value in batch.categories(self.column)]
+        return np.array(found, dtype=np.bool_)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form; values in a stable order."""
+        return {
+            "feature": self.column.aspect,
+            "path": list(self.column.path),
+            "at": value_json(self.column.at),
+            "values": sorted((value_json(value) for value in self.values), key=repr),
+            "side": self.side,
+            "prefix": self.column.prefix,
+        }
+
+
+@dataclass(frozen=True)
+class Range(_Event):
+    """Outputs of which one number lies in a range, ends included.
+
+    Examples
+    --------
+    >>> event = Range("left", Column("number"), 0.5, math.inf)
+    >>> 0.5 in event, 0.4 in event, None in event
+    (True, False, False)
+    """
+
+    column: Numbered
+    low: float
+    high: float
+
+    feature = "range"
+
+    def inside(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which rows belong to the event."""
+        number = batch.read(self.column)
+        return (number >= self.low) & (number <= self.high)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form; an open end is null."""
+        return {
+            "feature": "range",
+            "side": self.side,
+            "column": column_json(self.column),
+            "low": None if self.low == -math.inf else value_json(self.low),
+            "high": None if self.high == math.inf else value_json(self.high),
+        }
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one number of an output adds to its score.
+
+    Attributes
+    ----------
+    column : Column, Coded or Crossed
+        The number.
+    edges : tuple of float
+        Increasing; a number at an edge belongs to the cell above it.
+    weights : tuple of float
+        One for each cell, one more than the edges.
+    atoms : tuple of (float, float)
+        Numbers with a weight of their own.
+    missing : float
+        The weight where there is no number.
+    """
+
+    column: Numbered
+    edges: tuple[float, ...]
+    weights: tuple[float, ...]
+    atoms: tuple[tuple[float, float], ...] = ()
+    missing: float = 0.0
+
+    def of(self, numbers: Floats) -> Floats:
+        """Return what each number is given, shape ``(size,)``.
+
+        Examples
+        --------
+        >>> term = Term(Column("number"), (0.5,), (-1.0, 1.0), ((3.0, 7.0),), 0.25)
+        >>> term.of(np.array([0.0, 0.5, 3.0, np.nan]))
+        array([-1.  ,  1.  ,  7.  ,  0.25])
+        """
+        cells = cells_of(numbers, self.edges, tuple(value for value, _ in self.atoms))
+        table = np.array([*self.weights, *(weight for _, weight in self.atoms), self.missing])
+        return table[cells]
+
+    def turned(self) -> Term:
+        """Return the same with the signs of all weights changed."""
+        return Term(
+            self.column,
+            self.edges,
+            tuple(-weight for weight in self.weights),
+            tuple((value, -weight) for value, weight in self.atoms),
+            -self.missing,
+        )
+
+
+def cells_of(
+    numbers: Floats, edges: tuple[float, ...], atoms: tuple[float, ...]
+) -> npt.NDArray[np.intp]:
+    """Return the cell of each number: between edges, then the atoms, then nan; O(log) each.
+
+    Parameters
+    ----------
+    numbers : ndarray of float, shape (size,)
+    edges, atoms : tuple of float
+        Increasing.
+
+    Returns
+    -------
+    ndarray of int, shape (size,)
+        Of ``len(edges) + 1 + len(atoms) + 1`` cells.
+
+    Examples
+    --------
+    >>> cells_of(np.array([0.0, 1.0, 2.0, np.nan]), (1.0,), (2.0,)).tolist()
+    [0, 1, 2, 3]
+    """
+    if len(edges) <= FEW_EDGES:
+        # Numbers come in no order, and then comparing with a few is quicker than searching.
+        cells = np.zeros(len(numbers), dtype=np.intp)
+        for edge in edges:
+            cells += numbers >= edge
+    else:
+        cells = np.searchsorted(np.array(edges), numbers, side="right")
+    if atoms:
+        known = np.array(atoms)
+        place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+        cells = np.where(known[place] == numbers, len(edges) + 1 + place, cells)
+    return np.where(np.isnan(numbers), len(edges) + 1 + len(atoms), cells)
+
+
+#: Decimals of a score that are compared: the last digits of a sum differ between processors.
+SCORE_DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Score(_Event):
+    """Outputs whose score, the sum of their terms, reaches a threshold."""
+
+    terms: tuple[Term, ...]
+    threshold: float
+
+    feature = "score"
+
+    def inside(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which rows belong to the event."""
+        return self.scores(batch) >= self.threshold
+
+    def scores(self, batch: Batch) -> Floats:
+        """Return the score of each row."""
+        total = np.zeros(batch.size)
+        for term in self.terms:
+            total += term.of(batch.read(term.column))
+        return total.round(SCORE_DECIMALS)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form, with all that is needed to score again."""
+        terms = [
+            {
+                "column": column_json(term.column),
+                "edges": list(term.edges),
+                "weights": list(term.weights),
+                "atoms": [list(atom) for atom in term.atoms],
+                "missing": term.missing,
+            }
+            for term in self.terms
+        ]
+        return {"feature": "score", "side": self.side, "terms": terms, "threshold": self.threshold}
+
+
+Event: TypeAlias = Membership | Range | Score
+
+
+def complexity(event: Event) -> int:
+    """Return how hard an event is to check for a person: 0 for one column and one condition.
+
+    Examples
+    --------
+    >>> complexity(Range("left", Column("number"), 0.5, math.inf))
+    0
+    """
+    if isinstance(event, Score):
+        return 2 + len(event.terms)
+    if isinstance(event, Membership):
+        return int(len(event.values) > 1 or event.column.aspect in ("structure", "output"))
+    return int(not isinstance(event.column, Column) or event.column.aspect != "number")
+
+
+@dataclass(frozen=True)
+class Several:
+    """Several events counted on the same draws.
+
+    Attributes
+    ----------
+    events : tuple
+        Of any kinds.
+
+    Examples
+    --------
+    >>> from pdpaudit.outputs import gathered
+    >>> ends = [Membership("left", Column("last"), frozenset({v})) for v in (4, 3)]
+    >>> Several(tuple(ends)).count(gathered([(3, 4), (4, 3), (4, 3)], 3))
+    array([1, 2])
+    """
+
+    events: tuple[Event, ...]
+
+    def count(self, draws: Draws) -> npt.NDArray[np.int64]:
+        """Return how many runs belong to each event, shape ``(events,)``."""
+        batch = batch_of(draws)
+        weights = batch.weights
+        # Scores that differ in their thresholds alone are computed once.
+        known: dict[tuple[Term, ...], Floats] = {}
+        found = []
+        for event in self.events:
+            if isinstance(event, Score):
+                if event.terms not in known:
+                    known[event.terms] = event.scores(batch)
+                inside = known[event.terms] >= event.threshold
+            else:
+                inside = event.inside(batch)
+            found.append(int(weights[inside].sum()))
+        return np.array(found, dtype=np.int64)
+
+
+def event_from_json(body: Mapping[str, Any]) -> Event:
+    """Return the event of a JSON form.
+
+    Raises
+    ------
+    KeyError
+        If something is missing or its kind is unknown.
+
+    Examples
+    --------
+    >>> event = Membership("left", Column("first", prefix=2), frozenset({4}))
+    >>> event_from_json(event.to_json()) == event
+    True
+    """
+    side: Side = body["side"]
+    if side not in ("left", "right"):
+        raise KeyError(str(side))
+    if "values" in body:
+        return _membership(body, side)
+    if body["feature"] == "range":
+        low, high = value_from_json(body["low"]), value_from_json(body["high"])
+        return Range(
+            side,
+            column_from_json(body["column"]),
+            -math.inf if low is None else float(low),
+            math.inf if high is None else float(high),
+        )
+    if body["feature"] != "score":
+        raise KeyError(str(body["feature"]))
+    terms = tuple(
+        Term(
+            column_from_json(term["column"]),
+            tuple(map(float, term["edges"])),
+            tuple(map(float, term["weights"])),
+            tuple((float(value), float(weight)) for value, weight in term["atoms"]),
+            float(term["missing"]),
+        )
+        for term in body["terms"]
+    )
+    return Score(side, terms, float(body["threshold"]))
+
+
+#: What outputs are told apart by, the simplest first; of what is no list there is only all.
+LIST_ASPECTS = ("first", "last", "length", "output")
+
+
+def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Membership:
+    """Return the simplest description of a set of outputs among all that can occur.
+
+    Parameters
+    ----------
+    outputs : iterable of hashable
+        All outputs that can occur on either side.
+    inside : frozenset
+        Those that belong to the event.
+    side : {"left", "right"}
+        Where it is more likely.
+
+    Examples
+    --------
+    >>> event = simplest([(0, 1), (0, 2), (0, 2, 3)], frozenset({(0, 2), (0, 2, 3)}), "left")
+    >>> event.feature, event.values, event.prefix
+    ('first', frozenset({2}), 1)
+    """
+    known = list(outputs)
+    batch = batch_of_outputs(known)
+    lists = [group.entries[0] for group in batch.groups]
+    prefix = shared_prefix(lists)
+    aspects = LIST_ASPECTS if any(lists) else LIST_ASPECTS[-1:]
+    for aspect in aspects:
+        column = Column(aspect, prefix=prefix)
+        split: tuple[set[Hashable], set[Hashable]] = (set(), set())
+        for output, value in zip(known, batch.categories(column), strict=True):
+            split[output in inside].add(value)
+        if split[0].isdisjoint(split[1]):
+            return Membership(side, column, frozenset(split[1]))
+    raise AssertionError("the whole output tells outputs apart")
+
+
+def shared_prefix(lists: Sequence[tuple[Hashable, ...] | None]) -> int:
+    """Return how many leading entries all lists share; none where one is no list.
+
+    Examples
+    --------
+    >>> shared_prefix([(0, 1, 2), (0, 1), (0, 1, 3)]), shared_prefix([(1,), None])
+    (2, 0)
+    """
+    if not lists or None in lists:
+        return 0
+    shared = 0
+    for entries in zip(*(one for one in lists if one is not None), strict=False):
+        if any(entry != entries[0] for entry in entries):
+            break
+        shared += 1
+    return shared
+
+
+def _membership(body: Mapping[str, Any], side: Side) -> Membership:
+    """Return an event on categories, from this form or the one before it."""
+    kind, *rest = body["feature"].split()
+    if kind not in CATEGORIES:
+        raise KeyError(str(kind))
+    at = value_from_json(body.get("at", 0))
+    if rest:  # "order 5 7": the form before had the vertices in the name
+        vertices = tuple(map(int, rest))
+        at = vertices if kind == "order" else vertices[0]
+    column = Column(kind, tuple(body.get("path", ())), at, int(body["prefix"]))
+    values = frozenset(map(value_from_json, body["values"]))
+    if "path" not in body and kind == "output":
+        values = frozenset(whole_of(flatten(value)) for value in values)
+    return Membership(side, column, values)
+
+
+def column_json(column: Numbered) -> dict[str, Any]:
+    """Return the JSON form of a column."""
+    if isinstance(column, Coded):
+        values = [value_json(value) for value in column.values]
+        return {"coded": column_json(column.column), "values": values}
+    if isinstance(column, Crossed):
+        return {
+            "crossed": [column_json(one) for one in column.columns],
+            "edges": [list(edges) for edges in column.edges],
+        }
+    body: dict[str, Any] = {"aspect": column.aspect, "path": list(column.path)}
+    return {**body, "at": value_json(column.at), "prefix": column.prefix}
+
+
+def column_from_json(body: Mapping[str, Any]) -> Numbered:
+    """Return the column of a JSON form.
+
+    Raises
+    ------
+    KeyError
+        If something is missing or its aspect is unknown.
+    """
+    if "coded" in body:
+        inner = column_from_json(body["coded"])
+        if not isinstance(inner, Column):
+            raise KeyError("coded")
+        return Coded(inner, tuple(map(value_from_json, body["values"])))
+    if "crossed" in body:
+        first, second = map(column_from_json, body["crossed"])
+        one, other = (tuple(map(float, edges)) for edges in body["edges"])
+        if isinstance(first, Crossed) or isinstance(second, Crossed):
+            raise KeyError("crossed")
+        return Crossed((first, second), (one, other))
+    if body["aspect"] not in READERS and body["aspect"] not in CATEGORIES:
+        raise KeyError(str(body["aspect"]))
+    at = value_from_json(body["at"])
+    return Column(body["aspect"], tuple(body["path"]), at, int(body["prefix"]))
+
+
+def value_json(value: Any) -> Any:
+    """Return the JSON form of a category: tuples as lists, what JSON lacks by its kind's name."""
+    if isinstance(value, tuple):
+        return [value_json(item) for item in value]
+    if isinstance(value, Atom):
+        return {"kind": value.kind, "value": value_json(value.value)}
+    if isinstance(value, Whole):
+        return {"record": value_json(value.record)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
+    return value
+
+
+def value_from_json(body: Any) -> Any:
+    """Return the category of a JSON form."""
+    if isinstance(body, list):
+        return tuple(map(value_from_json, body))
+    if isinstance(body, Mapping):
+        if "kind" in body:
+            return Atom(str(body["kind"]), value_from_json(body["value"]))
+        if "record" in body:
+            return Whole(value_from_json(body["record"]))
+        if "float" in body:
+            return float(body["float"])
+        if "frozenset" in body:  # of the form before
+            return frozenset(map(value_from_json, body["frozenset"]))
+        return bytes.fromhex(body["bytes"])
+    return body

@@ -1,0 +1,450 @@
+"""One output as a record: its structure, and the kind and value of each leaf.
+
+A record holds everything that tells one output from another: ``1``, ``True`` and ``1.0`` have
+different kinds, ``(x,)`` and ``(x, None)`` different structures, and None, NaN, both infinities,
+both zeros and an exception's type are values like others. It is a function of that output alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import hashlib
+import math
+import numbers
+import types
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Set
+from functools import lru_cache
+from itertools import count, islice
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "NUMERIC",
+    "SCALAR",
+    "WIDE",
+    "Layout",
+    "Path",
+    "Record",
+    "Structure",
+    "Unreadable",
+    "failure",
+    "flatten",
+    "is_failure",
+    "layout",
+    "number_of",
+    "rest_of",
+    "sort_key",
+]
+
+#: None for a leaf, else what kind of container, its keys (None where they are 0, 1, ...), and the
+#: structures of what is in it.
+Structure: TypeAlias = tuple[str, tuple[Any, ...] | None, tuple[Any, ...]] | None
+
+#: Structure, kinds of the leaves and their values, in order.
+Record: TypeAlias = tuple[Structure, tuple[str, ...], tuple[Any, ...]]
+
+#: Keys and places that lead to a part of an output.
+Path: TypeAlias = tuple[str | int, ...]
+
+#: The structure of what is no container.
+SCALAR: Structure = None
+
+#: Whole numbers up to this are exact as float64.
+WIDE = 2**53
+
+#: Kinds whose values are float64 numbers already, or convert to one exactly.
+NUMERIC = frozenset({"float", "-0.0", "inf", "-inf", "int", "bool"})
+
+#: Deeper nesting, more leaves or longer iterators than these are refused; arrays beyond the last
+#: are summarised.
+MOST_DEEP, MOST_LEAVES, MOST_ENTRIES = 60, 200_000, 4096
+
+#: Entries of a summarised array that are kept.
+KEPT = 64
+
+#: Bits of a whole number beyond which it is kept in hexadecimal.
+MOST_BITS = 4096
+
+RAISES = "raises "
+
+FUNCTIONS: tuple[type, ...] = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+
+
+class Unreadable(TypeError):
+    """An output that cannot be taken apart."""
+
+
+def failure(error: BaseException) -> Record:
+    """Return the record of a run that raised: an observer sees the exception's type.
+
+    Examples
+    --------
+    >>> failure(KeyError(3))
+    (None, ('raises KeyError',), (None,))
+    """
+    return (SCALAR, (RAISES + type(error).__name__,), (None,))
+
+
+def is_failure(record: Record) -> bool:
+    """Return whether a record stands for a run that raised."""
+    return record[0] is None and record[1][0].startswith(RAISES)
+
+
+def flatten(output: Any) -> Record:
+    """Return the record of one output.
+
+    Parameters
+    ----------
+    output : Any
+        Numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, data frames,
+        dataclasses and other objects, of any nesting; an iterator is read to its end.
+
+    Returns
+    -------
+    tuple
+        Hashable; equal for two outputs if and only if nothing tells them apart. O(leaves).
+
+    Raises
+    ------
+    Unreadable
+        If it is nested or long beyond measure, or reading it raises.
+
+    Examples
+    --------
+    >>> flatten((1.5, None))
+    (('tuple', None, (None, None)), ('float', 'None'), (1.5, None))
+    >>> flatten({"a": True}) == flatten({"a": 1})
+    False
+    """
+    kind = type(output)
+    if kind is float:
+        leaf = _float(output)
+        return (SCALAR, (leaf[0],), (leaf[1],))
+    plain = kind is tuple and output and {int}.issuperset(map(type, output))
+    if plain and max(max(output), -min(output)).bit_length() <= MOST_BITS:
+        return (_flat("tuple", len(output)), _same("int", len(output)), output)
+    kinds: list[str] = []
+    values: list[Any] = []
+    try:
+        structure = _walk(output, kinds, values, 0)
+    except Unreadable:
+        raise
+    except RecursionError:
+        raise Unreadable(f"a {kind.__name__} nested too deeply to read") from None
+    except Exception as error:
+        raise Unreadable(
+            f"a {kind.__name__} that raises {type(error).__name__} when it is read"
+        ) from None
+    return (structure, tuple(kinds), tuple(values))
+
+
+@lru_cache(maxsize=4096)
+def _flat(kind: str, length: int) -> Structure:
+    return (kind, None, (SCALAR,) * length)
+
+
+@lru_cache(maxsize=4096)
+def _same(kind: str, length: int) -> tuple[str, ...]:
+    return (kind,) * length
+
+
+def _float(value: float) -> tuple[str, float | None]:
+    if value == 0.0:
+        return ("-0.0" if math.copysign(1.0, value) < 0 else "float", value)
+    if math.isfinite(value):
+        return ("float", value)
+    return ("nan", None) if value != value else ("inf" if value > 0 else "-inf", value)
+
+
+def _walk(output: Any, kinds: list[str], values: list[Any], depth: int) -> Structure:
+    """Append the leaves of a part of an output, and return its structure."""
+    leaf = _leaf(output)
+    if leaf is not None:
+        kinds.append(leaf[0])
+        values.append(leaf[1])
+        return SCALAR
+    if depth > MOST_DEEP:
+        raise Unreadable(f"something nested more than {MOST_DEEP} deep")
+    kind, keys, parts = _parts(output)
+    children = []
+    for part in parts:
+        children.append(_walk(part, kinds, values, depth + 1))
+        if len(values) > MOST_LEAVES:
+            raise Unreadable(f"something with more than {MOST_LEAVES:,} entries")
+    return (kind, keys, tuple(children))
+
+
+def _whole(value: int) -> tuple[str, Any]:
+    # int.__add__ gives a plain int, whatever a subclass makes of it.
+    plain = int.__add__(value, 0)
+    if plain.bit_length() > MOST_BITS:
+        return ("int", hex(plain))
+    return ("int", plain)
+
+
+#: From a type to its leaf, for those that need no more thought.
+LEAVES: dict[type, Callable[[Any], tuple[str, Any]]] = {
+    float: _float,
+    int: _whole,
+    bool: lambda value: ("bool", value),
+    type(None): lambda value: ("None", None),
+    str: lambda value: ("str", value),
+    bytes: lambda value: ("bytes", value),
+}
+
+
+def _leaf(value: Any) -> tuple[str, Any] | None:
+    """Return kind and value of what is no container, None for one that is."""
+    known = LEAVES.get(type(value))
+    if known is not None:
+        return known(value)
+    if isinstance(value, enum.Enum):
+        return (type(value).__name__, str(value.name))
+    if isinstance(value, np.generic):
+        return _numpy_scalar(value)
+    # A subclass may do what it likes with hash and comparison: its plain value is kept.
+    if isinstance(value, str):
+        return ("str", str.__str__(value))
+    if isinstance(value, int):
+        return _whole(value)
+    if isinstance(value, float):
+        return _float(float.__float__(value))
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return (type(value).__name__, bytes(value))
+    if isinstance(value, decimal.Decimal):
+        return ("Decimal", str(value))
+    if isinstance(value, fractions.Fraction):
+        return ("Fraction", str(value))
+    if isinstance(value, (datetime.date, datetime.time)):
+        return (type(value).__name__, value.isoformat())
+    if isinstance(value, datetime.timedelta):
+        return ("timedelta", f"{value.days} {value.seconds} {value.microseconds}")
+    if isinstance(value, (type, range, *FUNCTIONS)):
+        return (type(value).__name__, str(getattr(value, "__qualname__", value)))
+    return None
+
+
+def _numpy_scalar(value: Any) -> tuple[str, Any] | None:
+    if isinstance(value, np.longdouble):
+        if not np.isfinite(value) or value == np.longdouble(float(value)):
+            kind, plain = _float(float(value))
+            return (kind, plain)
+        return ("longdouble", "/".join(map(str, value.as_integer_ratio())))
+    if isinstance(value, np.void):
+        return None if value.dtype.names else ("bytes", value.tobytes())
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return (type(value).__name__, str(value))
+    if isinstance(value, np.complexfloating):
+        return None
+    return _leaf(value.item())
+
+
+Parts: TypeAlias = tuple[str, tuple[Any, ...] | None, Any]
+
+
+def _parts(output: Any) -> Parts:
+    """Return the kind of a container, its keys, and what is in it."""
+    kind = type(output)
+    if kind is tuple or kind is list or isinstance(output, deque):
+        return kind.__name__, None, output
+    if isinstance(output, Mapping):
+        return kind.__name__, tuple(map(_step, output)), output.values()
+    if isinstance(output, Set):
+        return kind.__name__, None, sorted(output, key=lambda item: sort_key(flatten(item)))
+    if isinstance(output, np.ndarray):
+        return _array(output)
+    if isinstance(output, numbers.Complex):  # real numbers are leaves
+        return "complex", ("real", "imag"), (float(output.real), float(output.imag))
+    if isinstance(output, tuple):
+        fields = getattr(output, "_fields", None)
+        return kind.__name__, None if fields is None else tuple(fields), tuple(output)
+    if isinstance(output, list):
+        return kind.__name__, None, list(output)
+    if dataclasses.is_dataclass(output):
+        names = tuple(field.name for field in dataclasses.fields(output))
+        return kind.__name__, names, [getattr(output, name) for name in names]
+    if isinstance(output, BaseException):
+        return kind.__name__, None, output.args
+    if isinstance(output, Iterator):
+        read = list(islice(output, MOST_LEAVES + 1))
+        if len(read) > MOST_LEAVES:
+            raise Unreadable(f"a {kind.__name__} that gives more than {MOST_LEAVES:,} items")
+        return kind.__name__, None, read
+    return _object(output)
+
+
+def _object(output: Any) -> Parts:
+    """Take apart what other libraries return, else any object by its attributes."""
+    kind = type(output)
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas" and hasattr(output, "items"):
+        keys = tuple(_step(key) for key, _ in output.items())
+        if kind.__name__ == "DataFrame":
+            columns = [column.to_numpy() for _, column in output.items()]
+            return kind.__name__, (*keys, "index"), [*columns, output.index.to_numpy()]
+        return kind.__name__, (*keys, "index"), [*output.to_numpy(), output.index.to_numpy()]
+    if library == "pandas" and hasattr(output, "to_numpy"):
+        return kind.__name__, None, output.to_numpy()
+    if library == "scipy" and hasattr(output, "tocoo"):
+        ends = output.tocoo()
+        rows = [(int(i), int(j), x) for i, j, x in zip(*ends.coords, ends.data, strict=True)]
+        return kind.__name__, ("shape", "entries"), (tuple(ends.shape), sorted(rows))
+    if library == "networkx" and hasattr(output, "edges"):
+        return kind.__name__, ("nodes", "edges"), (set(output.nodes), set(output.edges))
+    if hasattr(output, "__dict__"):
+        names = tuple(vars(output))
+    else:
+        names = tuple(name for name in getattr(kind, "__slots__", ()) if hasattr(output, name))
+    return kind.__name__, names, [getattr(output, name) for name in names]
+
+
+def _array(output: npt.NDArray[Any]) -> Parts:
+    kind = f"array {output.dtype.str} {output.shape}"
+    if output.dtype.kind == "M" or output.dtype.kind == "m":
+        output = output.astype(np.int64)
+    flat = output.ravel()
+    if flat.size <= MOST_ENTRIES:
+        # An array of long doubles has to keep them; a list would not.
+        return kind, None, list(flat) if output.dtype.char in "gG" else flat.tolist()
+    values = flat if flat.dtype.kind in "biuf" else np.arange(0.0)
+    digest = hashlib.sha256(np.ascontiguousarray(output).tobytes()).hexdigest()
+    sums = [float(f(values)) if values.size else 0.0 for f in (np.sum, np.min, np.max, np.std)]
+    names = ("sum", "least", "greatest", "spread", "digest", *range(KEPT))
+    return kind, names, [*sums, digest, *flat[:KEPT].tolist()]
+
+
+def _step(key: Any) -> str | int:
+    """Return a key as a step of a path."""
+    if type(key) is str or type(key) is int:
+        return key
+    structure, kinds, values = flatten(key)
+    return str(values[0]) if structure is None and kinds[0] == "str" else repr((kinds, values))
+
+
+def sort_key(record: Record) -> tuple[str, tuple[Any, ...], str]:
+    """Return what records are put in order by: the same whatever came first.
+
+    Examples
+    --------
+    >>> sorted([flatten(2), flatten(10), flatten(1)], key=sort_key)[0][2]
+    (1,)
+    """
+    structure, kinds, values = record
+    numeric = all(kind in NUMERIC for kind in kinds) and not any(
+        type(value) is str for value in values
+    )
+    return repr((structure, kinds)), values if numeric else (), "" if numeric else repr(values)
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where the parts of a structure are.
+
+    Attributes
+    ----------
+    leaves : dict of Path to int
+        Number of each leaf.
+    containers : dict of Path to tuple
+        Kind, number of parts and keys of each container.
+    """
+
+    leaves: dict[Path, int]
+    containers: dict[Path, tuple[str, int, tuple[Any, ...] | None]]
+
+
+@lru_cache(maxsize=8192)
+def layout(structure: Structure) -> Layout:
+    """Return where the parts of a structure are.
+
+    Examples
+    --------
+    >>> layout(flatten({"a": (1, 2)})[0]).leaves
+    {('a', 0): 0, ('a', 1): 1}
+    """
+    found, number = Layout({}, {}), count()
+
+    def place(part: Structure, path: Path) -> None:
+        if part is None:
+            found.leaves[path] = next(number)
+            return
+        kind, keys, children = part
+        found.containers[path] = (kind, len(children), keys)
+        for key, child in zip(keys or range(len(children)), children, strict=True):
+            place(child, (*path, key))
+
+    place(structure, ())
+    return found
+
+
+def number_of(kind: str, value: Any) -> float:
+    """Return the number a leaf stands for, as near as float64 comes; nan where it is none.
+
+    Examples
+    --------
+    >>> number_of("int", 3), number_of("Fraction", "1/4"), number_of("None", None)
+    (3.0, 0.25, nan)
+    """
+    if kind in NUMERIC:
+        if type(value) is str:
+            return -math.inf if value.startswith("-") else math.inf
+        try:
+            return float(value)
+        except OverflowError:
+            return math.copysign(math.inf, value)
+    exact = _exact(kind, value)
+    if exact is None:
+        return math.nan
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
+def rest_of(kind: str, value: Any) -> float:
+    """Return what :func:`number_of` leaves out of a number, nan where there is no number.
+
+    Examples
+    --------
+    >>> rest_of("int", 2**53 + 1), rest_of("float", 0.5)
+    (1.0, 0.0)
+    """
+    if kind != "int" and kind in NUMERIC:
+        return 0.0
+    exact = _exact(kind, value)
+    if exact is None:
+        return math.nan
+    near = number_of(kind, value)
+    if math.isinf(near):  # a logarithm is as good an order as any
+        return math.copysign(math.log2(abs(exact.numerator)), exact)
+    return float(exact - fractions.Fraction(near))
+
+
+def _exact(kind: str, value: Any) -> fractions.Fraction | None:
+    if kind == "int":
+        return fractions.Fraction(int(value, 16) if type(value) is str else value)
+    if kind in ("Decimal", "Fraction", "longdouble"):
+        try:
+            if kind == "Decimal" and abs(decimal.Decimal(value).adjusted()) > MOST_BITS:
+                return None
+            return fractions.Fraction(value)
+        except (ValueError, ArithmeticError):
+            return None
+    if kind in ("date", "datetime", "timedelta"):
+        return fractions.Fraction(_seconds(kind, value))
+    return None
+
+
+def _seconds(kind: str, value: str) -> float:
+    if kind == "timedelta":
+        days, seconds, micro = map(int, value.split())
+        return 86400.0 * days + seconds + micro / 1e6
+    moment = datetime.datetime.fromisoformat(value)
+    start = datetime.datetime(1970, 1, 1, tzinfo=moment.tzinfo)
+    return (moment - start).total_seconds()

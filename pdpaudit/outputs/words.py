@@ -1,0 +1,221 @@
+"""Say in words when an output belongs to an event."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+
+from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Whole
+from pdpaudit.outputs.events import Event, Membership, Score
+from pdpaudit.outputs.records import NUMERIC, Path
+
+__all__ = ["Vocabulary", "event_words", "list_names", "shown"]
+
+#: Names shown in a sentence before the rest is counted, and characters of one.
+SHOWN, MOST = 4, 60
+
+#: What is said of some kinds of leaves; any other is "a" and its name.
+KINDS = {
+    "float": "a number",
+    "-0.0": "negative zero",
+    "nan": "not a number",
+    "inf": "infinite",
+    "-inf": "minus infinity",
+    "int": "a whole number",
+    "bool": "a truth value",
+    "None": "None",
+    "str": "a text",
+    "absent": "missing",
+}
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What outputs and their entries are called.
+
+    Attributes
+    ----------
+    name : callable
+        Gives a whole number in a list its name.
+    done : str
+        What happened to those in a list, "found" for a search; empty where lists are of anything.
+    number : str
+        What an output is, where it is a single number.
+    """
+
+    name: Callable[[int], str] = str
+    done: str = ""
+    number: str = "the output"
+
+
+def list_names(names: Iterable[str], shown: int = SHOWN) -> str:
+    """Return names as a set in a sentence, a long one cut and counted.
+
+    Examples
+    --------
+    >>> list_names(["Cosette", "Marius"]), list_names("abcdefg", shown=2), list_names([])
+    ('{Cosette, Marius}', '{a, b and 5 more}', '{nobody}')
+    """
+    known = list(names)
+    if not known:
+        return "{nobody}"
+    if len(known) <= shown:
+        return "{" + ", ".join(known) + "}"
+    return "{" + ", ".join(known[:shown]) + f" and {len(known) - shown} more}}"
+
+
+def shown(value: Hashable, name: Callable[[int], str] = str) -> str:
+    r"""Return a category as it is shown: printable and not too long.
+
+    Examples
+    --------
+    >>> shown((3, Atom("None", None))), shown("\ud800")
+    ('{3, None}', "'\\ud800'")
+    """
+    text = _plain(value, name)
+    text = text if text.isprintable() else ascii(text)
+    return text if len(text) <= MOST else text[: MOST - 3] + "..."
+
+
+def _plain(value: Hashable, name: Callable[[int], str]) -> str:
+    if isinstance(value, tuple):
+        return list_names([_plain(item, name) for item in value])
+    if type(value) is int:
+        return name(value)
+    if isinstance(value, Atom):
+        if value.kind in KINDS or isinstance(value.value, bytes):
+            return KINDS["nan"] if value.kind == "nan" else repr(value.value)
+        return value.kind if value.value is None else f"{value.kind} {value.value}"
+    if isinstance(value, Whole):
+        structure, _, values = value.record
+        kind = structure[0] if structure else ""
+        return f"{kind}({', '.join(map(str, values))})"
+    return str(value)
+
+
+def event_words(event: Event, words: Vocabulary) -> str:
+    """Say when an output belongs to an event.
+
+    Examples
+    --------
+    >>> from pdpaudit.outputs import Column
+    >>> event = Membership("left", Column("first"), frozenset({4}))
+    >>> event_words(event, Vocabulary(done="examined"))
+    '4 is examined first'
+    >>> event_words(event, Vocabulary())
+    'the first entry is 4'
+    >>> event_words(Membership("left", Column("output"), frozenset({4})), Vocabulary())
+    'the output is 4'
+    """
+    if isinstance(event, Membership):
+        return _membership(event, words)
+    if isinstance(event, Score):
+        names = list(dict.fromkeys(_column(term.column, words) for term in event.terms))
+        if len(names) > 4:
+            names = [*names[:3], f"{len(names) - 3} more columns"]
+        listed = ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
+        return f"a score of {listed} is at least {event.threshold:.6g}"
+    column = _column(event.column, words)
+    if event.low == event.high:
+        return f"{column} is {event.low:.6g}"
+    ends = [f"at least {event.low:.6g}"] if event.low > -math.inf else []
+    ends += [f"at most {event.high:.6g}"] if event.high < math.inf else []
+    return f"{column} is {' and '.join(ends) or 'a number'}"
+
+
+def _it(path: Path, words: Vocabulary) -> str:
+    """Return what is at a path; entries are counted from 1."""
+    if not path:
+        return words.number
+    steps = [f'"{step}"' if isinstance(step, str) else str(step + 1) for step in path]
+    text = f"entry {', '.join(steps)}"
+    return text if text.isprintable() else ascii(text)
+
+
+def _column(column: Numbered, words: Vocabulary) -> str:
+    if isinstance(column, Crossed):
+        return " with ".join(_column(one, words) for one in column.columns)
+    if isinstance(column, Coded):
+        inner = column.column
+        if inner.aspect in ("structure", "output"):
+            return f"the {inner.aspect}"
+        kind = {"kind": "the kind of ", "keys": "the keys of ", "template": "the text of "}
+        return kind.get(inner.aspect, "") + _it(inner.path, words)
+    at = column.at
+    if column.aspect == "place":
+        at = shown(column.at, words.name)
+    elif column.aspect in ("step", "embedded", "byte"):
+        at = int(column.at) + 1
+    elif column.aspect == "above":
+        at = f"{column.at:.6g}"
+    it = "the list" if column.aspect == "length" and not column.path else _it(column.path, words)
+    return ORDERED[column.aspect].format(it=it, at=at)
+
+
+def _membership(event: Membership, words: Vocabulary) -> str:
+    column, values = event.column, sorted(event.values, key=repr)
+    after = "" if column.prefix <= 1 else f" after the first {column.prefix}"
+    done = words.done
+    match column.aspect:
+        case "kind":
+            return _kinds(_it(column.path, words), values)
+        case "first" | "last":
+            return _ends(column.aspect, values, after, words)
+        case "finds":
+            absent = "" if True in event.values else "not "
+            return f"{shown(column.at, words.name)} is {absent}{done or 'in the list'}"
+        case "order":
+            one, other = column.at
+            return " or ".join(_order(value, one, other, words) for value in values)
+        case "begins":
+            what = f"{column.at} {done}" if done else f"{column.at} entries"
+            return f"the first {what}{after} are {_few(values, words, 2)}"
+        case "length":
+            what = f"the number {done}{after}" if done else f"the number of entries{after}"
+            return f"{what} is {_few(values, Vocabulary())}"
+        case "keys" | "structure" | "template":
+            parts = {"keys": "the keys of ", "template": "the text without numbers of "}
+            it = parts.get(column.aspect, "the structure of ") + _it(column.path, words)
+            return f"{it} is {_few(values, Vocabulary(), 2)}"
+    names = words if done else Vocabulary()
+    return f"{_it(column.path, words)}{after} is {_few(values, names, 2)}"
+
+
+def _few(values: list[Hashable], words: Vocabulary, most: int = SHOWN) -> str:
+    names = [shown(value, words.name) for value in values]
+    return names[0] if len(names) == 1 else "one of " + list_names(names, most)
+
+
+def _kinds(it: str, kinds: list[Hashable]) -> str:
+    """Say what kind of thing something is."""
+    raised = [str(kind).removeprefix("raises ") for kind in kinds if str(kind).startswith("raises")]
+    others = [KINDS.get(str(kind), f"a {kind}") for kind in kinds if str(kind) not in NUMERIC]
+    others = [one for one in others if not one.startswith("a raises")]
+    if any(kind in NUMERIC for kind in kinds):
+        plain = [KINDS[str(kind)] for kind in kinds if kind in NUMERIC]
+        others += plain if len(kinds) == 1 else list(dict.fromkeys(plain))
+    parts = [f"{it} is {' or '.join(others)}"] if others else []
+    return " or ".join([f"it raises {' or '.join(raised)}"] * bool(raised) + parts)
+
+
+def _ends(which: str, values: list[Hashable], after: str, words: Vocabulary) -> str:
+    entries = [value for value in values if value is not None]
+    names = [shown(value, words.name) for value in entries]
+    if not words.done:
+        parts = [f"the {which} entry{after} is {_few(entries, words)}"] if entries else []
+        return " or ".join([*parts, *(["there is no entry" + after] * (None in values))])
+    parts = [f"nobody more is {words.done}{after}"] if None in values else []
+    if names:
+        who = names[0] if len(names) == 1 else "one of " + list_names(names)
+        parts.insert(0, f"{who} is {words.done} {which}{after}")
+    return " or ".join(parts)
+
+
+def _order(first: Hashable, one: Hashable, other: Hashable, words: Vocabulary) -> str:
+    names = {entry: shown(entry, words.name) for entry in (one, other)}
+    done = words.done or "in the list"
+    if first is None:
+        return f"neither {names[one]} nor {names[other]} is {done}"
+    second = other if first == one else one
+    return f"{names[first]} is {done} before {names[second]}, or without"
