@@ -20,8 +20,9 @@ __all__ = ["Candidates", "Sample", "candidates"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-#: Leaves looked at one by one, numbers looked at in one text, and bytes in one byte string.
-MOST_PATHS, MOST_EMBEDDED, MOST_BYTES = 64, 8, 16
+#: Leaves looked at one by one, numbers looked at in one text, and characters there; these where
+#: there are more texts than that.
+MOST_PATHS, MOST_EMBEDDED, MOST_BYTES, MANY_TEXTS = 64, 8, 16, 100
 
 #: Rows looked at to see whether values repeat, and how often they must.
 SAMPLED, REPEATED = 1000, 0.5
@@ -137,7 +138,8 @@ class _Leaf:
     texts: set[Any] = field(default_factory=set)
     wide: bool = False
     embedded: int = 0
-    bytes: int = 0
+    longest: int = 0
+    values: set[Hashable] = field(default_factory=set)
     lengths: set[int] = field(default_factory=set)
 
 
@@ -181,13 +183,14 @@ def candidates(sample: Sample) -> Candidates:
             numbers.append(Column("rest", path))
         if leaf.texts:
             categories += [Column("value", path)]
-            if leaf.embedded or leaf.bytes:
+            if leaf.embedded:
                 categories.append(Column("template", path))
             if len(leaf.lengths) > 1:
                 numbers.append(Column("length", path))
             count = min(leaf.embedded, MOST_EMBEDDED)
             numbers += [Column("embedded", path, i) for i in range(count)]
-            numbers += [Column("byte", path, i) for i in range(min(leaf.bytes, MOST_BYTES))]
+            if len(leaf.values) > MANY_TEXTS:
+                numbers += [Column("byte", path, i) for i in range(min(leaf.longest, MOST_BYTES))]
         elif numeric and "int" in leaf.kinds:
             categories.append(Column("value", path))
     for path, forms in containers.items():
@@ -233,8 +236,9 @@ def _look(leaf: _Leaf, group: Any, path: Path) -> None:
             if isinstance(value, (str, bytes)):
                 leaf.lengths.add(len(value))
                 leaf.embedded = max(leaf.embedded, len(embedded_numbers(value)))
-            if isinstance(value, bytes):
-                leaf.bytes = max(leaf.bytes, len(value))
+                leaf.longest = max(leaf.longest, len(value))
+                if len(leaf.values) <= MANY_TEXTS:
+                    leaf.values.add(value)
 
 
 def _most_different(sample: Sample, columns: list[Column]) -> list[Column]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.outputs import Column, Draws, Membership, Range, Side
+from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
 
 from .candidates import REPEATS, Candidates, Sample, candidates
 from .sweeping import Choice, apart
@@ -26,8 +26,8 @@ THRESHOLDS = 64
 #: Entries of lists whose presence is looked at, and of whose order any two are.
 MOST_ENTRIES, MOST_ORDERED = 48, 12
 
-#: Events kept beside the best, and cuts kept of one column.
-OTHERS, EACH = 14, 3
+#: Events of each kind kept beside the best, and cuts kept of one column.
+OTHERS, EACH = 5, 3
 
 #: A less simple event must promise so much more.
 WORTH = 0.002
@@ -88,8 +88,19 @@ def choose_event(
         # The simple come first: a less simple event must promise clearly more.
         if one.expected > best.expected + WORTH * abs(best.expected):
             best = one
-    others = sorted((one for one in found if one is not best), key=lambda one: -one.expected)
-    return Choice(best.event, best.expected, tuple(others[:OTHERS]))
+    return Choice(best.event, best.expected, tuple(_others(found, best)))
+
+
+def _others(found: list[Choice], best: Choice) -> list[Choice]:
+    """Return the best others of each kind: many that look at the same would leave no room."""
+    kept: list[Choice] = []
+    kinds: Counter[int] = Counter()
+    for one in sorted(found, key=lambda one: -round(one.expected, 9)):
+        kind = min(complexity(one.event), 2)
+        if one is not best and kinds[kind] < OTHERS:
+            kinds[kind] += 1
+            kept.append(one)
+    return kept
 
 
 def _by_categories(sample: Sample, columns: Candidates, aim: Aim) -> list[Choice]:

@@ -27,7 +27,7 @@ from scipy import optimize, sparse, special
 
 from pdpaudit.evidence.aim import Aim
 from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
-from pdpaudit.outputs.columns import MOST_PATTERN, Numbered
+from pdpaudit.outputs.columns import MOST_PATTERN, Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
 from .calibrating import Curve, blended, calibrated
@@ -69,9 +69,10 @@ RIDGE = 3.0
 #: Rows looked at to see what is worth computing, and rows that quantiles are read off.
 SEEN, POOLED = 4000, 20_000
 
-#: Categories of one column that have a weight of their own, columns whose pairs are looked at, and
-#: cells of each there.
-MOST_CODED, MOST_CROSSED, CROSSED = 64, 6, 4
+#: Categories of one column that have a weight of their own, columns whose pairs are looked at,
+#: pairs that are kept, and where each number is cut for them.
+MOST_CODED, MOST_CROSSED, CROSSED = 64, 24, 2
+RANGE_CUTS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def choose_regions(
@@ -202,7 +203,9 @@ def _some_rows(sample: Sample) -> Floats | None:
         some = group.matrix[:SEEN].astype(np.float64)
         fill = np.full((len(some), widest - some.shape[1]), np.nan)
         rows = np.concatenate([rows, np.concatenate([some, fill], axis=1)])
-    return None if np.isnan(rows).all() else rows
+    numeric = ~np.isnan(rows).all(axis=0)
+    # Of one number alone there is nothing to compute, whatever stands beside it.
+    return rows if numeric.sum() > 1 else None
 
 
 def _repeats(parts: list[Floats]) -> bool:
@@ -291,27 +294,50 @@ def _kinds(table: _Table, thorough: bool) -> list[Kind]:
         kinds.append(("step", [*table.simple[:1], *steps, *table.coded], cells))
     if thorough:
         kinds += [("cells", table.columns, CELLS[0]), ("ramps", table.columns, RAMP)]
-        kinds += [("crossed", [pair], 0) for pair in _pairs(table)]
+    kinds += [("crossed", [pair], 0) for pair in _pairs(table)]
     return kinds
 
 
 def _pairs(table: _Table) -> list[Numbered]:
-    """Return pairs of columns, each cut into a few ranges."""
+    """Return the pairs of columns, each cut into a few ranges, whose tables differ most."""
     some: list[Column | Coded] = [*table.coded]
     some = [*some, *table.simple][:MOST_CROSSED]
-    edges = []
-    for column in some:
-        if isinstance(column, Coded):
-            # Codes are 0, 1, ...: the first have cells of their own.
-            edges.append(tuple(np.arange(0.5, min(len(column.values), 8) - 1).tolist()))
-            continue
-        pooled = table.pooled(column)
-        cuts = np.unique(np.quantile(pooled, np.arange(1, CROSSED) / CROSSED, method="nearest"))
-        edges.append(tuple(cuts.tolist()) if len(pooled) else ())
-    return [
-        Crossed((some[i], some[j]), (edges[i], edges[j]))
-        for i, j in combinations(range(len(some)), 2)
+    edges = [_ranges(table, column) for column in some]
+    weights = [np.concatenate(table.weights[2 * side : 2 * side + 2]) for side in (0, 1)]
+    codes = [
+        [
+            cut_at(np.concatenate(table.numbers(column)[2 * side : 2 * side + 2]), cuts)
+            for side in (0, 1)
+        ]
+        for column, cuts in zip(some, edges, strict=True)
     ]
+    apart = []
+    for i, j in combinations(range(len(some)), 2):
+        wide = len(edges[j]) + 2
+        cells = (len(edges[i]) + 2) * wide
+        p, q = (
+            np.bincount(codes[i][side] * wide + codes[j][side], weights[side], minlength=cells)
+            / weights[side].sum()
+            for side in (0, 1)
+        )
+        known = p + q > 0
+        far = float(((p - q)[known] ** 2 / (p + q)[known]).sum())
+        apart.append((-round(far, 9), i, j))
+    return [
+        Crossed((some[i], some[j]), (edges[i], edges[j])) for _, i, j in sorted(apart)[:CROSSED]
+    ]
+
+
+def _ranges(table: _Table, column: Column | Coded) -> tuple[float, ...]:
+    """Return where a column is cut to be looked at together with another."""
+    if isinstance(column, Coded):
+        # Codes are 0, 1, ...: the first have cells of their own.
+        return tuple(np.arange(0.5, min(len(column.values), 8) - 1).tolist())
+    pooled = table.pooled(column)
+    if not len(pooled):
+        return ()
+    cuts = np.unique(np.quantile(pooled, RANGE_CUTS, method="nearest"))
+    return tuple(cuts.tolist())
 
 
 #: A column, with edges and numbers that have cells of their own.

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ import numpy as np
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found, by_score, climb, empty_halves
 from pdpaudit.audit.ladder import ladder
+from pdpaudit.audit.power import Rehearsal
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.evidence.aim import Aim
 from pdpaudit.outputs import Draws, Event, Several, complexity
 from pdpaudit.registry import registered
-from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits
+from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 
 __all__ = ["Discovery"]
 
@@ -32,8 +34,9 @@ SINGLE = 1.0
 BATCHED_LEAST, BATCHED_MOST = 1.0, 10.0
 ARMS_PER_SAMPLE = 12
 
-#: Fewest runs a side that tell arms apart at all.
-FEWEST_RUNS = 200
+#: Fewest runs a side that tell arms apart, and of a first look where there are too many arms: what
+#: differs always is seen in a few runs.
+FEWEST_RUNS, LEAST_RUNS = 200, 16
 
 #: How sharply each round of halving cuts, where there are few arms and where there are many, and
 #: how many are left at the end.
@@ -93,6 +96,8 @@ class Discovery:
         self._until = math.inf if limit is None else time.monotonic() + limit
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
+        self._pool: Draws | None = None
+        self._first: tuple[int, float] = (0, -math.inf)
 
     def check_repeatable(self, arm: Arm) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
@@ -137,9 +142,7 @@ class Discovery:
             If the mechanism refused every input.
         """
         runs = self._runs_a_side(len(arms))
-        arms = list(arms)[: self.run.plan.tries]
-        if len(arms) * FEWEST_RUNS * 2 > runs:
-            arms = arms[: max(1, runs // (2 * FEWEST_RUNS))]
+        arms = self._wide_look(list(arms)[: self.run.plan.tries], runs)
         cut = CUT_FEW if len(arms) <= FEW else CUT_MANY
         rounds = max(1, math.ceil(math.log(len(arms) / LEFT, cut)))
         climbs = arms[0].pair is not None
@@ -153,6 +156,7 @@ class Discovery:
             if not measured:
                 break
             keep = max(LEFT, math.ceil(len(measured) / cut))
+            self._stays_in(measured, keep, each)
             dropped = [*measured[keep:], *dropped]
             for one in measured[keep:]:
                 one.halves = empty_halves()
@@ -169,30 +173,75 @@ class Discovery:
         found = by_score(climb(found[0], found, measure, MOVES, self.run.plan.seed))
         finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
         each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
-        for one in finalists:
+        lucky = stream(self.run.plan.seed, "power", "pair").integers(len(finalists))
+        for number, one in enumerate(finalists):
+            if number == lucky:
+                self._pool = Draws()
+                for half in one.halves[0]:
+                    self._pool.update(half)
             self._test(one, each)
         return [one for one in by_score(finalists) + dropped if one.runs]
 
+    def _wide_look(self, arms: list[Arm], runs: int) -> list[Arm]:
+        """Return the arms that the runs suffice for, after a short look at as many as possible."""
+        if len(arms) * FEWEST_RUNS * 2 <= runs:
+            return arms
+        arms = arms[: max(1, runs // (2 * LEAST_RUNS))]
+        each = max(LEAST_RUNS, runs // (2 * len(arms)))
+        measured = by_score(one for one in map(Found, arms) if self._measure(one, each))
+        keep = max(LEFT, runs // (2 * FEWEST_RUNS))
+        self._stays_in(measured, keep, each)
+        found = measured[:keep]
+        self._forget(found)
+        return [one.arm for one in found] or arms[:keep]
+
+    def _stays_in(self, measured: Sequence[Found], keep: int, each: int) -> None:
+        """Note what it took to stay in after the first round."""
+        if self._first[0] == 0:
+            needed = measured[keep - 1].score if len(measured) > keep else -math.inf
+            self._first = (each, needed)
+
     def best_event(self, one: Found, claim: PrivacyClaim) -> tuple[Event, float]:
         """Return the tested event of an arm that promises most for a claim, and what."""
+        place, promised = self.pick(claim, one.events, one.tested, one.tests)
+        return one.events[place], promised
+
+    def pick(
+        self, claim: PrivacyClaim, events: list[Event], tested: list[tuple[int, int]], tests: int
+    ) -> tuple[int, float]:
+        """Return the place of the event that promises most by its test, and what.
+
+        People must be able to check it, so it is the simplest that promises nearly as much, and
+        nearly as much beyond the claim.
+        """
         sides = [
             (x, y) if event.side == "left" else (y, x)
-            for event, (x, y) in zip(one.events, one.tested, strict=True)
+            for event, (x, y) in zip(events, tested, strict=True)
         ]
         ours, theirs = np.array(sides, dtype=np.float64).T
-        expected = self._aim(claim, TESTED).expected(ours, one.tests, theirs, one.tests)
+        expected = self.aim(claim, TESTED).expected(ours, tests, theirs, tests)
         best = float(expected.max())
-        # People must be able to check it: the simplest event that promises nearly as much, and
-        # nearly as much beyond the claim.
         least = best - SIMPLER * abs(best)
         if best > claim.epsilon:
             least = max(least, best - BEYOND * (best - claim.epsilon))
-        near = [i for i in range(len(expected)) if expected[i] >= least]
-        pick = min(near, key=lambda i: (complexity(one.events[i]), -expected[i].round(9), i))
-        return one.events[pick], float(expected[pick])
+        near = [i for i in range(len(events)) if expected[i] >= least]
+        place = min(near, key=lambda i: (complexity(events[i]), -expected[i].round(9), i))
+        return place, float(expected[place])
 
-    def _aim(self, claim: PrivacyClaim, caution: float) -> Aim:
-        return Aim(self.run.plan.size, self.alpha, claim.delta, caution)
+    def rehearsal(self, claim: PrivacyClaim, found: Sequence[Found]) -> Rehearsal | None:
+        """Return what was done, to be done again on planted leaks."""
+        tested = [one for one in found if one.tests]
+        if self._pool is None or not tested:
+            return None
+        return Rehearsal(
+            pool=self._pool,
+            first=self._first,
+            runs=len(self._pool),
+            tests=tested[0].tests,
+            other=max(self.best_event(one, claim)[1] for one in tested),
+            choose=self._choose,
+            pick=partial(self.pick, claim),
+        )
 
     def _runs_a_side(self, arms: int) -> int:
         size = self.run.plan.size
@@ -231,7 +280,7 @@ class Discovery:
             return False
         left, right = (self._pools[key] for key in self._keys(one.arm))
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
-        aim = self._aim(self.claims[0], COMPARING)
+        aim = self.aim(self.claims[0], COMPARING)
         one.score = self._choose(*one.halves, aim, thorough=False).expected
         return True
 
@@ -293,7 +342,7 @@ class Discovery:
         if one.score == -math.inf:
             return
         for delta in dict.fromkeys(claim.delta for claim in self.claims):
-            aim = self._aim(replace(self.claims[0], delta=delta), CHOOSING)
+            aim = self.aim(replace(self.claims[0], delta=delta), CHOOSING)
             choice = self._choose(*one.halves, aim)
             one.events += [choice.event, *(other.event for other in choice.others)]
         number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))

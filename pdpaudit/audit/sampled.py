@@ -7,7 +7,7 @@ confirmed on fresh samples, drawn once.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.climbing import Found
-from pdpaudit.audit.discovery import Discovery
+from pdpaudit.audit.discovery import CHOOSING, Discovery
 from pdpaudit.audit.inference import by_counts
 from pdpaudit.audit.looking import (
     draw_in_looks,
@@ -27,13 +27,14 @@ from pdpaudit.audit.looking import (
 )
 from pdpaudit.audit.paired import draw_in_pairs
 from pdpaudit.audit.plan import Plan
+from pdpaudit.audit.power import confirmed, measured_power
 from pdpaudit.audit.telling import Run, statement, stopped, told
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.evidence import Betting, ErrorBudget, detectable, lower_bound
-from pdpaudit.evidence.sequential import Known, Wager
+from pdpaudit.evidence.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.results import ClaimResult, Status
-from pdpaudit.sampling import Hits, Misbehaviour
+from pdpaudit.sampling import Hits, Misbehaviour, stream
 
 __all__ = ["by_samples", "verdict"]
 
@@ -96,7 +97,7 @@ def by_samples(
     return found, results
 
 
-def verdict(claimed: float, lower: float, detectable_epsilon: float) -> Status:
+def verdict(claimed: float, lower: float, detectable_epsilon: float | None) -> Status:
     """Return the status of a claim tested on samples.
 
     ``inconclusive`` is a claim that stands only because the test was blind: it would not have
@@ -109,7 +110,8 @@ def verdict(claimed: float, lower: float, detectable_epsilon: float) -> Status:
     """
     if lower > claimed:
         return "violated"
-    return "not_rejected" if detectable_epsilon <= 2 * claimed + 0.5 else "inconclusive"
+    seen = detectable_epsilon is not None and detectable_epsilon <= 2 * claimed + 0.5
+    return "not_rejected" if seen else "inconclusive"
 
 
 @dataclass
@@ -150,7 +152,7 @@ class _Confirmation:
             if not getattr(self.run.mechanism, "repeatable", True):
                 return self._in_pairs(chosen)
             if plan.sequential:
-                return self._in_looks(chosen)
+                return self._in_looks(chosen, found)
             draw_sides(
                 self.run.mechanism,
                 chosen.inputs,
@@ -170,10 +172,32 @@ class _Confirmation:
         lower = lower_bound(
             x, size, y, size, self.discovery.alpha, self.claim.delta, method=plan.method
         )
-        seen = _power(plan, self.claim, self.discovery.alpha, y / size)
-        return self._told(chosen, float(lower), seen)
+        if lower > self.claim.epsilon:
+            return self._told(chosen, float(lower), None)
+        least = _power(plan, self.claim, self.discovery.alpha, y / size)
+        # The score method differs from the exact one by less than the steps of this search.
+        method = "score" if plan.method == "exact" and size >= POWER_BY_SCORE else plan.method
+        chance = confirmed(size, self.discovery.alpha, self.claim, method)
+        return self._told(chosen, float(lower), self._measured(found, least, chance))
 
-    def _in_looks(self, chosen: _Chosen) -> ClaimResult:
+    def _measured(
+        self, found: Sequence[Found], least: float, chance: Callable[[float, float], float]
+    ) -> float:
+        """Return the loss that would have been found, by planting leaks of it."""
+        rehearsal = self.discovery.rehearsal(self.claim, found)
+        if rehearsal is None:
+            return math.inf
+        self.run.watcher.stage("measuring what would have been found", 0)
+        return measured_power(
+            rehearsal,
+            self.claim,
+            self.discovery.aim(self.claim, CHOOSING),
+            chance,
+            least,
+            stream(self.run.plan.seed, "power", self.number),
+        )
+
+    def _in_looks(self, chosen: _Chosen, found: Sequence[Found]) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
         plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
         known = chosen.known
@@ -194,7 +218,15 @@ class _Confirmation:
             store=plan.store,
             single=self.discovery.single,
         )
-        seen = power_of_looks(looks, claim, alpha, bases, known)
+        seen = None
+        if not wager.violated:
+            least = power_of_looks(looks, claim, alpha, bases, known)
+
+            def chance(p: float, q: float) -> float:
+                rates = (looks.sizes, p, q, alpha, claim.epsilon, claim.delta, known.runs)
+                return float(refuted_by(*rates)[-1])
+
+            seen = self._measured(found, least, chance)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
             "known": [known.inside, known.inside_other, known.runs],
@@ -251,7 +283,7 @@ class _Confirmation:
         self,
         chosen: _Chosen,
         lower: float,
-        seen: float,
+        seen: float | None,
         witnessed: Mapping[str, Any] | None = None,
         detail: str = "",
     ) -> ClaimResult:

@@ -48,7 +48,7 @@ def told(
     exact: float | None,
     method: str,
     samples: dict[str, int],
-    detectable_epsilon: float,
+    detectable_epsilon: float | None,
     counts: dict[str, Any],
     alpha: float | None = None,
     witnessed: Mapping[str, Any] | None = None,

@@ -41,6 +41,7 @@ __all__ = [
     "Numbered",
     "Whole",
     "batch_of",
+    "cut_at",
     "whole_of",
 ]
 
@@ -301,7 +302,7 @@ ORDERED = {
     "rest": "the digits of {it} beyond double precision",
     "length": "the length of {it}",
     "embedded": "number {at} in {it}",
-    "byte": "byte {at} of {it}",
+    "byte": "the code of character {at} of {it}",
     "place": "the place of {at} in the list",
     "step": "entry {at} less the one before",
     "sum": "the sum of the values",
@@ -397,13 +398,14 @@ class Crossed:
     def numbers(self, group: Group) -> Floats:
         """Return the number of the cell of each output."""
         first, second = (
-            _cut(column.numbers(group), edges)
+            cut_at(column.numbers(group), edges)
             for column, edges in zip(self.columns, self.edges, strict=True)
         )
         return np.asarray(first * (len(self.edges[1]) + 2) + second, dtype=np.float64)
 
 
-def _cut(numbers: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.intp]:
+def cut_at(numbers: Floats, edges: tuple[float, ...]) -> npt.NDArray[np.intp]:
+    """Return which range each number is in: it belongs above an edge it equals; nan comes last."""
     cells = np.searchsorted(np.array(edges), numbers, side="right")
     return np.where(np.isnan(numbers), len(edges) + 1, cells)
 
@@ -473,10 +475,8 @@ def template_of(value: Any) -> str | None:
 
 def _byte(column: Column, group: Group) -> Floats:
     at = column.at
-    found = [
-        value[at] if isinstance(value, bytes) and at < len(value) else math.nan
-        for value in group.values(column.path)
-    ]
+    texts = (text_of(value) or "" for value in group.values(column.path))
+    found = [ord(text[at]) if at < len(text) else math.nan for text in texts]
     return np.array(found, dtype=np.float64)
 
 

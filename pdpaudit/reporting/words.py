@@ -150,4 +150,7 @@ def _power_words(seen: float | None) -> str:
         return ""
     if math.isinf(seen):
         return "No loss, however large, would have been seen: draw more --samples."
-    return f"A loss of {seen:.3f} would have been seen with probability 0.95."
+    return (
+        f"A loss of {seen:.3f} would have been found: 19 of 20 planted leaks of that size are, in "
+        "events of probability 0.05 to 0.5."
+    )
