@@ -27,9 +27,9 @@ def change(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
         # Knuth's TwoSum: what rounding left out of the difference.
         shift = difference - high
         left_out = (high - (difference - shift)) - (low + shift)
-    rounded: npt.NDArray[np.float64] = np.where(
-        left_out > 0, np.nextafter(difference, np.inf), difference
-    )
+        rounded: npt.NDArray[np.float64] = np.where(
+            left_out > 0, np.nextafter(difference, np.inf), difference
+        )
     return rounded
 
 

@@ -328,15 +328,16 @@ class Examination:
         """Say how many larger pairs were looked at."""
         drawn, climbed = self.beyond
         text = (
-            f"{climbed.looked_at + drawn.looked_at} pairs up to {LARGEST_NETWORK} vertices and "
-            f"degree {LARGEST_DEGREE}"
+            f"searched: {climbed.looked_at + drawn.looked_at} pairs up to {LARGEST_NETWORK} "
+            f"vertices and degree {LARGEST_DEGREE}"
         )
         return text + ("; the time was over first" if drawn.stopped or climbed.stopped else "")
 
 
 def certain(vertices: int) -> str:
     """Say what was enumerated in full."""
-    return f"every labelled network up to {vertices} vertices"
+    degrees = f" (degree bounds up to {vertices - 1})" if vertices > 1 else ""
+    return f"every labelled network up to {vertices} vertices{degrees}"
 
 
 def _place(case: Case) -> dict[str, Any]:
