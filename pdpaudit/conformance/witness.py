@@ -264,10 +264,14 @@ def as_listing(witness: Mapping[str, Any]) -> str:
     if witness["property"] not in PAIR_PROPERTIES:
         return f"{head}\nedges      {edges}"
     lines = [f"{head}, rewired: {witness['vertex']}", f"edges      {edges}"]
-    for side in ("left", "right"):
+    values = witness["values"]
+    short = {side: [f"{value:g}" for value in values[side]] for side in ("left", "right")}
+    pairs = zip(values["left"], values["right"], short["left"], short["right"], strict=True)
+    if any(a != b and x == y for a, b, x, y in pairs):
+        short = {side: [repr(value) for value in values[side]] for side in short}
+    for side, shown in short.items():
         around = " ".join(map(str, witness[side])) or "-"
-        values = " ".join(f"{value:g}" for value in witness["values"][side])
-        lines.append(f"{side:<10} {witness['vertex']}: {around:<10} values {values}")
+        lines.append(f"{side:<10} {witness['vertex']}: {around:<10} values {' '.join(shown)}")
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.conformance import Options, check_sop, replay_witness, verify_witness
+from pdpaudit.conformance import Options, as_listing, check_sop, replay_witness, verify_witness
 from pdpaudit.conformance.difference import change
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.families import Exhaustion, Row
@@ -40,7 +40,7 @@ def certified_up_to(result):
     return int(re.match(r"every labelled network up to (\d) vertices", result.scope)[1])
 
 
-# ---- the smallest inputs of what was cleared and is guilty
+# ---- the smallest input of each fault
 
 
 def test_a_small_change_is_a_change_where_none_is_declared():
@@ -64,6 +64,8 @@ def test_a_change_beside_a_large_value_is_a_change():
     impact = by_name(sop)["impact-cardinality"]
     assert impact.status == "violated"
     assert verify_witness(impact.witness, sop).reproduced
+    assert "values 10000000000.5 10000000000.5" in as_listing(impact.witness)
+    assert "values 10000000001.5 10000000000.5" in as_listing(impact.witness)
 
 
 def test_more_than_declared_by_one_unit_in_the_last_place():
@@ -132,6 +134,14 @@ def test_one_labelled_family_of_six_is_found_where_six_are_enumerated():
         max_vertices=6, labelled_vertices=6, examples=0, time_limit=600.0, select=BOTH[:1]
     )
     assert by_name(sop, options)["targeted-sensitivity"].status == "violated"
+
+
+def test_what_depends_on_numbers_may_be_right_and_is_certified_as_labelled():
+    sop = statistic(sensitivity=0, impact_cardinality=1)(
+        lambda g, v, s: Path(1)(g, v, s) * (1 + v % 2)
+    )
+    results = check_sop(sop, Options(max_vertices=4, examples=0, select=BOTH))
+    assert [certified_up_to(result) for result in results] == [4, 4]
 
 
 def test_what_a_check_rests_on_runs_and_is_shown_where_it_fails():

@@ -14,7 +14,7 @@ from pdpaudit.results import CheckResult
 __all__ = ["IMPACT_CARDINALITY", "TARGETED_SENSITIVITY"]
 
 NEEDS = ("finite", "deterministic", "graph-unchanged", "order-independent")
-HEEDS = ("label-independent", "fast-path")
+HEEDS = ("fast-path",)
 
 
 def _run(of: str, examination: Examination) -> CheckResult:
