@@ -33,6 +33,7 @@ from pdpaudit.proof import prove_claim
 from pdpaudit.registry import registered
 from pdpaudit.results import CheckResult, ClaimResult, Result, worst
 from pdpaudit.small_networks import try_small_networks
+from pdpaudit.statistic import stated_error
 
 __all__ = [
     "Audited",
@@ -233,6 +234,9 @@ class _Restated:
 
     def impact_cardinality(self, max_degree: int) -> int:
         return self.sop.impact_cardinality(max_degree)
+
+    def error(self, max_degree: int) -> float:
+        return stated_error(self.sop, max_degree)
 
 
 def catalogue(selected: Sequence[str] | None = None) -> list[PublishedClaim]:

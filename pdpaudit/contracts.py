@@ -85,7 +85,10 @@ class StatisticOfProximity(Protocol):
 
     A statistic is a pure function of its arguments, finite and real for every vertex of every
     graph, ``targets`` empty included. What it declares is a promise about all neighbouring
-    networks with at most the public maximum degree.
+    networks with at most the public maximum degree. Values are compared as doubles, which is how
+    searches use them, and every difference counts. A statistic that rounds may state by how much
+    in ``error``, a number or a function of the maximum degree: how far a value, on either path,
+    may lie from the exact one.
     """
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:

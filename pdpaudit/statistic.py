@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import networkx as nx
@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from pdpaudit.contracts import StatisticOfProximity
 from pdpaudit.errors import InputError, Misbehaviour, described
 
-__all__ = ["DeclaredStatistic", "score_all", "statistic"]
+__all__ = ["DeclaredStatistic", "score_all", "stated_error", "statistic"]
 
 Scalar = Callable[[nx.Graph, int, frozenset[int]], float]
 Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
@@ -30,11 +30,14 @@ class DeclaredStatistic:
         ``function(graph, vertex, targets) -> float``.
     declared_sensitivity, declared_impact_cardinality : number or callable
         A number, or a function of the public maximum degree.
+    declared_error : number or callable
+        How far a computed value may be from the exact one, likewise.
     """
 
     function: Scalar
     declared_sensitivity: float | Callable[[int], float]
     declared_impact_cardinality: int | Callable[[int], int]
+    declared_error: float | Callable[[int], float] = field(default=0.0, kw_only=True)
 
     @property
     def __name__(self) -> str:
@@ -53,6 +56,11 @@ class DeclaredStatistic:
     def impact_cardinality(self, max_degree: int) -> int:
         """Return the declared impact cardinality."""
         declared = self.declared_impact_cardinality
+        return declared(max_degree) if callable(declared) else declared
+
+    def error(self, max_degree: int) -> float:
+        """Return the stated error of a value."""
+        declared = self.declared_error
         return declared(max_degree) if callable(declared) else declared
 
 
@@ -79,6 +87,7 @@ def statistic(
     sensitivity: float | Callable[[int], float],
     impact_cardinality: int | Callable[[int], int],
     scores: Fast | None = None,
+    error: float | Callable[[int], float] = 0.0,
 ) -> Callable[[Scalar], DeclaredStatistic]:
     """Declare a plain function to be a statistic of proximity.
 
@@ -90,6 +99,11 @@ def statistic(
         Declared impact cardinality, likewise.
     scores : callable, optional
         Fast path ``scores(adjacency, targets) -> ndarray of shape (n,)``.
+    error : float or callable
+        How far a computed value may lie from the exact one, on either path: a number or a
+        function of the public maximum degree. Differences of up to twice as much are rounding
+        to `check`, wherever the declared sensitivity is above 0. By default every difference
+        counts, so a sum of fractions should use ``math.fsum`` or state its error.
 
     Returns
     -------
@@ -107,10 +121,29 @@ def statistic(
 
     def decorate(function: Scalar) -> DeclaredStatistic:
         if scores is None:
-            return DeclaredStatistic(function, sensitivity, impact_cardinality)
-        return FastDeclaredStatistic(function, sensitivity, impact_cardinality, scores)
+            return DeclaredStatistic(
+                function, sensitivity, impact_cardinality, declared_error=error
+            )
+        return FastDeclaredStatistic(
+            function, sensitivity, impact_cardinality, scores, declared_error=error
+        )
 
     return decorate
+
+
+def stated_error(sop: StatisticOfProximity, max_degree: int) -> float:
+    """Return how far a computed value may lie from the exact one; 0 where nothing is stated.
+
+    Examples
+    --------
+    >>> @statistic(sensitivity=1, impact_cardinality=3, error=1e-12)
+    ... def share(graph, vertex, targets):
+    ...     return sum(1 / (1 + graph.degree(other)) for other in graph[vertex])
+    >>> stated_error(share, 5)
+    1e-12
+    """
+    error = getattr(sop, "error", 0.0)
+    return float(error(max_degree) if callable(error) else error)
 
 
 def score_all(

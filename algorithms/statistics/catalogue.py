@@ -46,6 +46,15 @@ def _two_steps(max_degree: int) -> int:
     return 1 + 2 * max_degree**2 if max_degree else 0
 
 
+def _rounding_of_sum(terms: int, largest: float) -> float:
+    """Bound the error of a sum of positive terms, each correct to 4 units in its last place.
+
+    Every one of the additions, and of the subtraction of some of the terms again, rounds a result
+    of at most ``terms * largest`` by half a unit, 2⁻⁵³ of it.
+    """
+    return (2 * terms + 8) * terms * largest * 2.0**-53
+
+
 def _next_to_others(graph: nx.Graph, middle: int, vertex: int, targets: frozenset[int]) -> bool:
     """Return whether ``middle`` is next to a member of S other than ``vertex``."""
     return any(end in targets and end != vertex for end in graph[middle])
@@ -150,6 +159,10 @@ class AdamicAdar:
         own, shift = 1 / math.log(2), 1 / math.log(2) - 1 / math.log(3)
         return own + (max_degree - 1) * shift if max_degree >= 3 else own
 
+    def error(self, max_degree: int) -> float:
+        """Return the rounding of a sum of d terms of at most 1 / ln 2."""
+        return _rounding_of_sum(max_degree, 1 / math.log(2))
+
     def impact_cardinality(self, max_degree: int) -> int:
         """Return 1 + 2d², or 0 for d < 2."""
         return _two_steps(max_degree) if max_degree >= 2 else 0
@@ -193,6 +206,10 @@ class ResourceAllocation:
         if max_degree < 2:
             return 0.0
         return 0.5 + (max_degree - 1) / 6 if max_degree >= 3 else 0.5
+
+    def error(self, max_degree: int) -> float:
+        """Return the rounding of a sum of d terms of at most 1 / 2."""
+        return _rounding_of_sum(max_degree, 0.5)
 
     def impact_cardinality(self, max_degree: int) -> int:
         """Return 1 + 2d², or 0 for d < 2."""
@@ -328,6 +345,11 @@ class Katz3:
         d, beta = max_degree, self.beta
         return max(beta**2 * d + 2 * beta**3 * d * (d - 1), beta**3 * d**2)
 
+    def error(self, max_degree: int) -> float:
+        """Return the rounding of three products: each power, product and sum by half a unit."""
+        d, beta = max_degree, self.beta
+        return 8 * 2.0**-53 * (beta * d + beta**2 * d**2 + beta**3 * d**3)
+
     def impact_cardinality(self, max_degree: int) -> int:
         """Return 1 + 2d²; 2 for d = 1 and 0 for d = 0."""
         return _two_steps(max_degree) if max_degree >= 2 else 2 * max_degree
@@ -419,7 +441,12 @@ class PersonalisedPageRank:
     Notes
     -----
     *Sensitivity* 1, as for any probability; the exact values are far below. *Impact cardinality*:
-    none in d alone, as a change anywhere is felt in all of its component.
+    none in d alone, as a change anywhere is felt in all of its component. *Error*: the inverse of
+    the system has 1-norm at most 1 / 0.15 and the system at most 1.85; elimination on one that
+    is dominated by its diagonal, column by column, lets no entry grow by more than 2, so n ≤ 500
+    unknowns are solved to 3 n² · 2 · 2⁻⁵³ · 1.85 / 0.15 < 3e-9. Where the iteration stops, n
+    values move by less than 1e-15 each, so they lie within n · 1e-15 / 0.15 of the solution:
+    1e-8 holds for networks of up to a million vertices.
 
     Examples
     --------
@@ -428,6 +455,7 @@ class PersonalisedPageRank:
     """
 
     damping: ClassVar[float] = 0.85
+    error: ClassVar[float] = 1e-8
 
     def __str__(self) -> str:
         """Return the name."""

@@ -34,8 +34,15 @@ def check_command(
     ],
     max_vertices: Annotated[
         int,
-        typer.Option(help="Exhaustive over all networks with up to so many vertices, at most 8."),
+        typer.Option(help="Search all networks with up to so many vertices, at most 8."),
     ] = 6,
+    labelled_vertices: Annotated[
+        int,
+        typer.Option(
+            help="Enumerate every labelled network, which is what is certified, with up to so "
+            "many vertices, at most 6; the larger ones up to relabelling."
+        ),
+    ] = 5,
     max_degree: Annotated[
         int | None,
         typer.Option(help="Public degree bound of the network; default: its vertices less one."),
@@ -116,6 +123,7 @@ def check_command(
             screen.print(line, markup=False)
     options = _options(
         max_vertices=max_vertices,
+        labelled_vertices=labelled_vertices,
         time_limit=time_limit,
         jobs=joblib.cpu_count() if jobs == -1 else jobs,
         seed=drawn,

@@ -1,7 +1,9 @@
 """Does a statistic do what it declares? Named checks, each in a file of its own."""
 
 from pdpaudit.conformance.door import name_of, require_statistic
-from pdpaudit.conformance.exhaustive import Exhaustion, Row, exhaust
+from pdpaudit.conformance.exhaustive import exhaust
+from pdpaudit.conformance.families import Exhaustion, Row
+from pdpaudit.conformance.labelled import enumerate_labelled
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.pytest_helper import parametrize_with_checks
 from pdpaudit.conformance.replaying import replay_witness
@@ -18,6 +20,7 @@ __all__ = [
     "as_python",
     "check_names",
     "check_sop",
+    "enumerate_labelled",
     "exhaust",
     "iter_checks",
     "name_of",

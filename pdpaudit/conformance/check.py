@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.samples import Sample
 from pdpaudit.results import CheckResult, Status
 
-__all__ = ["Check", "Samples", "failed_on_graph", "place_of_sample"]
+__all__ = ["Check", "Samples", "advice", "failed_on_graph", "place_of_sample"]
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,17 @@ class Check:
     run : callable
         ``run(examination) -> CheckResult``.
     needs : tuple of str
-        Checks without which this one says nothing: it is skipped where one of them failed.
+        Checks without which this one says nothing: they run first, chosen or not, and it is
+        skipped where one of them failed.
+    heeds : tuple of str
+        Checks that run first as well, and whose failure it takes into account.
     """
 
     name: str
     asks: str
     run: Callable[[Examination], CheckResult]
     needs: tuple[str, ...] = ()
+    heeds: tuple[str, ...] = ()
 
 
 class Samples:
@@ -80,6 +85,13 @@ class Samples:
         certain = exhaustive and self.complete
         status: Status = "certified" if certain else "not_rejected"
         return CheckResult(name, status, exact=certain, scope=self.scope)
+
+
+def advice(a: float, b: float) -> str:
+    """Return what to do where two values look like one, rounded in two ways; else nothing."""
+    if math.isclose(a, b, rel_tol=1e-9):
+        return f", by {abs(a - b):.2g}: if that is rounding, use math.fsum or state it as `error`"
+    return ""
 
 
 def place_of_sample(sample: Sample, vertex: int | None = None) -> dict[str, Any]:

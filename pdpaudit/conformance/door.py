@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 from numbers import Real
 from typing import Any
 
-from pdpaudit.conformance.measure import Declared
+from pdpaudit.conformance.measure import Declared, slack_at
 from pdpaudit.contracts import StatisticOfProximity
 from pdpaudit.errors import InputError, described
+from pdpaudit.statistic import stated_error
 
 __all__ = ["DEGREES", "name_of", "require_statistic"]
 
@@ -74,9 +76,13 @@ def require_statistic(sop: Any) -> tuple[StatisticOfProximity, Declared]:
             )
     _require_arguments(sop, name)
     statistic: StatisticOfProximity = sop
+    sensitivity = _declared(statistic.sensitivity, name, "sensitivity")
+    impact = _declared(statistic.impact_cardinality, name, "impact_cardinality")
+    errors = _declared(lambda d: stated_error(statistic, d), name, "error")
+    if math.isinf(errors[-1]):
+        raise InputError(f"{name}.error is not finite: state how far a value may be from the exact")
     return statistic, Declared(
-        _declared(statistic.sensitivity, name, "sensitivity"),
-        _declared(statistic.impact_cardinality, name, "impact_cardinality"),
+        sensitivity, impact, tuple(slack_at(statistic, d) for d in range(DEGREES))
     )
 
 

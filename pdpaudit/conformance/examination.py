@@ -14,25 +14,34 @@ import numpy.typing as npt
 
 from pdpaudit.conformance.atlas import LARGEST
 from pdpaudit.conformance.case import Case, Edge
+from pdpaudit.conformance.difference import apart
 from pdpaudit.conformance.door import name_of, require_statistic
-from pdpaudit.conformance.exhaustive import Exhaustion, exhaust
+from pdpaudit.conformance.exhaustive import exhaust
+from pdpaudit.conformance.families import Exhaustion
 from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, author_trace, limit, place_of
-from pdpaudit.conformance.measure import evaluator, measure, violates
+from pdpaudit.conformance.labelled import enumerate_labelled
+from pdpaudit.conformance.measure import (
+    PROPERTIES,
+    Measured,
+    evaluator,
+    measure,
+    slack_at,
+    violates,
+)
 from pdpaudit.conformance.on_network import require_degree
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.random_search import at_random
+from pdpaudit.conformance.samples import Sample
 from pdpaudit.conformance.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided
 from pdpaudit.conformance.shrink import shrink
-from pdpaudit.conformance.tolerance import exceeds
 from pdpaudit.conformance.witness import FORMAT
 from pdpaudit.contracts import FastStatistic
 from pdpaudit.errors import described
+from pdpaudit.results import CheckResult
 
-__all__ = ["PROPERTIES", "Examination"]
+__all__ = ["Examination", "certain"]
 
 T = TypeVar("T")
-
-PROPERTIES = ("targeted-sensitivity", "impact-cardinality")
 
 
 class Examination:
@@ -59,6 +68,7 @@ class Examination:
             require_degree(options.network, options.max_degree)
         self.start = time.time()
         self.failed: set[str] = set()  # names of the checks that failed so far
+        self.results: dict[str, CheckResult] = {}  # of the checks that were run, by name
 
     @property
     def deadline(self) -> float:
@@ -129,9 +139,27 @@ class Examination:
         evaluate = evaluator(self.sop, fast=False)
         return self.within_call_limit(lambda: evaluate(n, edges, targets), place)
 
+    def differing(
+        self, sample: Sample, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the vertices of a sample at which two sets of values differ."""
+        return np.flatnonzero(apart(a, b, self.declared.slack[sample.degree]))
+
+    @cached_property
+    def labelled(self) -> Exhaustion:
+        """Exact tables over every labelled network: what is certified rests on them alone."""
+        options = self.options
+        return enumerate_labelled(
+            self.sop,
+            self.declared,
+            max_vertices=min(options.max_vertices, options.labelled_vertices),
+            jobs=options.jobs,
+            deadline=time.time() + 0.5 * (self.deadline - time.time()),
+        )
+
     @cached_property
     def exhaustion(self) -> Exhaustion:
-        """Exact tables; a part of the time is kept for the search beyond."""
+        """Larger networks up to relabelling; a part of the time is kept for the search beyond."""
         share = 0.75 if self.options.examples else 1.0
         return exhaust(
             self.sop,
@@ -140,6 +168,7 @@ class Examination:
             fast=self.fast,
             jobs=self.options.jobs,
             deadline=time.time() + share * (self.deadline - time.time()),
+            min_vertices=self.labelled_up_to + 1,
             impact_up_to=LARGEST,
         )
 
@@ -150,7 +179,8 @@ class Examination:
         missing = tuple(
             of
             for of in PROPERTIES
-            if of not in self.exhaustion.cases and max(self.declared.of(of)) < math.inf
+            if of not in self.labelled.cases | self.exhaustion.cases
+            and max(self.declared.of(of)) < math.inf
         )
         drawn, climbed = Found(), Found()
         if not missing or not options.examples:
@@ -179,6 +209,8 @@ class Examination:
 
     def counterexample(self, of: str) -> Case | None:
         """Return the smallest violation found of a property, shrunk; None if there is none."""
+        if of in self.labelled.cases:
+            return self.labelled.cases[of]
         if of in self.exhaustion.cases:
             return self._if_scalar_agrees(self.exhaustion.cases[of], of)
         for found in self.beyond:
@@ -207,10 +239,15 @@ class Examination:
                 return case
             case = smaller.cases[of]
 
+    def measured(self, case: Case, bound: int | None = None) -> Measured:
+        """Measure a case by the scalar form, at the smallest degree bound it obeys or another."""
+        slack = slack_at(self.sop, case.max_degree if bound is None else bound)
+        return measure(self.scalar, case, slack)
+
     def breaks(self, case: Case, of: str) -> bool:
         """Return whether a case violates a property by the scalar form."""
         try:
-            return violates(measure(self.scalar, case), case, self.declared, of)
+            return violates(self.measured(case), case, self.declared, of)
         except (EvaluationFailed, TooSlow):
             return False
 
@@ -219,12 +256,12 @@ class Examination:
         if case.max_degree > bound:
             return False
         try:
-            measured = measure(self.scalar, case)
+            measured = self.measured(case, bound)
         except (EvaluationFailed, TooSlow):
             return False
         if of == "impact-cardinality":
-            return exceeds(measured.changed, float(self.sop.impact_cardinality(bound)))
-        return exceeds(measured.moved, float(self.sop.sensitivity(bound)))
+            return measured.changed > float(self.sop.impact_cardinality(bound))
+        return measured.moved > float(self.sop.sensitivity(bound)) + slack_at(self.sop, bound)
 
     def _if_scalar_agrees(self, case: Case, of: str) -> Case:
         """Refuse a violation that only the fast path shows: it is a failure of that path."""
@@ -238,8 +275,8 @@ class Examination:
 
         The degree bound is the smallest the case obeys, unless another is given.
         """
-        measured = measure(self.scalar, case)
         d = case.max_degree if bound is None else bound
+        measured = self.measured(case, d)
         declare = (
             self.sop.impact_cardinality if of == "impact-cardinality" else self.sop.sensitivity
         )
@@ -264,23 +301,43 @@ class Examination:
         """Return a failure on one graph as plain data."""
         return {"format": FORMAT, "property": of, "statistic": self.name, **place, **more}
 
-    def scope(self) -> str:
-        """Say what exhaustion and search went through."""
-        done = self.exhaustion.rows[-1].n if self.exhaustion.rows else 0
+    @property
+    def labelled_up_to(self) -> int:
+        """Vertices up to which every labelled network was enumerated."""
+        return self.labelled.rows[-1].n if self.labelled.rows else 0
+
+    def scope(self, of: str) -> str:
+        """Say which networks were enumerated for a property, and what was searched beyond."""
+        parts = [certain(self.labelled_up_to)]
+        seen = [
+            row.n
+            for row in self.exhaustion.rows
+            if of == "targeted-sensitivity" or row.impact_cardinality is not None
+        ]
         how = " by the fast path" if self.fast else ""
-        parts = [f"all networks up to {done} vertices{how}"]
-        if self.exhaustion.stopped:
-            parts.append(f"{self.exhaustion.stopped} (--time-limit {self.options.time_limit:g})")
+        if seen:
+            parts.append(f"searched{how}: {seen[-1]} vertices up to relabelling")
+        for stopped in filter(None, (self.labelled.stopped, self.exhaustion.stopped)):
+            parts.append(f"{stopped} (--time-limit {self.options.time_limit:g})")
+        if max(self.declared.slack[: self.labelled_up_to], default=0):
+            slack = self.declared.slack[self.labelled_up_to - 1]
+            parts.append(f"differences up to {slack:.2g} count as rounding, as stated")
         return "; ".join(parts)
 
     def scope_beyond(self) -> str:
         """Say how many larger pairs were looked at."""
         drawn, climbed = self.beyond
         text = (
-            f"{climbed.looked_at + drawn.looked_at} pairs up to {LARGEST_NETWORK} vertices and "
-            f"degree {LARGEST_DEGREE}"
+            f"searched: {climbed.looked_at + drawn.looked_at} pairs up to {LARGEST_NETWORK} "
+            f"vertices and degree {LARGEST_DEGREE}"
         )
         return text + ("; the time was over first" if drawn.stopped or climbed.stopped else "")
+
+
+def certain(vertices: int) -> str:
+    """Say what was enumerated in full."""
+    degrees = f" (degree bounds up to {vertices - 1})" if vertices > 1 else ""
+    return f"every labelled network up to {vertices} vertices{degrees}"
 
 
 def _place(case: Case) -> dict[str, Any]:

@@ -9,15 +9,34 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.conformance.case import Case, Edge, build
+from pdpaudit.conformance.difference import apart, change
 from pdpaudit.conformance.guard import fast_values, scalar_values, small_adjacency
-from pdpaudit.conformance.tolerance import differ, exceeds
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
+from pdpaudit.statistic import stated_error
 
-__all__ = ["Declared", "Measured", "Property", "evaluator", "measure", "violates"]
+__all__ = [
+    "PROPERTIES",
+    "Declared",
+    "Measured",
+    "Property",
+    "evaluator",
+    "measure",
+    "slack_at",
+    "violates",
+]
 
 #: (n, edges, S) to the values of all vertices
 Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], npt.NDArray[np.float64]]
-Property = str  # "targeted-sensitivity" or "impact-cardinality"
+Property = str
+PROPERTIES: tuple[Property, ...] = ("targeted-sensitivity", "impact-cardinality")
+
+
+def slack_at(sop: StatisticOfProximity, max_degree: int) -> float:
+    """Return by how much two values may differ that would be equal without error.
+
+    Nothing where the declared sensitivity is 0: no noise then hides the smallest difference.
+    """
+    return 2 * stated_error(sop, max_degree) if sop.sensitivity(max_degree) > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -26,6 +45,7 @@ class Declared:
 
     sensitivity: tuple[float, ...]
     impact_cardinality: tuple[float, ...]
+    slack: tuple[float, ...]
 
     def of(self, of: Property) -> tuple[float, ...]:
         """Return what is declared of a property."""
@@ -34,6 +54,11 @@ class Declared:
     def bound(self, of: Property, max_degree: int) -> float:
         """Return the declared bound of a property for a degree bound."""
         return self.of(of)[max_degree]
+
+    def allowed(self, of: Property, max_degree: int) -> float:
+        """Return what breaks no declaration: the bound, with the slack of values, not counts."""
+        slack = self.slack[max_degree] if of == "targeted-sensitivity" else 0.0
+        return self.bound(of, max_degree) + slack
 
 
 @dataclass(frozen=True)
@@ -77,16 +102,16 @@ def evaluator(sop: StatisticOfProximity, *, fast: bool) -> Evaluate:
     return lambda n, edges, targets: scalar_values(sop, build(n, edges), frozenset(targets))
 
 
-def measure(evaluate: Evaluate, case: Case) -> Measured:
+def measure(evaluate: Evaluate, case: Case, slack: float) -> Measured:
     """Evaluate both networks of a case; 2n evaluations."""
     left, right = (evaluate(case.n, edges, case.targets) for edges in case.sides())
-    change = np.abs(left - right)
-    changed = int(np.count_nonzero(differ(left, right)))
-    change[case.vertex] = -1.0
-    at = int(np.argmax(change))
-    return Measured(left, right, max(float(change[at]), 0.0), at, changed)
+    changes = change(left, right)
+    changed = int(np.count_nonzero(apart(left, right, slack)))
+    changes[case.vertex] = -1.0
+    at = int(np.argmax(changes))
+    return Measured(left, right, max(float(changes[at]), 0.0), at, changed)
 
 
 def violates(measured: Measured, case: Case, declared: Declared, of: Property) -> bool:
     """Return whether a case breaks a declaration at the degree bound it obeys."""
-    return exceeds(measured.observed(of), declared.bound(of, case.max_degree))
+    return measured.observed(of) > declared.allowed(of, case.max_degree)

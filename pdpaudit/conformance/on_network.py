@@ -10,8 +10,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.conformance.difference import apart, change
 from pdpaudit.conformance.guard import EvaluationFailed, TooSlow, author_trace, limit
-from pdpaudit.conformance.tolerance import differ
+from pdpaudit.conformance.measure import slack_at
 from pdpaudit.contracts import FastStatistic, StatisticOfProximity
 from pdpaudit.errors import InputError, described
 from pdpaudit.neighbors import rewire
@@ -75,7 +76,7 @@ class Move:
     @property
     def moved(self) -> float:
         """By how much the targeted vertex moves."""
-        return abs(self.after - self.before)
+        return float(change(self.after, self.before))
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ def worst_moves(
     """
     require_degree(network, max_degree)
     degree = np.diff(network.adjacency.indptr)
+    slack = slack_at(sop, max_degree)
     rng = np.random.default_rng([seed, 0x0E])
     targeted = np.flatnonzero(network.targeted)
     sample = np.sort(rng.permutation(targeted)[:SCALAR_SAMPLE])
@@ -163,10 +165,11 @@ def worst_moves(
             stacked = np.stack(scored)
             where = np.flatnonzero(network.targeted[seen])
             for a, b in combinations(range(len(options)), 2):
-                change = np.abs(stacked[a] - stacked[b])
-                count = int(np.count_nonzero(differ(stacked[a], stacked[b])))
-                place = where[change[where].argmax()]
-                further = moves is None or change[place] > moves.moved
+                shift = change(stacked[a], stacked[b])
+                differing = apart(stacked[a], stacked[b], slack)
+                count = int(np.count_nonzero(differing))
+                place = where[shift[where].argmax()]
+                further = moves is None or shift[place] > moves.moved
                 wider = changes is None or count > len(changes.changed)
                 if not (further or wider):
                     continue
@@ -178,7 +181,7 @@ def worst_moves(
                     int(seen[place]),
                     float(stacked[a, place]),
                     float(stacked[b, place]),
-                    tuple(seen[differ(stacked[a], stacked[b])].tolist()),
+                    tuple(seen[differing].tolist()),
                 )
                 moves = move if further else moves
                 changes = move if wider else changes

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pdpaudit.conformance.labelled import LARGEST_LABELLED
 from pdpaudit.errors import InputError
 from pdpaudit.network import Network
 
@@ -21,8 +22,11 @@ class Options:
     Attributes
     ----------
     max_vertices : int
-        Exhaustive over all networks with up to this many vertices: 1 to 8. Impact cardinality is
-        exhausted up to 7.
+        Search all networks with up to this many vertices: 1 to 8. Impact cardinality is
+        worked out up to 7.
+    labelled_vertices : int
+        Of these, enumerate every labelled network up to this many vertices, 1 to 6, and search
+        the larger ones up to relabelling. What is certified is certified for the former.
     time_limit : float
         Seconds for all checks together; what was completed by then is reported. Python code is
         interrupted, a single call into compiled code is waited for.
@@ -58,6 +62,7 @@ class Options:
     """
 
     max_vertices: int = 6
+    labelled_vertices: int = 5
     time_limit: float = 120.0
     jobs: int = 1
     seed: int = 0
@@ -74,6 +79,11 @@ class Options:
             raise InputError(
                 f"max_vertices = {self.max_vertices}: exhaustive search covers 1 to "
                 f"{LARGEST_EXHAUSTIVE} vertices"
+            )
+        if not 1 <= self.labelled_vertices <= LARGEST_LABELLED:
+            raise InputError(
+                f"labelled_vertices = {self.labelled_vertices}: every labelled network is "
+                f"enumerated up to 1 to {LARGEST_LABELLED} vertices"
             )
         if not (self.time_limit > 0 and math.isfinite(self.time_limit)):
             raise InputError(f"time_limit = {self.time_limit}: give a positive number of seconds")

@@ -9,6 +9,7 @@ from pdpaudit.conformance.door import name_of
 from pdpaudit.conformance.options import Options
 from pdpaudit.conformance.suite import NamedCheck, iter_checks
 from pdpaudit.conformance.witness import as_listing
+from pdpaudit.results import CheckResult
 
 __all__ = ["AssertCheck", "parametrize_with_checks"]
 
@@ -19,11 +20,16 @@ class AssertCheck:
     def __init__(self, check: NamedCheck) -> None:
         self.check = check
 
+    def verdict(self) -> CheckResult:
+        """Run it; what it rests on stands for it where that was not chosen, and failed."""
+        result = self.check()
+        return next(iter(self.check.failed_unchosen()), result)
+
     def __call__(self) -> None:
         """Raise AssertionError for a violation, skip the test where nothing was checked."""
         import pytest
 
-        result = self.check()
+        result = self.verdict()
         if result.status == "violated":
             lines = [f"{result.name}: {result.detail}"]
             if result.witness is not None:

@@ -15,7 +15,6 @@ from pdpaudit.conformance.guard import TooSlow, limit
 from pdpaudit.conformance.measure import Declared, Evaluate, measure
 from pdpaudit.conformance.samples import FAMILIES
 from pdpaudit.conformance.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, cut
-from pdpaudit.conformance.tolerance import exceeds
 
 __all__ = ["at_random"]
 
@@ -109,7 +108,7 @@ def at_random(
             return
         try:
             with limit(deadline - time.time()):
-                measured = measure(evaluate, case)
+                measured = measure(evaluate, case, declared.slack[case.max_degree])
         except TooSlow:
             found.stopped = True
             return
@@ -120,7 +119,7 @@ def at_random(
             bound = declared.bound(of, case.max_degree)
             height = observed / bound if 0 < bound < math.inf else observed
             target(min(height, 1e300), label=of)
-            if exceeds(observed, bound):
+            if observed > declared.allowed(of, case.max_degree):
                 broken = True
                 if of not in found.cases or case.size < found.cases[of].size:
                     found.cases[of] = case

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from pdpaudit.conformance.atlas import graphs_on, neighbourhoods
 from pdpaudit.conformance.case import Edge
 
-__all__ = ["FAMILIES", "Sample", "large_samples", "relabelled", "small_samples"]
+__all__ = ["FAMILIES", "Sample", "large_samples", "relabelled", "shapes", "small_samples"]
 
 
 class Sample(NamedTuple):
@@ -21,14 +22,27 @@ class Sample(NamedTuple):
     edges: tuple[Edge, ...]
     targets: tuple[int, ...]
 
+    @property
+    def degree(self) -> int:
+        """The largest degree."""
+        return max(Counter(chain(*self.edges)).values(), default=0)
+
 
 def small_samples(max_vertices: int) -> Iterator[Sample]:
-    """Yield every graph with up to ``max_vertices`` vertices, up to relabelling, with every S."""
+    """Yield every labelled graph with up to ``max_vertices`` vertices, with every S."""
     for size in range(1, max_vertices + 1):
-        for matrix in graphs_on(size):
-            edges = tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(matrix)))
+        pairs = list(combinations(range(size), 2))
+        for edges in chain.from_iterable(combinations(pairs, m) for m in range(len(pairs) + 1)):
             for members in neighbourhoods(size):
                 yield Sample(size, edges, tuple(np.flatnonzero(members).tolist()))
+
+
+def shapes(size: int) -> Iterator[Sample]:
+    """Yield one graph on ``size`` vertices of each class up to relabelling, with every S."""
+    for matrix in graphs_on(size):
+        edges = tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(matrix)))
+        for members in neighbourhoods(size):
+            yield Sample(size, edges, tuple(np.flatnonzero(members).tolist()))
 
 
 Family = Callable[[int, np.random.Generator], set[Edge]]

@@ -14,7 +14,6 @@ from pdpaudit.conformance.case import Case
 from pdpaudit.conformance.guard import TooSlow, limit
 from pdpaudit.conformance.measure import Declared, Evaluate, Measured, measure
 from pdpaudit.conformance.samples import FAMILIES
-from pdpaudit.conformance.tolerance import exceeds
 
 __all__ = ["LARGEST_DEGREE", "LARGEST_NETWORK", "Found", "cut", "guided"]
 
@@ -113,10 +112,11 @@ def guided(
             return None
         case = draft.case()
         with limit(deadline - time.time()):
-            measured = measure(evaluate, case)
+            measured = measure(evaluate, case, declared.slack[degree])
         found.looked_at += 1
         for of in properties:
-            if of not in found.cases and exceeds(measured.observed(of), declared.bound(of, degree)):
+            allowed = declared.allowed(of, degree)
+            if of not in found.cases and measured.observed(of) > allowed:
                 found.cases[of] = case
         return _height(measured, degree, declared, [p for p in properties if p not in found.cases])
 

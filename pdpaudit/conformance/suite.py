@@ -37,8 +37,8 @@ def check_names() -> tuple[str, ...]:
 class NamedCheck:
     """One check of one statistic, ready to run.
 
-    The checks of one :func:`iter_checks` share what they work out, and one is skipped if another
-    on which it rests was run before and failed.
+    The checks of one :func:`iter_checks` share what they work out. Those on which one rests run
+    before it, chosen or not, and it is skipped if one of them fails.
 
     Attributes
     ----------
@@ -60,6 +60,9 @@ class NamedCheck:
         """Run it; never raises for what the statistic does."""
         examination = self.examination
         name = self.check.name
+        for before in CHECKS:
+            if before.name in (*self.check.needs, *self.check.heeds):
+                NamedCheck(before, examination).remembered()
         blocked = [need for need in self.check.needs if need in examination.failed]
         if blocked:
             return CheckResult(name, "skipped", detail=f"says nothing while {blocked[0]} fails")
@@ -67,7 +70,23 @@ class NamedCheck:
             result = _run(self.check, examination)
         if result.status == "violated":
             examination.failed.add(name)
-        return _expected(result, examination.options.expected_failures)
+        examination.results[name] = _expected(result, examination.options.expected_failures)
+        return examination.results[name]
+
+    def remembered(self) -> CheckResult:
+        """Return its result, running it only if it was not run before."""
+        done = self.examination.results.get(self.name)
+        return self() if done is None else done
+
+    def failed_unchosen(self) -> list[CheckResult]:
+        """Return what it rests on, was run for it though not chosen, and failed."""
+        chosen = self.examination.options.select or check_names()
+        results = self.examination.results
+        return [
+            results[name]
+            for name in (*self.check.needs, *self.check.heeds)
+            if name not in chosen and name in results and results[name].status == "violated"
+        ]
 
 
 @contextmanager
@@ -188,7 +207,8 @@ def check_sop(
     Returns
     -------
     tuple of CheckResult
-        In the order in which they ran, checks skipped by name included.
+        In the order in which they ran, checks skipped by name included, and those that were not
+        chosen where a chosen one rests on them and they failed.
 
     Raises
     ------
@@ -212,11 +232,15 @@ def check_sop(
     for name in [name for name in check_names() if name in wanted]:
         if before is not None:
             before(name)
+        found: list[CheckResult] = []
         if name in ready:
-            result = ready[name]()
+            result = ready[name].remembered()
+            shown = [done.name for done in results]
+            found += [each for each in ready[name].failed_unchosen() if each.name not in shown]
         else:
             result = CheckResult(name, "skipped", detail="skipped by name")
-        results.append(result)
-        if after is not None:
-            after(result)
+        for each in (*found, result):
+            results.append(each)
+            if after is not None:
+                after(each)
     return tuple(results)

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
@@ -104,19 +105,33 @@ def _verify_pair(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verif
         if max(dict(graph.degree).values()) > bound:
             return Verification(False, None, f"the {side} network exceeds degree {bound}")
         values.append([float(sop(graph, v, targets)) for v in range(n)])
-    changes = [abs(a - b) for a, b in zip(*values, strict=True)]
+    if not all(map(math.isfinite, values[0] + values[1])):
+        return Verification(False, None, "a value is not finite")
+    slack = _slack(sop, bound)
+    # Doubles are fractions: their differences are taken without rounding.
+    changes = [abs(Fraction(a) - Fraction(b)) for a, b in zip(*values, strict=True)]
     if witness["property"] == "impact-cardinality":
-        pairs = zip(*values, strict=True)
-        observed = float(sum(not math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in pairs))
+        observed = Fraction(sum(c > slack for c in changes))
         declared = float(sop.impact_cardinality(bound))
+        broken = observed > declared
     else:
-        observed = max((c for v, c in enumerate(changes) if v != u), default=0.0)
+        observed = max((c for v, c in enumerate(changes) if v != u), default=Fraction(0))
         declared = float(sop.sensitivity(bound))
-    return Verification(
-        observed > declared and not math.isclose(observed, declared, rel_tol=1e-9, abs_tol=1e-9),
-        observed,
-        f"declared {declared:g}, found {observed:g}",
-    )
+        broken = observed - slack > declared
+    shown = float(observed)
+    precise = f"{declared:g}" == f"{shown:g}" and observed != declared
+    found = f"{shown!r}" if precise else f"{shown:g}"
+    return Verification(broken, shown, f"declared {declared:g}, found {found}")
+
+
+def _slack(sop: StatisticOfProximity, degree: int) -> Fraction:
+    """Return twice the error stated; nothing where no noise would hide a difference."""
+    return _twice_error(sop, degree) if sop.sensitivity(degree) > 0 else Fraction(0)
+
+
+def _twice_error(sop: StatisticOfProximity, degree: int) -> Fraction:
+    error = getattr(sop, "error", 0.0)
+    return 2 * Fraction(float(error(degree) if callable(error) else error))
 
 
 def _graph(n: int, edges: Any) -> nx.Graph:
@@ -187,7 +202,8 @@ def _reordered(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     other = nx.Graph()
     other.add_nodes_from(witness["node_order"])
     other.add_edges_from(witness["edge_order"])
-    return _compare(straight, _all(other, witness, sop), "built in another order")
+    slack = _slack(sop, _degree(other))
+    return _compare(straight, _all(other, witness, sop), slack, "built in another order")
 
 
 def _renamed(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
@@ -196,12 +212,14 @@ def _renamed(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     other = _graph(witness["n"], sorted(sorted((order[a], order[b])) for a, b in witness["edges"]))
     targets = [order[v] for v in witness["targets"]]
     renamed = _all(other, {**witness, "targets": targets}, sop)
-    return _compare(straight, [renamed[order[v]] for v in range(witness["n"])], "renumbered")
+    back = [renamed[order[v]] for v in range(witness["n"])]
+    return _compare(straight, back, _twice_error(sop, _degree(other)), "renumbered")
 
 
 def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     n = witness["n"]
-    straight = _all(_graph(n, witness["edges"]), witness, sop)
+    graph = _graph(n, witness["edges"])
+    straight = _all(graph, witness, sop)
     dense = np.zeros((n, n), dtype=np.int8)
     for a, b in witness["edges"]:
         dense[a, b] = dense[b, a] = 1
@@ -212,13 +230,18 @@ def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
         return f"the fast path raises {described(error)}"
     if fast.shape != (n,):
         return f"the fast path returns shape {fast.shape}"
-    return _compare(straight, fast.tolist(), "by the fast path")
+    return _compare(straight, fast.tolist(), _slack(sop, _degree(graph)), "by the fast path")
 
 
-def _compare(straight: list[float], other: list[float], how: str) -> str:
+def _degree(graph: nx.Graph) -> int:
+    return max(dict(graph.degree).values(), default=0)
+
+
+def _compare(straight: list[float], other: list[float], slack: Fraction, how: str) -> str:
     for v, (a, b) in enumerate(zip(straight, other, strict=True)):
-        if not math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9):
-            return f"vertex {v} has {a:g}, {how} {b:g}"
+        finite = math.isfinite(a) and math.isfinite(b)
+        if abs(Fraction(a) - Fraction(b)) > slack if finite else a != b:
+            return f"vertex {v} has {a!r}, {how} {b!r}"
     return ""
 
 
@@ -230,21 +253,25 @@ def as_listing(witness: Mapping[str, Any]) -> str:
     >>> print(as_listing({"property": "targeted-sensitivity", "n": 3, "edges": [[0, 1]],
     ...     "vertex": 2, "left": [], "right": [0, 1], "targets": [1], "at": 0,
     ...     "values": {"left": [0, 0, 0], "right": [1, 0, 1]}}))
-    vertices   0..2, S = {1}, rewired: 2
+    vertices   0..2, S = {1} (the targets found so far), rewired: 2
     edges      0-1
     left       2: -          values 0 0 0
     right      2: 0 1        values 1 0 1
     """
     members = ", ".join(map(str, witness["targets"]))
     edges = "  ".join(f"{a}-{b}" for a, b in witness["edges"]) or "none"
-    head = f"vertices   0..{witness['n'] - 1}, S = {{{members}}}"
+    head = f"vertices   0..{witness['n'] - 1}, S = {{{members}}} (the targets found so far)"
     if witness["property"] not in PAIR_PROPERTIES:
         return f"{head}\nedges      {edges}"
     lines = [f"{head}, rewired: {witness['vertex']}", f"edges      {edges}"]
-    for side in ("left", "right"):
+    values = witness["values"]
+    short = {side: [f"{value:g}" for value in values[side]] for side in ("left", "right")}
+    pairs = zip(values["left"], values["right"], short["left"], short["right"], strict=True)
+    if any(a != b and x == y for a, b, x, y in pairs):
+        short = {side: [repr(value) for value in values[side]] for side in short}
+    for side, shown in short.items():
         around = " ".join(map(str, witness[side])) or "-"
-        values = " ".join(f"{value:g}" for value in witness["values"][side])
-        lines.append(f"{side:<10} {witness['vertex']}: {around:<10} values {values}")
+        lines.append(f"{side:<10} {witness['vertex']}: {around:<10} values {' '.join(shown)}")
     return "\n".join(lines)
 
 

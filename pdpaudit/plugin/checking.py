@@ -93,7 +93,7 @@ class _RecordedCheck(AssertCheck):
         examination = self.check.examination
         self._clock.start(gate)
         name, where = named_sop(examination.sop, gate.base)
-        found = self.check()
+        found = self.verdict()
         result = _result(name, where, examination.options, [found], time.monotonic() - began)
         broken = _judged(gate, result, where)
         if broken:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -67,25 +67,26 @@ def show_checks_end(console: Console, result: Result, specification: str, replay
 
 
 def _show_table(console: Console, check: CheckResult) -> None:
-    observed: Mapping[Any, Any] = check.observed["sensitivity"]
-    if not observed:
+    observed: Mapping[str, Mapping[Any, Any]] = check.observed
+    if not observed["sensitivity"]:
         return
-    largest = max(observed, key=int)
-    degrees = range(1, min(len(observed[largest]), SHOWN_DEGREES))
+    widest = max(len(row) for rows in observed.values() for row in rows.values())
+    degrees = range(1, min(widest, SHOWN_DEGREES))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("maximum degree")
     for d in degrees:
         table.add_column(str(d), justify="right")
+
+    def add(words: str, values: Sequence[float]) -> None:
+        table.add_row(words, *(f"{values[d]:.5g}" for d in degrees if d < len(values)))
+
     for what, words in (("sensitivity", "sensitivity"), ("impact_cardinality", "impact")):
-        sizes = check.observed[what]
-        if not sizes:
-            continue
-        n = max(sizes, key=int)
-        declared = [f"{value:.5g}" for value in check.declared[what]]
-        table.add_row(f"{words}, declared", *(declared[d] for d in degrees if d < len(declared)))
-        exact = [f"{value:.5g}" for value in sizes[n]]
-        row = [exact[d] for d in degrees if d < len(exact)]
-        table.add_row(f"  exact, up to {n} vertices", *row)
+        add(f"{words}, declared", check.declared[what])
+        for key, kind in ((what, "exact, up to"), (f"{what}, up to relabelling", "found,")):
+            sizes = observed.get(key)
+            if sizes:
+                n = max(sizes, key=int)
+                add(f"  {kind} {n} vertices", sizes[n])
     console.print(Padding(table, (1, 0, 1, 2)))
 
 

@@ -129,6 +129,13 @@ class CheckPart:
         """Whether there is more to show than fits a row of a table."""
         return bool(self.tables or self.picture or self.listing)
 
+    @property
+    def scope(self) -> str:
+        """What was looked at: what is exact comes first, what was searched beyond it follows."""
+        certain, semicolon, beyond = clip(self.check.scope, 500).partition(";")
+        exact = ": exact" if certain and self.check.exact else ""
+        return certain + exact + semicolon + beyond
+
 
 @dataclass(frozen=True)
 class Part:

@@ -325,9 +325,8 @@ def _checks(checks: Sequence[CheckPart]) -> Iterator[str]:
     yield "### The checks"
     rows = []
     for one in checks:
-        scope = clip(one.check.scope, 500) + (": exact" if one.check.exact else "")
         told = one.words if one.check.detail and not one.more else ""
-        looked = ". ".join(words for words in (scope if one.check.scope else "", told) if words)
+        looked = ". ".join(words for words in (one.scope, told) if words)
         rows.append(
             (one.title, _badge(one.status, one.verdict), one.declared, one.observed, looked)
         )

@@ -188,7 +188,7 @@ def _cut(table: Table, found: int | None = None) -> Table:
 def _judged(declared: float | None, exact: float) -> str:
     if declared is None:
         return ""
-    if math.isclose(declared, exact, rel_tol=1e-9, abs_tol=1e-9):
+    if math.isclose(declared, exact, rel_tol=1e-9):
         return "attained"
     return "violated" if exact > declared else "not attained"
 

@@ -10,9 +10,9 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
 from pdpaudit.conformance.atlas import graphs_on, subset_classes
+from pdpaudit.conformance.difference import apart as differ
 from pdpaudit.conformance.door import require_statistic
 from pdpaudit.conformance.exhaustive import exhaust
-from pdpaudit.conformance.tolerance import differ
 from pdpaudit.statistic import statistic
 
 

@@ -46,6 +46,7 @@ def _up_to(entry, vertices):
     return {
         **entry,
         "vertices": min(entry["vertices"], vertices),
+        "labelled": min(entry["labelled"], vertices),
         "declared": {key: row[:vertices] for key, row in entry["declared"].items()},
         "exact": {
             key: {n: row for n, row in rows.items() if int(n) <= vertices}
@@ -110,6 +111,7 @@ def _entry(declared, exact, **more):
         "name": "CN",
         "definition": "Something.",
         "vertices": 3,
+        "labelled": 3,
         "fast_path": True,
         "violated": [],
         "declared": {"sensitivity": declared, "impact_cardinality": [0, 2, 3]},
@@ -121,7 +123,11 @@ def _entry(declared, exact, **more):
 @pytest.mark.parametrize(
     ("declared", "exact", "said"),
     [
-        ([0, 1, 1], [0, 1, 1], "C10 | Δ(CN) ≤ 1 | CN | all up to 3 vertices | holds, attained"),
+        (
+            [0, 1, 1],
+            [0, 1, 1],
+            "C10 | Δ(CN) ≤ 1 | CN | labelled up to 3 vertices | holds, attained",
+        ),
         ([0, 1, 1], [0, 0.5, 0.5], "| holds, nowhere attained | d = 1: 1 for 0.5; d = 2: 1"),
         ([0, 1, 2], [0, 0, 0], "CN: for degree 2, declared 2, exact 0: all noise is wasted."),
         ([0, 1, 3], [0, 0.5, 2], "declared 3, exact 2: noise is 1.5 times too wide (larger"),

@@ -25,7 +25,7 @@ def _run(examination: Examination) -> CheckResult:
     samples = Samples(
         examination,
         chain(small_samples(SMALL), large_samples(examination.options.seed)),
-        f"all graphs up to {SMALL} vertices, 30 up to 30",
+        f"all labelled graphs up to {SMALL} vertices, 30 up to 30",
     )
     first = [(sample, _answers(examination, sample)) for sample in samples]
     # Backwards the second time: what was asked in between must not matter either.

@@ -11,18 +11,17 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.conformance.atlas import graphs_on, neighbourhoods
-from pdpaudit.conformance.check import Check, Samples, failed_on_graph, place_of_sample
+from pdpaudit.conformance.check import Check, Samples, advice, failed_on_graph, place_of_sample
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.guard import EvaluationFailed, fast_values
-from pdpaudit.conformance.samples import Sample, large_samples, small_samples
-from pdpaudit.conformance.tolerance import differ
+from pdpaudit.conformance.samples import Sample, large_samples, shapes, small_samples
 from pdpaudit.contracts import FastStatistic
 from pdpaudit.network import adjacency_from_edges
 from pdpaudit.results import CheckResult
 
 __all__ = ["FAST_PATH"]
 
-SMALL = 5
+SMALL = 4
 UNION = 64  # samples in one disjoint union
 
 
@@ -60,9 +59,10 @@ def _run(examination: Examination) -> CheckResult:
     seed = examination.options.seed
     samples = Samples(
         examination,
-        chain(small_samples(SMALL), _medium_samples(seed), large_samples(seed)),
+        chain(small_samples(SMALL), shapes(SMALL + 1), _medium_samples(seed), large_samples(seed)),
         (
-            f"all graphs up to {SMALL} vertices, 230 up to 30"
+            f"all labelled graphs up to {SMALL} vertices, "
+            f"one of each shape on {SMALL + 1}, 230 up to 30"
             + (", in disjoint unions as well" if together else "")
         ),
     )
@@ -86,12 +86,13 @@ def _run(examination: Examination) -> CheckResult:
                     samples.meant,
                     traceback=failure.trace,
                 )
-            wrong = np.flatnonzero(differ(slow[-1], fast))
+            wrong = examination.differing(sample, slow[-1], fast)
             same = _equal(adjacency, kept)
             if len(wrong) or not same:
                 v = int(wrong[0]) if len(wrong) else 0
                 detail = (
                     f"scalar form {slow[-1][v]:g}, fast path {fast[v]:g}"
+                    + advice(slow[-1][v], fast[v])
                     if same
                     else "the fast path changed the matrix it was given"
                 )
@@ -99,7 +100,10 @@ def _run(examination: Examination) -> CheckResult:
                 return failed_on_graph(examination, "fast-path", place, detail, samples.meant)
         if together:
             fast = fast_values(sop, *_union(batch))
-            if differ(np.concatenate(slow), fast).any():
+            parts = np.split(fast, np.cumsum([sample.n for sample in batch])[:-1])
+            if any(
+                len(examination.differing(*each)) for each in zip(batch, slow, parts, strict=True)
+            ):
                 place = place_of_sample(batch[0])
                 detail = "declared componentwise, but a disjoint union has other values"
                 return failed_on_graph(examination, "fast-path", place, detail, samples.meant)

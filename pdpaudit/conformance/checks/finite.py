@@ -18,13 +18,13 @@ from pdpaudit.conformance.check import (
 )
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.guard import author_trace
-from pdpaudit.conformance.samples import Sample, large_samples, small_samples
+from pdpaudit.conformance.samples import Sample, large_samples, shapes, small_samples
 from pdpaudit.errors import described
 from pdpaudit.results import CheckResult
 
 __all__ = ["FINITE"]
 
-SMALL = 5
+SMALL = 4
 
 
 def _wrong(examination: Examination, sample: Sample) -> tuple[int, str, str] | None:
@@ -47,8 +47,9 @@ def _wrong(examination: Examination, sample: Sample) -> tuple[int, str, str] | N
 def _run(examination: Examination) -> CheckResult:
     samples = Samples(
         examination,
-        chain(small_samples(SMALL), large_samples(examination.options.seed)),
-        f"all graphs up to {SMALL} vertices, 30 up to 30",
+        chain(small_samples(SMALL), shapes(SMALL + 1), large_samples(examination.options.seed)),
+        f"all labelled graphs up to {SMALL} vertices, "
+        f"one of each shape on {SMALL + 1}, 30 up to 30",
     )
     for sample in samples:
         wrong = examination.within_call_limit(

@@ -27,7 +27,7 @@ def _run(examination: Examination) -> CheckResult:
     samples = Samples(
         examination,
         chain(small_samples(SMALL), large_samples(examination.options.seed)),
-        f"all graphs up to {SMALL} vertices, 30 up to 30",
+        f"all labelled graphs up to {SMALL} vertices, 30 up to 30",
     )
     # A state nobody would set, so that a statistic that seeds cannot happen to restore it; the
     # suite puts the old one back.

@@ -34,7 +34,7 @@ def _run(examination: Examination) -> CheckResult:
     samples = Samples(
         examination,
         chain(small_samples(SMALL), large_samples(examination.options.seed)),
-        f"all graphs up to {SMALL} vertices, 30 up to 30",
+        f"all labelled graphs up to {SMALL} vertices, 30 up to 30",
     )
     for sample in samples:
         graph = build(sample.n, sample.edges)

@@ -7,11 +7,10 @@ from itertools import chain
 import networkx as nx
 import numpy as np
 
-from pdpaudit.conformance.check import Check, Samples, failed_on_graph, place_of_sample
+from pdpaudit.conformance.check import Check, Samples, advice, failed_on_graph, place_of_sample
 from pdpaudit.conformance.examination import Examination
 from pdpaudit.conformance.guard import scalar_values
 from pdpaudit.conformance.samples import large_samples, small_samples
-from pdpaudit.conformance.tolerance import differ
 from pdpaudit.results import CheckResult
 
 __all__ = ["ORDER_INDEPENDENT"]
@@ -24,7 +23,7 @@ def _run(examination: Examination) -> CheckResult:
     samples = Samples(
         examination,
         chain(small_samples(SMALL), large_samples(examination.options.seed)),
-        f"all graphs up to {SMALL} vertices, 30 up to 30, two orders",
+        f"all labelled graphs up to {SMALL} vertices, 30 up to 30, two orders",
     )
     for sample in samples:
         targets = frozenset(sample.targets)
@@ -38,13 +37,15 @@ def _run(examination: Examination) -> CheckResult:
             graph = nx.Graph()
             graph.add_nodes_from(nodes)
             graph.add_edges_from(edges)
-            wrong = np.flatnonzero(differ(straight, scalar_values(examination.sop, graph, targets)))
+            other = scalar_values(examination.sop, graph, targets)
+            wrong = examination.differing(sample, straight, other)
             if len(wrong):
                 return failed_on_graph(
                     examination,
                     "order-independent",
                     place_of_sample(sample, int(wrong[0])),
-                    "the same graph built in another order has another value",
+                    "the same graph built in another order has another value"
+                    + advice(straight[wrong[0]], other[wrong[0]]),
                     samples.meant,
                     node_order=nodes,
                     edge_order=[list(edge) for edge in edges],

@@ -3,58 +3,88 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from pdpaudit.conformance.check import Check
-from pdpaudit.conformance.examination import Examination
-from pdpaudit.conformance.tolerance import differ, exceeds
-from pdpaudit.results import CheckResult
+from pdpaudit.conformance.examination import Examination, certain
+from pdpaudit.conformance.families import Row
+from pdpaudit.conformance.measure import PROPERTIES
+from pdpaudit.results import CheckResult, Status
 
 __all__ = ["TIGHTNESS"]
 
 
 def _run(examination: Examination) -> CheckResult:
-    rows = examination.exhaustion.rows
+    rows = examination.labelled.rows
     if not rows:
         return CheckResult("tightness", "inconclusive", detail="the time was over too soon")
-    n = rows[-1].n
-    degrees = range(1, n)
-    exact = rows[-1].sensitivity
-    declared = examination.declared.sensitivity
-    counted = [row for row in rows if row.impact_cardinality is not None]
-    observed = {
-        "sensitivity": {row.n: list(row.sensitivity) for row in rows},
-        "impact_cardinality": {row.n: list(row.impact_cardinality or ()) for row in counted},
-    }
-    notes = []
-    known = [d for d in degrees if math.isfinite(declared[d])]
-    loose = [d for d in known if declared[d] > exact[d] and differ(declared[d], exact[d])]
-    exceeded = [d for d in known if exceeds(exact[d], declared[d])]
-    if exceeded:
-        notes.append(f"exceeded for degree {', '.join(map(str, exceeded))}")
-    elif known and loose == known:
-        # Only a bound that is not attained for any degree is called loose: a larger network
-        # might attain it for the largest degrees.
-        d = known[-1]
-        notes.append(
-            f"loose: for degree {d}, declared {declared[d]:g}, exact {exact[d]:g} on all networks "
-            f"with up to {n} vertices; noise is wasted unless larger ones need it"
-        )
-    elif known:
-        tight = [d for d in known if d not in loose]
-        notes.append(f"sensitivity attained for degree {', '.join(map(str, tight))}")
-    notes.extend(_impact(examination, counted[-1].n, counted[-1].impact_cardinality or ()))
+    n, exact = rows[-1].n, rows[-1].sensitivity
+    declared = examination.declared
+    known = [d for d in range(1, n) if math.isfinite(declared.sensitivity[d])]
+    notes = _exceeded(examination)
+    status: Status = "skipped" if notes else "certified"
+    if not notes:
+        loose = [d for d in known if exact[d] < declared.sensitivity[d] - declared.slack[d]]
+        if known and loose == known:
+            # Only a bound that is not attained for any degree is called loose: a larger network
+            # might attain it for the largest degrees.
+            d = known[-1]
+            notes.append(
+                f"loose: for degree {d}, declared {declared.sensitivity[d]:g}, exact {exact[d]:g} "
+                f"on {certain(n)}; noise is wasted unless larger ones need it"
+            )
+        elif known:
+            tight = [d for d in known if d not in loose]
+            notes.append(f"sensitivity attained for degree {', '.join(map(str, tight))}")
+        notes.extend(_impact(examination, n, rows[-1].impact_cardinality or ()))
+        if any(note.startswith("loose") for note in notes):
+            status = "not_rejected"
+    widest = max(row.n for row in (*rows, *examination.exhaustion.rows))
     return CheckResult(
         "tightness",
-        "not_rejected" if any(note.startswith("loose") for note in notes) else "certified",
+        status,
         declared={
-            "sensitivity": list(declared[:n]),
-            "impact_cardinality": list(examination.declared.impact_cardinality[:n]),
+            "sensitivity": list(declared.sensitivity[:widest]),
+            "impact_cardinality": list(declared.impact_cardinality[:widest]),
         },
-        observed=observed,
-        exact="label-independent" not in examination.failed,
-        scope=examination.scope(),
+        observed=_tables(examination),
+        exact=True,
+        scope=certain(n),
         detail="; ".join(notes),
     )
+
+
+def _exceeded(examination: Examination) -> list[str]:
+    """Say where a declaration is exceeded: it is then neither attained nor loose."""
+    notes = []
+    for of, words in zip(PROPERTIES, ("sensitivity", "impact"), strict=True):
+        bound = examination.declared
+        found = {
+            d
+            for row in (*examination.labelled.rows, *examination.exhaustion.rows)
+            for d, value in enumerate(_values(row, of))
+            if value > bound.allowed(of, d)
+        }
+        if found:
+            notes.append(f"{words} exceeded for degree {', '.join(map(str, sorted(found)))}")
+    return notes
+
+
+def _values(row: Row, of: str) -> Sequence[float]:
+    return row.sensitivity if of == "targeted-sensitivity" else row.impact_cardinality or ()
+
+
+def _tables(examination: Examination) -> dict[str, dict[int, list[float]]]:
+    """Return all values found, those over every labelled network apart from those searched."""
+    tables = {}
+    for of, key in zip(PROPERTIES, ("sensitivity", "impact_cardinality"), strict=True):
+        tables[key] = {row.n: list(_values(row, of)) for row in examination.labelled.rows}
+        searched = {
+            row.n: list(_values(row, of)) for row in examination.exhaustion.rows if _values(row, of)
+        }
+        if searched:
+            tables[f"{key}, up to relabelling"] = searched
+    return tables
 
 
 def _impact(examination: Examination, n: int, exact: tuple[int, ...]) -> list[str]:
@@ -73,4 +103,5 @@ TIGHTNESS = Check(
     "how much of the declaration is used",
     _run,
     ("finite", "deterministic", "graph-unchanged", "order-independent"),
+    ("fast-path",),
 )
