@@ -173,12 +173,14 @@ class Discovery:
         found = by_score(climb(found[0], found, measure, MOVES, self.run.plan.seed))
         finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
         each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
-        lucky = stream(self.run.plan.seed, "power", "pair").integers(len(finalists))
-        for number, one in enumerate(finalists):
-            if number == lucky:
-                self._pool = Draws()
-                for half in one.halves[0]:
-                    self._pool.update(half)
+        # Pairs reached by local moves have fewer runs than one that stayed in from the beginning.
+        longest = max(one.wanted for one in finalists)
+        stayed = [one for one in finalists if one.wanted == longest]
+        lucky = stayed[stream(self.run.plan.seed, "power", "pair").integers(len(stayed))]
+        self._pool = Draws()
+        for half in lucky.halves[0]:
+            self._pool.update(half)
+        for one in finalists:
             self._test(one, each)
         return [one for one in by_score(finalists) + dropped if one.runs]
 

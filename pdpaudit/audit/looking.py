@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pdpaudit.audit.plan import Plan
+from pdpaudit.audit.power import FOUND
 from pdpaudit.contracts import Mechanism, PrivacyClaim
 from pdpaudit.evidence.sequential import (
-    GIVEN_AWAY,
     Known,
     Wager,
     look_sizes,
@@ -58,14 +57,18 @@ class Looks:
         if self.enough:
             return (
                 f"Stopped after {drawn:,} of at most {most}: a loss of {plan.detect:g} would have "
-                f"been seen by then with probability {POWER:g}."
+                "been found by then in 19 of 20 planted leaks."
             )
         asked = "" if plan.detect is None else f", nor would a loss of {plan.detect:g} surely have"
         return f"Drew all {most}: no violation was seen{asked}."
 
 
 def planned_looks(
-    plan: Plan, claim: PrivacyClaim, alpha: float, bases: Iterable[float], known: Known
+    plan: Plan,
+    claim: PrivacyClaim,
+    alpha: float,
+    planted: Iterable[tuple[float, float] | None],
+    known: Known,
 ) -> Looks:
     """Return when to look: until the loss asked for would have been seen, or all is drawn.
 
@@ -75,22 +78,23 @@ def planned_looks(
         With ``detect``, the loss asked for, if any.
     claim, alpha
         What is tested, at what error.
-    bases : iterable of float
-        Rates of the event on its less likely side that are considered; the most telling counts.
+    planted : iterable
+        What would be confirmed of planted leaks of that loss: the event's two probabilities, None
+        where it would have been missed. Not asked for without need.
     known : Known
         What discovery saw.
     """
     sizes, wanted = look_sizes(plan.size), plan.detect
     if wanted is None or wanted <= claim.epsilon:
         return Looks(sizes, enough=False)
-    enough = len(sizes)
-    for q in bases:
-        p = math.exp(wanted) * q + claim.delta
-        if p > 1:
-            continue
-        shares = refuted_by(sizes, p, q, alpha, claim.epsilon, claim.delta, known.runs)
-        seen = np.flatnonzero(shares >= POWER + GIVEN_AWAY)
-        enough = min(enough, int(seen[0]) if len(seen) else enough)
+    shares = [
+        np.zeros(len(sizes))
+        if rates is None
+        else refuted_by(sizes, *rates, alpha, claim.epsilon, claim.delta, known.runs)
+        for rates in planted
+    ]
+    seen = np.flatnonzero(np.mean(shares, axis=0) >= FOUND) if shares else np.empty(0)
+    enough = int(seen[0]) if len(seen) else len(sizes)
     return Looks(sizes[: enough + 1], enough=enough < len(sizes))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,20 +26,23 @@ from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
 from pdpaudit.outputs.records import NUMERIC, Structure
 
-__all__ = ["Rehearsal", "confirmed", "measured_power"]
+__all__ = ["FOUND", "Rehearsal", "confirmed", "measured_power", "planted_rates"]
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 #: How often the event of a planted leak happens on the side where it is likelier.
-RATES = (0.05, 0.2, 0.5)
+RATES = (0.1, 0.25, 0.5)
 
 #: Planted leaks of one size, and the share of them that must be found. The share is a mean of
 #: probabilities, not of yes and no, and a little is given away for what is left of its error.
 PLANTED, FOUND = 18, 0.96
 
 #: Sizes that are tried, as multiples of what the best event known in advance would need.
-STEPS = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0)
+STEPS = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0)
+
+#: Times the step at which leaks begin to be found is halved.
+HALVINGS = 2
 
 #: Discovery runs a side of a planted leak, at most: fewer runs can only find less.
 MOST_RUNS = 20_000
@@ -147,22 +150,46 @@ def measured_power(
     """
     if not math.isfinite(least):
         return math.inf
-    plants = _Plants(batch_of(rehearsal.pool))
-    if plants.blind:
-        return math.inf
-    seeds = rng.integers(2**63, size=PLANTED).tolist()
-    for step in STEPS:
-        size, missed = max(least * step, claim.epsilon * 1.0001), 0.0
-        for number, seed in enumerate(seeds):
-            own = np.random.default_rng(seed)
-            rate = RATES[number % len(RATES)]
-            planted = plants.plant(own, rate, size, claim.delta, number // len(RATES))
-            missed += 1 - _found(rehearsal, planted, claim, aim, chance, own)
+    seed = int(rng.integers(2**63))
+
+    def seen(size: float) -> bool:
+        missed = 0.0
+        for rates in planted_rates(rehearsal, claim, aim, size, seed):
+            missed += 1.0 if rates is None else 1.0 - chance(*rates)
             if missed > PLANTED * (1 - FOUND):
-                break
-        else:
-            return size
+                return False
+        return True
+
+    least = max(least, claim.epsilon)
+    low = least
+    for step in STEPS:
+        high = least * step
+        if seen(high):
+            for _ in range(HALVINGS if high > low else 0):
+                middle = (low + high) / 2
+                low, high = (low, middle) if seen(middle) else (middle, high)
+            return high
+        low = high
     return math.inf
+
+
+def planted_rates(
+    rehearsal: Rehearsal, claim: PrivacyClaim, aim: Aim, size: float, seed: int
+) -> Iterator[tuple[float, float] | None]:
+    """Yield what would be confirmed of each planted leak: the chosen event's two probabilities.
+
+    None where discovery would have missed it. The same seed plants the same leaks, larger or
+    smaller.
+    """
+    plants = _Plants(batch_of(rehearsal.pool))
+    for number in range(PLANTED):
+        rng = np.random.default_rng([seed, number])
+        rate, kind = RATES[number % len(RATES)], number // len(RATES)
+        if plants.blind:
+            yield None
+        else:
+            planted = plants.plant(rng, rate, size, claim.delta, kind)
+            yield _discovered(rehearsal, planted, aim, rng)
 
 
 @dataclass(frozen=True)
@@ -284,19 +311,15 @@ def _columns(pool: Batch) -> tuple[list[Column], list[Column]]:
     return numbers, repeating
 
 
-def _found(
-    rehearsal: Rehearsal,
-    planted: _Planted,
-    claim: PrivacyClaim,
-    aim: Aim,
-    chance: Callable[[float, float], float],
-    rng: np.random.Generator,
-) -> float:
-    """Return how probably discovery and confirmation find one planted leak."""
+def _discovered(
+    rehearsal: Rehearsal, planted: _Planted, aim: Aim, rng: np.random.Generator
+) -> tuple[float, float] | None:
+    """Return the two probabilities of the event that is chosen; None where another pair is."""
     first, needed = rehearsal.first
-    halves = _drawn(planted, first, rng)
-    if needed > -math.inf and rehearsal.choose(*halves, aim, thorough=False).expected < needed:
-        return 0.0
+    if needed > -math.inf:
+        promising = rehearsal.choose(*_drawn(planted, first, rng), aim, thorough=False)
+        if promising.expected < needed:
+            return None
     runs = min(rehearsal.runs, MOST_RUNS)
     choice = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
     events = [choice.event, *(other.event for other in choice.others)]
@@ -309,9 +332,9 @@ def _found(
     ]
     place, promised = rehearsal.pick(events, counts, rehearsal.tests)
     if promised < rehearsal.other:
-        return 0.0
+        return None
     p, q = rates[place]
-    return chance(p, q) if events[place].side == "left" else chance(q, p)
+    return (p, q) if events[place].side == "left" else (q, p)
 
 
 def _drawn(

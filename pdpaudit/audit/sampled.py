@@ -7,7 +7,7 @@ confirmed on fresh samples, drawn once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from pdpaudit.audit.looking import (
 )
 from pdpaudit.audit.paired import draw_in_pairs
 from pdpaudit.audit.plan import Plan
-from pdpaudit.audit.power import confirmed, measured_power
+from pdpaudit.audit.power import confirmed, measured_power, planted_rates
 from pdpaudit.audit.telling import Run, statement, stopped, told
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.evidence import Betting, ErrorBudget, detectable, lower_bound
@@ -180,6 +180,15 @@ class _Confirmation:
         chance = confirmed(size, self.discovery.alpha, self.claim, method)
         return self._told(chosen, float(lower), self._measured(found, least, chance))
 
+    def _planted(self, found: Sequence[Found]) -> Iterator[tuple[float, float] | None]:
+        """Yield what would be confirmed of planted leaks of the size that is asked for."""
+        rehearsal = self.discovery.rehearsal(self.claim, found)
+        if rehearsal is None or self.run.plan.detect is None:
+            return
+        aim = self.discovery.aim(self.claim, CHOOSING)
+        seed = int(stream(self.run.plan.seed, "power", "detect", self.number).integers(2**63))
+        yield from planted_rates(rehearsal, self.claim, aim, self.run.plan.detect, seed)
+
     def _measured(
         self, found: Sequence[Found], least: float, chance: Callable[[float, float], float]
     ) -> float:
@@ -202,7 +211,7 @@ class _Confirmation:
         plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
         known = chosen.known
         bases = _bases(claim, known.inside_other / known.runs)
-        looks = planned_looks(plan, claim, alpha, bases, known)
+        looks = planned_looks(plan, claim, alpha, self._planted(found), known)
         wager = draw_in_looks(
             self.run.mechanism,
             chosen.inputs,

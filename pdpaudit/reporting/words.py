@@ -152,5 +152,5 @@ def _power_words(seen: float | None) -> str:
         return "No loss, however large, would have been seen: draw more --samples."
     return (
         f"A loss of {seen:.3f} would have been found: 19 of 20 planted leaks of that size are, in "
-        "events of probability 0.05 to 0.5."
+        "events of probability 0.1 to 0.5."
     )

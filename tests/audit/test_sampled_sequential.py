@@ -48,7 +48,7 @@ def test_it_stops_in_vain_once_the_loss_asked_for_would_have_been_seen() -> None
     claim = _claim(BatchedCoin(1.0, 1.0), detect=1.5)
     assert claim.status == "not_rejected"
     assert claim.samples["confirmation"] < 2 * 5000
-    assert "a loss of 1.5 would have been seen by then with probability 0.95" in claim.detail
+    assert "a loss of 1.5 would have been found by then in 19 of 20 planted leaks" in claim.detail
     assert (claim.detectable_epsilon or 9) <= 1.5
 
 
