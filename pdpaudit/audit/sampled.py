@@ -35,7 +35,7 @@ from pdpaudit.evidence.sequential import Known, Wager
 from pdpaudit.results import ClaimResult, Status
 from pdpaudit.sampling import Hits, Misbehaviour
 
-__all__ = ["by_samples", "verdict"]
+__all__ = ["Chosen", "Confirmation", "by_samples", "verdict"]
 
 #: From so many draws on the power of the exact method is told by the score method, which then
 #: differs from it by less than 0.001 and takes a tenth of the time.
@@ -82,9 +82,9 @@ def by_samples(
         ]
     results: list[ClaimResult] = []
     for number, claim in enumerate(claims, start=1):
-        confirmation = _Confirmation(run, number, claim, discovery)
+        confirmation = Confirmation(run, number, claim, discovery.alpha, discovery.spent)
         try:
-            results.append(confirmation.result(found))
+            results.append(confirmation.result(_choose(discovery, number, claim, found)))
         except KeyboardInterrupt:
             if not results and not confirmation.runs:
                 raise
@@ -112,14 +112,40 @@ def verdict(claimed: float, lower: float, detectable_epsilon: float) -> Status:
     return "not_rejected" if detectable_epsilon <= 2 * claimed + 0.5 else "inconclusive"
 
 
+def _choose(
+    discovery: Discovery, number: int, claim: PrivacyClaim, found: Sequence[Found]
+) -> Chosen:
+    """Choose among the finalists by what is expected of each."""
+    tested = [one for one in found if one.tests]
+    best = max(tested, key=lambda one: discovery.best_event(one, claim)[1])
+    event, _ = discovery.best_event(best, claim)
+    left, right = best.tested[best.events.index(event)]
+    ours, theirs = (left, right) if event.side == "left" else (right, left)
+    known = Known(ours, theirs, best.tests)
+    return Chosen(best.arm, event, tuple(best.ladders[number - 1]), known)
+
+
 @dataclass
-class _Confirmation:
-    """One claim on fresh samples."""
+class Confirmation:
+    """One claim on fresh samples; ``replay`` makes it again.
+
+    Attributes
+    ----------
+    run, number, claim
+        The claim, and of what.
+    alpha : float
+        Its share of the error.
+    spent : int
+        Runs that discovery took.
+    counted : dict
+        What was drawn so far.
+    """
 
     run: Run
     number: int
     claim: PrivacyClaim
-    discovery: Discovery
+    alpha: float
+    spent: int
     counted: dict[Side, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
 
     @property
@@ -134,15 +160,11 @@ class _Confirmation:
             for side, one in self.counted.items()
         )
         why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
-        spent = {"discovery": self.discovery.spent, "confirmation": self.runs}
+        spent = {"discovery": self.spent, "confirmation": self.runs}
         return stopped(self.run, self.number, self.claim, why, status="skipped", samples=spent)
 
-    def result(self, found: Sequence[Found]) -> ClaimResult:
-        """Choose among the finalists by what is expected of each, draw, and bound."""
-        tested = [one for one in found if one.tests]
-        best = max(tested, key=lambda one: self.discovery.best_event(one, self.claim)[1])
-        event, _ = self.discovery.best_event(best, self.claim)
-        chosen = _Chosen(best, event, self.number)
+    def result(self, chosen: Chosen) -> ClaimResult:
+        """Draw and bound."""
         plan = self.run.plan
         words = f"confirming {statement(self.claim)} on fresh samples"
         self.run.watcher.stage(words, 2 * plan.size)
@@ -166,15 +188,13 @@ class _Confirmation:
         except Misbehaviour as error:
             return self._misbehaved(chosen, str(error))
         size, x, y = plan.size, *self._inside(chosen)
-        lower = lower_bound(
-            x, size, y, size, self.discovery.alpha, self.claim.delta, method=plan.method
-        )
-        seen = _power(plan, self.claim, self.discovery.alpha, y / size)
+        lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=plan.method)
+        seen = _power(plan, self.claim, self.alpha, y / size)
         return self._told(chosen, float(lower), seen)
 
-    def _in_looks(self, chosen: _Chosen) -> ClaimResult:
+    def _in_looks(self, chosen: Chosen) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
-        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        plan, claim, alpha = self.run.plan, self.claim, self.alpha
         known = chosen.known
         bases = _bases(claim, known.inside_other / known.runs)
         looks = planned_looks(plan, claim, alpha, bases, known)
@@ -201,9 +221,9 @@ class _Confirmation:
         detail = looks.words(wager.n, plan, violated=wager.violated)
         return self._told(chosen, wager.bound, seen, witnessed, detail)
 
-    def _in_pairs(self, chosen: _Chosen) -> ClaimResult:
+    def _in_pairs(self, chosen: Chosen) -> ClaimResult:
         """Run both sides in turn: what is seen may depend on the moment too."""
-        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        plan, claim, alpha = self.run.plan, self.claim, self.alpha
         state = draw_in_pairs(
             self.run.mechanism,
             chosen.inputs,
@@ -227,32 +247,32 @@ class _Confirmation:
         # Attackers are counted as if runs had nothing to do with each other, which these have.
         return replace(result, method="betting, in pairs", inference={}, witness=None)
 
-    def _inside(self, chosen: _Chosen) -> tuple[int, int]:
+    def _inside(self, chosen: Chosen) -> tuple[int, int]:
         """Return how many runs fell into the event where it is likelier, and on the other side."""
         ours, theirs = (first_count(self.counted[side]) for side in chosen.sides)
         return ours, theirs
 
-    def _misbehaved(self, chosen: _Chosen, why: str) -> ClaimResult:
+    def _misbehaved(self, chosen: Chosen, why: str) -> ClaimResult:
         ours, theirs = (self.counted[side] for side in chosen.sides)
         x, y = self._inside(chosen)
         got = (
-            f"{chosen.found.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
+            f"{chosen.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
             "runs fell into the event looked at"
         )
         return stopped(self.run, self.number, self.claim, got, samples=self._samples())
 
     def _samples(self) -> dict[str, int]:
-        return {"discovery": self.discovery.spent, "confirmation": self.runs}
+        return {"discovery": self.spent, "confirmation": self.runs}
 
     def _told(
         self,
-        chosen: _Chosen,
+        chosen: Chosen,
         lower: float,
         seen: float,
         witnessed: Mapping[str, Any] | None = None,
         detail: str = "",
     ) -> ClaimResult:
-        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        plan, claim, alpha = self.run.plan, self.claim, self.alpha
         status = verdict(claim.epsilon, lower, seen)
         if status != "violated" and self.run.blocked:
             why = "; ".join(self.run.blocked[:2])
@@ -263,7 +283,7 @@ class _Confirmation:
             self.run,
             self.number,
             claim,
-            chosen.found.arm,
+            chosen.arm,
             chosen.event,
             status=status,
             lower_bound=lower,
@@ -273,7 +293,11 @@ class _Confirmation:
             detectable_epsilon=seen,
             counts={"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
-            witnessed={"confidence": plan.confidence, **(witnessed or {})},
+            witnessed={
+                "confidence": plan.confidence,
+                "ladder": [event.to_json() for event in chosen.ladder],
+                **(witnessed or {}),
+            },
             inference=by_counts(
                 np.atleast_1d(ours.inside).tolist(),
                 np.atleast_1d(theirs.inside).tolist(),
@@ -288,12 +312,25 @@ class _Confirmation:
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """The pair and event that are confirmed, and what discovery knows of them."""
+class Chosen:
+    """The pair and event that are confirmed, and what discovery knows of them.
 
-    found: Found
+    Attributes
+    ----------
+    arm : Arm
+        The pair.
+    event : AnyEvent
+        The event.
+    ladder : tuple of AnyEvent
+        The same with other thresholds.
+    known : Known
+        What the test of the event in discovery saw.
+    """
+
+    arm: Arm
     event: AnyEvent
-    number: int
+    ladder: tuple[AnyEvent, ...] = ()
+    known: Known = Known()
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -303,20 +340,13 @@ class _Chosen:
     @cached_property
     def inputs(self) -> dict[Side, Any]:
         """Both instances."""
-        left, right = self.found.arm.inputs()
+        left, right = self.arm.inputs()
         return {"left": left, "right": right}
 
     @property
     def together(self) -> Several:
         """The event, and the same with other thresholds."""
-        return Several((self.event, *self.found.ladders[self.number - 1]))
-
-    @property
-    def known(self) -> Known:
-        """What the test of the event in discovery saw."""
-        left, right = self.found.tested[self.found.events.index(self.event)]
-        ours, theirs = (left, right) if self.event.side == "left" else (right, left)
-        return Known(ours, theirs, self.found.tests)
+        return Several((self.event, *self.ladder))
 
 
 def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:

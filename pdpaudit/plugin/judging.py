@@ -10,9 +10,10 @@ from typing import Any
 from pdpaudit.audit import Plan, audit, claims_of, grounds, promised
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
+from pdpaudit.making import claiming
 from pdpaudit.network import Network
 from pdpaudit.plugin.gate import Gate, Turn, current
-from pdpaudit.plugin.origin import claiming, made_mechanism
+from pdpaudit.plugin.origin import made_mechanism
 from pdpaudit.plugin.regression import Growth, entry_of, measure_growth
 from pdpaudit.plugin.telling import labelled, record, relative, saved, short
 from pdpaudit.reporting.plaintext import isolate_names

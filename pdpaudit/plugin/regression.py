@@ -22,7 +22,7 @@ from pdpaudit.errors import InputError
 from pdpaudit.evidence import lower_bound
 from pdpaudit.evidence.event import AnyEvent, event_from_json
 from pdpaudit.losses import exact_loss
-from pdpaudit.replay import inputs_of
+from pdpaudit.replay.inputs import arm_of
 from pdpaudit.sampling import Misbehaviour, hits
 
 __all__ = ["Growth", "entry_of", "measure_growth", "upper_bound"]
@@ -155,7 +155,7 @@ def measure_growth(
     """
     try:
         event = event_from_json(entry["event"])
-        left, right = inputs_of({"pair": entry["pair"]}, mechanism, seed, _no_file)
+        left, right = arm_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
         delta, then = float(entry["delta"]), float(entry["loss"])
         counts = None if entry["exact"] else [int(count) for count in entry["counts"]]
         if counts is not None and len(counts) != 4:

@@ -1,0 +1,128 @@
+"""Re-run the counterexample of a check, and hold what is shown of the check against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+
+from pdpaudit.conformance.door import name_of, require_statistic
+from pdpaudit.conformance.replaying import replay_witness
+from pdpaudit.conformance.suite import check_names
+from pdpaudit.conformance.tolerance import RELATIVE, differ
+from pdpaudit.conformance.witness import PAIR_PROPERTIES
+from pdpaudit.contracts import StatisticOfProximity
+from pdpaudit.errors import InputError, described
+from pdpaudit.making import Find
+from pdpaudit.replay.claims import Replay
+from pdpaudit.replay.compare import compared, differences
+from pdpaudit.replay.trust import finder
+
+__all__ = ["replay_check"]
+
+#: Checks whose finding is exact on its own.
+EXACT = ("targeted-sensitivity", "impact-cardinality")
+
+
+def replay_check(check: Mapping[str, Any], find: Find | None = None) -> Replay:
+    """Re-run the counterexample of one check of a statistic, by code of its own.
+
+    Parameters
+    ----------
+    check : mapping
+        A check of a result file, with its witness.
+    find : callable, optional
+        Looks the statistic up; default: among the registered ones only.
+
+    Raises
+    ------
+    InputError
+        If the statistic cannot be found, is not trusted, or the witness is none.
+    """
+    name, witness = str(check.get("name", "check")), check["witness"]
+    find = finder(trust=False) if find is None else find
+    try:
+        shown = replay_witness(witness, find)
+        if not shown.reproduced:
+            return Replay(name, False, shown.detail)
+        sop, _ = require_statistic(find("sops", witness["specification"]))
+        now, recorded = _shown(check, witness, sop)
+        wrong = list(differences(now, recorded, complete=True))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except Exception as error:  # whatever a field that was tampered with leads to
+        raise InputError(
+            f"{name}: its witness is damaged ({described(error)}); check again"
+        ) from None
+    return Replay(
+        name, not wrong, f"{shown.detail}, but {compared(wrong)}" if wrong else shown.detail
+    )
+
+
+def _shown(
+    check: Mapping[str, Any], witness: Mapping[str, Any], sop: StatisticOfProximity
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what is shown of a check as it must be, and as it is."""
+    of, name = witness["property"], str(check["name"])
+    bound = of in EXACT and name != "own-network"
+    now: dict[str, Any] = {"status": "violated", "statistic": name_of(sop), "exact": bound}
+    recorded = {**{key: check[key] for key in ("status", "exact")}}
+    recorded["statistic"] = witness["statistic"]
+    # A published claim's finding is called by the claim; code that fails may do so in any check.
+    names = (of, "own-network") if of in PAIR_PROPERTIES else check_names()
+    if name in check_names() and name not in names:
+        now["name"], recorded["name"] = of, name
+    if of not in PAIR_PROPERTIES:
+        now |= {"declared": None, "observed": None}
+        return now, recorded | {key: check[key] for key in ("declared", "observed")}
+    measured = _measured(witness, sop)
+    now["witness"] = {key: measured[key] for key in ("declared", "values", "at")}
+    if not bound:  # what is shown is of the whole network, the witness cut out of it
+        return now, recorded | {"witness": {key: witness[key] for key in now["witness"]}}
+    now["witness"]["observed"] = measured["observed"]
+    recorded["witness"] = {key: witness[key] for key in now["witness"]}
+    now |= {key: measured[key] for key in ("declared", "observed")}
+    recorded |= {key: check[key] for key in ("declared", "observed")}
+    sentence, opening = str(check["detail"]), _opening(witness, measured)
+    if name == of and not sentence.startswith(opening):
+        now["detail"], recorded["detail"] = opening, sentence
+    return now, recorded
+
+
+def _opening(witness: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
+    """Return how a broken bound is told, up to what was searched for a smaller network."""
+    what = (
+        f"vertex {measured['at']} moves by {measured['observed']:.6g}"
+        if witness["property"] == "targeted-sensitivity"
+        else f"{measured['observed']:g} vertices change"
+    )
+    return (
+        f"degree {witness['max_degree']}, {witness['n']} vertices: declared "
+        f"{measured['declared']:g}, but {what}; "
+    )
+
+
+def _measured(witness: Mapping[str, Any], sop: StatisticOfProximity) -> dict[str, Any]:
+    """Evaluate a statistic on both networks of a counterexample, from the definitions."""
+    n, vertex, targets = witness["n"], witness["vertex"], frozenset(witness["targets"])
+    values: dict[str, list[float]] = {}
+    for side in ("left", "right"):
+        graph = nx.empty_graph(n)
+        edges = [*witness["edges"], *([vertex, other] for other in witness[side])]
+        graph.add_edges_from(sorted(sorted(edge) for edge in edges))
+        values[side] = [float(sop(graph, v, targets)) for v in range(n)]
+    changes = [abs(a - b) for a, b in zip(*values.values(), strict=True)]
+    moves = {v: change for v, change in enumerate(changes) if v != vertex}
+    most, at = max(moves.values(), default=0.0), witness["at"]
+    if type(at) is not int or not math.isclose(moves.get(at, -1.0), most, abs_tol=RELATIVE):
+        at = max(moves, key=moves.__getitem__)
+    counted = witness["property"] == "impact-cardinality"
+    declare = sop.impact_cardinality if counted else sop.sensitivity
+    return {
+        "declared": float(declare(witness["max_degree"])),
+        "observed": float(sum(differ(*values.values()))) if counted else most,
+        "values": values,
+        "at": at,
+    }
