@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
-from pdpaudit.registry import Group, configure, resolve
+from pdpaudit.registry import Group, configure, is_registered, resolve
 
-__all__ = ["Find", "claiming", "make_mechanism", "make_sop"]
+__all__ = ["Find", "claiming", "make_mechanism", "make_sop", "needs_trust"]
 
 #: What a search is made with where nothing else was asked for: one search round, the sharpest
 #: test of a claim per round.
@@ -89,3 +89,22 @@ def claiming(mechanism: Any, claim: PrivacyClaim) -> Any:
         if hasattr(mechanism, part):
             setattr(Claiming, part, staticmethod(getattr(mechanism, part)))
     return Claiming()
+
+
+def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:
+    """Say whether replaying any of these witnesses imports code that is not registered."""
+    return any(not is_registered(*named) for one in witnesses for named in _names(one or {}))
+
+
+def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
+    """Yield all names of statistics and mechanisms in a witness."""
+    spec = witness.get("mechanism")
+    if isinstance(spec, Mapping):
+        parameters = spec.get("parameters")
+        sop = parameters.get("sop") if isinstance(parameters, Mapping) else None
+        if isinstance(spec.get("name"), str):
+            yield "mechanisms", spec["name"]
+        if isinstance(sop, str):
+            yield "sops", sop
+    if isinstance(witness.get("specification"), str):
+        yield "sops", witness["specification"]

@@ -60,6 +60,9 @@ OTHER_COMMAND: dict[str, tuple[Group, str]] = {
     "sops": ("mechanisms", "audit"),
 }
 
+#: Modules that come with the program, where published claims find mechanisms of their own.
+OURS = "pdpaudit.algorithms."
+
 #: Names told where none is near.
 MOST_OFFERED = 12
 
@@ -109,7 +112,7 @@ def is_registered(group: Group, name: str) -> bool:
     """
     known = {item.name for item in registered(group)}
     stem, _, number = name.rpartition("_")
-    return name in known or (stem in known and number.isdecimal())
+    return name in known or (stem in known and number.isdecimal()) or name.startswith(OURS)
 
 
 def imported_for(group: Group, name: str) -> str:

@@ -177,11 +177,14 @@ class Result:
     commit: str = ""
 
     @property
+    def findings(self) -> tuple[ClaimResult | CheckResult, ...]:
+        """The claims, and the checks."""
+        return (*self.claims, *self.checks)
+
+    @property
     def status(self) -> Status:
         """The worst of what is inside."""
-        return worst(
-            [check.status for check in self.checks] + [claim.status for claim in self.claims]
-        )
+        return worst(one.status for one in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Return the versioned JSON form; what is not finite becomes a string."""

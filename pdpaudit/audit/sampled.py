@@ -330,7 +330,7 @@ class Chosen:
     arm: Arm
     event: AnyEvent
     ladder: tuple[AnyEvent, ...] = ()
-    known: Known = Known()
+    known: Known = field(default_factory=Known)
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -8,14 +8,13 @@ from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.inputs import ReadNetwork
 from pdpaudit.replay.result import replay_result
-from pdpaudit.replay.trust import finder, needs_trust
+from pdpaudit.replay.trust import finder
 
 __all__ = [
     "ReadNetwork",
     "Replay",
     "Terms",
     "finder",
-    "needs_trust",
     "replay_check",
     "replay_claim",
     "replay_result",

@@ -159,7 +159,7 @@ class _Unlike(Exception):
 
 def _not_copied(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> str:
     """Say what is shown otherwise than the witness has it, before any of it is run."""
-    pairs = [
+    pairs: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
         (_part(claim, "event"), _part(witness, "event"), "event"),
         (_part(claim, "pair"), _part(witness, "pair"), "pair"),
         (claim, {"method": witness.get("method")}, "claim"),
@@ -170,9 +170,9 @@ def _not_copied(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> str:
         if witness.get("method") != SEQUENTIAL:
             runs = {"runs_a_side": witness.get("samples")}
             pairs.append((_part(claim, "event"), runs, "event"))
-    for shown, known, place in pairs:
+    for body, known, place in pairs:
         for key, value in known.items():
-            if key != "base" and (key not in shown or shown[key] != value):
+            if key != "base" and (key not in body or body[key] != value):
                 return f"{place}.{key} is shown otherwise than its witness has it"
     return ""
 

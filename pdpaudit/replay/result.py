@@ -47,7 +47,7 @@ def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Repl
         If the file is damaged, holds no witness, or one cannot be used.
     """
     result = result_from_json(body, name)
-    if not any(one.witness for one in (*result.claims, *result.checks)):
+    if not any(one.witness for one in result.findings):
         raise InputError(f"{name}: holds no witness, so there is nothing to replay")
     intact = unchanged(body)
     terms = replace(terms, complete=intact is not None)
@@ -131,7 +131,7 @@ def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
 def _unwitnessed(result: Result) -> Iterator[Replay]:
     """Yield what has no witness: a violation must have one."""
     silent = []
-    for one in (*result.claims, *result.checks):
+    for one in result.findings:
         if one.witness is not None:
             continue
         called = one.id if isinstance(one, ClaimResult) else one.name
@@ -155,7 +155,7 @@ def _source_changed(result: Result, terms: Terms) -> str:
     """Say that the code is not what it was; nothing where it is, or was not written down."""
     if not result.source:
         return ""
-    witnesses = [one.witness for one in (*result.claims, *result.checks) if one.witness]
+    witnesses = [one.witness for one in result.findings if one.witness]
     witness = witnesses[0]
     if result.command == "claims":
         now = source_digest(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import CodeType
 from typing import Any
 
@@ -19,7 +19,7 @@ from pdpaudit.registry import (
 )
 from pdpaudit.reporting.plaintext import clip
 
-__all__ = ["finder", "made_again", "needs_trust"]
+__all__ = ["finder", "made_again"]
 
 #: Characters of a name that a message shows.
 LONGEST = 200
@@ -28,17 +28,14 @@ LONGEST = 200
 def finder(*, trust: bool) -> Find:
     """Return how names in a result are looked up: nothing is imported for them without trust.
 
-    Whatever is found outside the registered names must look like what it is taken for before
-    anything of it is called.
+    Whatever is found must look like what it is taken for before anything of it is called.
     """
 
     def find(group: Group, name: str) -> Any:
         if not isinstance(name, str) or "\0" in name:
             raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
         shown = clip(name, LONGEST)
-        if is_registered(group, name):
-            return resolve(group, name)
-        if not trust:
+        if not (trust or is_registered(group, name)):
             raise InputError(
                 f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
                 f"and run from {clip(imported_for(group, name), LONGEST)}; add --trust if you "
@@ -69,37 +66,19 @@ def made_again(spec: Mapping[str, Any], find: Find) -> tuple[Any, dict[str, Any]
     try:
         return make_mechanism(name, parameters, find)
     except UserCodeError as error:
-        raise InputError(
-            f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}"
-        ) from None
+        raise _in_a_line(error) from None
 
 
-def needs_trust(witnesses: Iterator[Mapping[str, Any] | None]) -> bool:
-    """Say whether replaying any of these witnesses imports code that is not registered."""
-    return any(not is_registered(*named) for one in witnesses for named in _names(one or {}))
-
-
-def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
-    """Yield all names of statistics and mechanisms in a witness."""
-    spec = witness.get("mechanism")
-    if isinstance(spec, Mapping):
-        parameters = spec.get("parameters")
-        sop = parameters.get("sop") if isinstance(parameters, Mapping) else None
-        if isinstance(spec.get("name"), str):
-            yield "mechanisms", spec["name"]
-        if isinstance(sop, str):
-            yield "sops", sop
-    if isinstance(witness.get("specification"), str):
-        yield "sops", witness["specification"]
+def _in_a_line(error: UserCodeError) -> InputError:
+    """Return what somebody's own code failed with, without its traceback."""
+    return InputError(f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}")
 
 
 def _imported(group: Group, name: str) -> Any:
     try:
         return resolve(group, name)
     except UserCodeError as error:
-        raise InputError(
-            f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}"
-        ) from None
+        raise _in_a_line(error) from None
 
 
 def _no_statistic(found: Any) -> str:
