@@ -295,7 +295,7 @@ class Confirmation:
             alpha=alpha,
             witnessed={
                 "confidence": plan.confidence,
-                "ladder": [event.to_json() for event in chosen.ladder],
+                "ladder": [_threshold(event, chosen.event) for event in chosen.ladder],
                 **(witnessed or {}),
             },
             inference=by_counts(
@@ -347,6 +347,12 @@ class Chosen:
     def together(self) -> Several:
         """The event, and the same with other thresholds."""
         return Several((self.event, *self.ladder))
+
+
+def _threshold(event: AnyEvent, chosen: AnyEvent) -> dict[str, Any]:
+    """Return where an event differs from the one that is confirmed."""
+    known = chosen.to_json()
+    return {key: value for key, value in event.to_json().items() if value != known[key]}
 
 
 def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:

@@ -61,17 +61,12 @@ def replay_command(
     from rich.text import Text
 
     from pdpaudit.cli.output import console
-    from pdpaudit.errors import InputError
-    from pdpaudit.replay import Terms, finder, replay_result
+    from pdpaudit.replay import finder, replay_result, terms_of
     from pdpaudit.results import load
 
     body = load(file)
-    versions, seed = body.get("versions"), body.get("seed")
-    known = versions.get("pdpaudit") if isinstance(versions, Mapping) else None
-    if type(seed) is not int:
-        raise InputError(f"{file}: its seed is missing; audit again")
     read = _reader(file, edges, nodes)
-    terms = Terms(seed, str(known or "unknown"), read, jobs, finder(trust=trust))
+    terms = terms_of(body, str(file), read, jobs=jobs, find=finder(trust=trust))
     replays = replay_result(body, file.name, terms)
     screen = console(quiet=quiet)
     for one in replays:

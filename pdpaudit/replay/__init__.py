@@ -7,7 +7,7 @@ trusted; no file is read but those its reader is given; and nothing it shows is 
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.inputs import ReadNetwork
-from pdpaudit.replay.result import replay_result
+from pdpaudit.replay.result import replay_result, terms_of
 from pdpaudit.replay.trust import finder
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "replay_check",
     "replay_claim",
     "replay_result",
+    "terms_of",
 ]

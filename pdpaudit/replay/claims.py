@@ -39,6 +39,9 @@ __all__ = ["PROVED", "Replay", "Terms", "replay_claim"]
 #: How a loss was found that is enclosed.
 PROVED = "enclosure"
 
+#: Where events differ that have another threshold.
+THRESHOLDS = {"values", "threshold", "low", "high"}
+
 #: What the event must show of the loss, up to rounding.
 CLOSE = 1e-6
 
@@ -290,6 +293,13 @@ def _loss_of(chances: tuple[float, float], event: AnyEvent, delta: float) -> flo
     return math.inf if theirs <= 0 else max(0.0, math.log((ours - delta) / theirs))
 
 
+def _varied(event: AnyEvent, change: Mapping[str, Any]) -> AnyEvent:
+    """Return the event with another threshold."""
+    if not change or not THRESHOLDS.issuperset(change):
+        raise KeyError("ladder")
+    return event_from_json({**event.to_json(), **change})
+
+
 def _sampled(
     claim: Mapping[str, Any], witness: Mapping[str, Any], again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
@@ -302,8 +312,8 @@ def _sampled(
     run = again.run
     budget = ErrorBudget(1 - run.plan.confidence, len(claims_of(run.mechanism)))
     spent = claim["samples"]["discovery"]
-    ladder = tuple(event_from_json(one) for one in witness.get("ladder", ()))
-    chosen = Chosen(again.arm, again.event, ladder, Known(*witness.get("known", ())))
+    ladder = [_varied(again.event, one) for one in witness.get("ladder", ())]
+    chosen = Chosen(again.arm, again.event, tuple(ladder), Known(*witness.get("known", ())))
     confirmation = Confirmation(run, again.number, again.promise, budget.share, spent)
     rebuilt = confirmation.result(chosen)
     if rebuilt.status == "error":

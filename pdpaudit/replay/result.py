@@ -10,18 +10,36 @@ from pdpaudit.audit.course import budget_words
 from pdpaudit.audit.keeping import source_digest
 from pdpaudit.audit.plan import Plan
 from pdpaudit.audit.released import LIST, released_rows, shares_words
+from pdpaudit.conformance.suite import check_names
 from pdpaudit.errors import InputError
+from pdpaudit.fields import Fields
 from pdpaudit.registry import registered
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
+from pdpaudit.replay.inputs import ReadNetwork
 from pdpaudit.replay.trust import made_again
 from pdpaudit.result_reader import result_from_json
-from pdpaudit.results import CheckResult, ClaimResult, Result, unchanged
+from pdpaudit.results import CheckResult, ClaimResult, Result, unchanged, versions
 
-__all__ = ["replay_result"]
+__all__ = ["replay_result", "terms_of"]
 
 #: The method of what is observed anew in each run, and has no witness.
 IN_PAIRS = "betting, in pairs"
+
+
+def terms_of(body: Mapping[str, Any], name: str, read: ReadNetwork, **how: Any) -> Terms:
+    """Return the terms of a result's own header; ``how`` as for :class:`Terms`.
+
+    Raises
+    ------
+    InputError
+        If it holds no seed.
+    """
+    version, seed = body.get("versions"), body.get("seed")
+    known = version.get("pdpaudit") if isinstance(version, Mapping) else None
+    if type(seed) is not int:
+        raise InputError(f"{name}: its seed is missing; audit again")
+    return Terms(seed, str(known or "unknown"), read, **how)
 
 
 def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Replay]:
@@ -67,8 +85,11 @@ def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Repl
         if check.witness is not None:
             replays.append(replay_check(plain, terms.find))
     replays += [*_unwitnessed(result)]
-    changed = _source_changed(result, terms)
-    return [*replays, *([Replay("source", None, changed)] if changed else [])]
+    remarks = {
+        "source": _source_changed(result, terms),
+        "versions": _other_versions(Fields(body, name, "").mapping("versions")),
+    }
+    return [*replays, *(Replay(key, None, words) for key, words in remarks.items() if words)]
 
 
 def _header(result: Result) -> Iterator[str]:
@@ -81,12 +102,20 @@ def _header(result: Result) -> Iterator[str]:
         subjects = {(check.witness or {}).get("specification") for check in result.checks}
         if result.command == "check" and subjects - {None, result.subject}:
             yield f"subject is {result.subject!r}, which its witnesses are not about"
+        names = [check.name for check in result.checks]
+        if result.command == "check" and (
+            len({*names}) < len(names) or not {*check_names()}.issuperset(names)
+        ):
+            yield "checks are named that there are not"
         return
     context = result.context
     if context.get("error_budget") != _budget(result):
         yield "context.error_budget is not what the claims' confidence makes it"
     if "released" in context and context["released"] != released_rows(result):
         yield "context.released is not what the claims say"
+    tried = Fields(context, "", "context.").inner("tried")
+    if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
+        yield "context.tried does not add up"
     files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
     if files - {repr(context.get("network"))}:
         yield "context.network is not the network of the witnesses"
@@ -149,6 +178,15 @@ def _needs_witness(one: ClaimResult | CheckResult, result: Result) -> bool:
     if one.status in ("error", "skipped") or one.method == IN_PAIRS:
         return False
     return one.status == "violated" or result.command != "claims"
+
+
+def _other_versions(recorded: Mapping[str, Any]) -> str:
+    """Say with what other versions it was written; nothing where there are none."""
+    now = versions()
+    other = [f"{key} {value}, now {now.get(key)}" for key, value in recorded.items()]
+    same = [f"{key} {value}, now {value}" for key, value in now.items()]
+    found = [words for words in other if words not in same]
+    return f"written with {'; '.join(found)}" if found else ""
 
 
 def _source_changed(result: Result, terms: Terms) -> str:
