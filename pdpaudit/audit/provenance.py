@@ -24,12 +24,15 @@ def source_files(subject: Any) -> list[Path]:
     files = []
     for one in _unwrapped(subject):
         named = one if inspect.isfunction(one) or inspect.isclass(one) else type(one)
-        try:
-            file = inspect.getsourcefile(named)
-        except (OSError, TypeError):  # made where there is no file
-            continue
-        if file is not None:
-            files.append(Path(file))
+        # A class knows its module by name only, and another may have that name by now; its methods
+        # know their file.
+        for part in (named, *vars(named).values()):
+            try:
+                file = inspect.getsourcefile(part)
+            except (OSError, TypeError):  # made where there is no file
+                continue
+            if file is not None:
+                files.append(Path(file))
     return files
 
 

@@ -45,13 +45,16 @@ def network_of(base: Mapping[str, Any], title: str, seed: int, read: ReadNetwork
     for vertices in (edges.ravel().tolist(), members):
         if not all(0 <= vertex < n for vertex in vertices):
             raise ValueError("an edge or the partition names a vertex that does not exist")
+    names = base.get("names")
+    if names is not None and not all(isinstance(name, str) for name in [*names]):
+        raise TypeError("a name is no text")
     targeted = np.zeros(n, dtype=bool)
     targeted[np.array(members, dtype=np.int64)] = True
     return Network(
         adjacency_from_edges(n, edges[:, 0], edges[:, 1]),
         targeted,
         tuple(_whole(seed) for seed in base["seeds"]),
-        base.get("names"),
+        None if names is None else tuple(names),
         title,
         base.get("max_degree"),
     )

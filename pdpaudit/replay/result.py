@@ -11,7 +11,7 @@ from pdpaudit.audit.keeping import source_digest
 from pdpaudit.audit.plan import Plan
 from pdpaudit.audit.released import LIST, released_rows, shares_words
 from pdpaudit.conformance.suite import check_names
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 from pdpaudit.fields import Fields
 from pdpaudit.registry import registered
 from pdpaudit.replay.checks import replay_check
@@ -69,7 +69,12 @@ def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Repl
         raise InputError(f"{name}: holds no witness, so there is nothing to replay")
     intact = unchanged(body)
     terms = replace(terms, complete=intact is not None)
-    wrong = [*_header(result)]
+    try:
+        wrong = [*_header(result)]
+    except InputError:
+        raise
+    except Exception as error:  # whatever a field that was tampered with leads to
+        raise InputError(f"{name}: is damaged ({described(error)})") from None
     if body.get("status", result.status) != result.status or (
         terms.complete and "status" not in body
     ):
@@ -99,8 +104,8 @@ def _header(result: Result) -> Iterator[str]:
     if (result.claims and not for_claims) or (result.checks and not for_checks):
         yield f"{result.command!r} is not the command that writes such a result"
     if result.command != "audit":
-        subjects = {(check.witness or {}).get("specification") for check in result.checks}
-        if result.command == "check" and subjects - {None, result.subject}:
+        subjects = [(check.witness or {}).get("specification") for check in result.checks]
+        if result.command == "check" and any(one not in (None, result.subject) for one in subjects):
             yield f"subject is {result.subject!r}, which its witnesses are not about"
         names = [check.name for check in result.checks]
         if result.command == "check" and (

@@ -57,7 +57,7 @@ def sampled() -> Result:
 
 
 def sequential() -> Result:
-    return audited("zoo:SVT6", {"epsilon": 1.0}, samples=4000, method="sequential")
+    return audited("zoo:SVT5", {"epsilon": 1.0}, samples=400, method="sequential")
 
 
 def proved() -> Result:
