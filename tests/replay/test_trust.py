@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,40 @@ def test_a_consistent_forgery_is_found_out(
     shown = capsys.readouterr()
     assert status in (1, 2)
     assert "NOT REPRODUCED" in shown.out or "witness" in shown.err
+
+
+TESTS = """
+import pytest
+
+from own_coin import Coin
+from pdpaudit.testing import assert_private
+
+
+@pytest.mark.pdp_audit(epsilon=0.25)
+def test_coin():
+    assert_private(Coin)
+"""
+
+
+def test_a_claim_that_a_test_makes_is_replayed_as_the_tests(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file says whose claim it is, and the mechanism's own cannot be passed off for it."""
+    (mine / "test_own.py").write_text(TESTS)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pdp-report", "out"],
+        cwd=mine,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    (file,) = (mine / "out").glob("*.json")
+    assert f"replay  pdpaudit replay out/{file.name} --trust" in done.stdout.replace("E   ", "")
+    body = load(file)
+    assert body["claims"][0]["claimed"]["epsilon"] == 0.25
+    assert run("replay", str(file), "--trust") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "the claim is the test's, not the mechanism's own" in shown
+    del body["claims"][0]["witness"]["mechanism"]["claimed"]
+    file.write_text(json.dumps(sealed(body)))
+    assert run("replay", str(file), "--trust") == 1
