@@ -33,8 +33,7 @@ def command_of(source: Source) -> str:
 
     Examples
     --------
-    >>> from pdpaudit.making import needs_trust
-    from pdpaudit.reporting.reading import source_from_json
+    >>> from pdpaudit.reporting.reading import source_from_json
     >>> body = {"command": "check", "subject": "my sops.py:Near", "seed": 3}
     >>> command_of(source_from_json(body, "out.json"))
     "pdpaudit check 'my sops.py:Near' --seed 3 --json out.json"
