@@ -26,7 +26,7 @@ from pdpaudit.errors import Misbehaviour
 from pdpaudit.evidence.event import event_from_json
 from pdpaudit.replay.certificate import THEOREM
 from pdpaudit.replay.claims import PROVED
-from pdpaudit.replay.inputs import ReadNetwork, arm_of
+from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.results import ClaimResult
 
 __all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
@@ -179,7 +179,7 @@ def _certificate(
         raise Unproved("the loss was sampled, and no sample is a proof")
     if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
-    left, right = arm_of(claim.witness, mechanism, seed, read).inputs()
+    left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
     event = event_from_json(claim.witness["event"])
     try:
         known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]

@@ -23,7 +23,7 @@ from pdpaudit.evidence import lower_bound
 from pdpaudit.evidence.event import AnyEvent, event_from_json
 from pdpaudit.fields import Fields
 from pdpaudit.losses import exact_loss
-from pdpaudit.replay.inputs import arm_of
+from pdpaudit.replay.inputs import candidate_of
 from pdpaudit.sampling import Misbehaviour, hits
 
 __all__ = ["Growth", "entry_of", "measure_growth", "upper_bound"]
@@ -156,7 +156,7 @@ def measure_growth(
     """
     try:
         event = event_from_json(entry["event"])
-        left, right = arm_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
+        left, right = candidate_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
         delta, then, counts = _numbers(entry)
     except Exception as error:  # whatever a damaged entry leads to
         raise InputError(

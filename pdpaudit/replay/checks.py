@@ -116,7 +116,7 @@ def _shown(
 
 
 def _opening(witness: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
-    """Return how a broken bound is told, up to what was searched for a smaller network."""
+    """Return what is said of a broken bound, up to what was searched for a smaller network."""
     what = (
         f"vertex {measured['at']} moves by {measured['observed']:.6g}"
         if witness["property"] == "targeted-sensitivity"

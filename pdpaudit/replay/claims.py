@@ -30,7 +30,7 @@ from pdpaudit.making import Find, claiming
 from pdpaudit.observables import SAMPLES, observed
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.inputs import ReadNetwork, arm_of
+from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results import ClaimResult
 
@@ -110,7 +110,7 @@ def replay_claim(
 ) -> Replay:
     """Re-run the witness of one claim.
 
-    The two networks are built again and held against the definition of neighbours; an exact loss
+    The two networks are built again and compared with the definition of neighbours; an exact loss
     is computed again, a certificate verified by code that shares nothing with the prover, sampled
     counts are drawn again from the same stream and must agree to the last one. Whatever the claim
     shows must follow.
@@ -209,7 +209,7 @@ def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
         raise _Unlike(f"witness.seed is {witness['seed']!r}, the result's {terms.seed}")
     plan = _plan(witness, terms)
     try:
-        arm = arm_of(witness, mechanism, terms.seed, terms.read)
+        arm = candidate_of(witness, mechanism, terms.seed, terms.read)
     except InputError:
         raise
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Build the two inputs of a witness again, and hold them against the definition of neighbours."""
+"""Build the two inputs of a witness again, and check that they are neighbours."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.audit.arms import Arm, as_arm, own_arms
+from pdpaudit.audit.arms import Arm, as_candidate, own_candidates
 from pdpaudit.contracts import Mechanism
 from pdpaudit.errors import InputError
 from pdpaudit.neighbors import NeighborPair, difference
 from pdpaudit.network import Network, adjacency_from_edges
 
-__all__ = ["ReadNetwork", "arm_of", "network_of", "pair_of"]
+__all__ = ["ReadNetwork", "candidate_of", "network_of", "pair_of"]
 
 #: How a network is read again from what its file was called and the options it was read with.
 ReadNetwork = Callable[[Mapping[str, Any], int], Network]
@@ -80,7 +80,9 @@ def pair_of(pair: Mapping[str, Any], seed: int, read: ReadNetwork) -> NeighborPa
     return built
 
 
-def arm_of(witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: ReadNetwork) -> Arm:
+def candidate_of(
+    witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: ReadNetwork
+) -> Arm:
     """Build the two inputs of a witness again: a pair of networks, or one the mechanism brings.
 
     Raises
@@ -90,8 +92,8 @@ def arm_of(witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: Re
     """
     pair = witness["pair"]
     if "base" in pair:
-        return as_arm(pair_of(pair, seed, read))
-    own, number = own_arms(getattr(mechanism, "pairs")), _whole(pair["number"])  # noqa: B009
+        return as_candidate(pair_of(pair, seed, read))
+    own, number = own_candidates(getattr(mechanism, "pairs")), _whole(pair["number"])  # noqa: B009
     if not 1 <= number <= len(own):
         raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
     return own[number - 1]

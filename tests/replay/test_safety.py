@@ -22,7 +22,7 @@ import contextlib, io, json, os, sys
 import pdpaudit.cli, pdpaudit.replay, pdpaudit.reporting.html, pdpaudit.reporting.markdown
 import numpy.random, scipy.special, hypothesis, rich.text, jinja2, joblib, flint
 
-here, seen, told = os.getcwd(), [], []
+here, seen, ended = os.getcwd(), [], []
 
 def watch(event, arguments):
     if event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork"):
@@ -44,8 +44,8 @@ for command in json.load(open("commands.json")):
             pdpaudit.cli.main(command)
         except SystemExit as end:
             status = end.code
-    told.append([status, out.getvalue(), err.getvalue(), [*seen]])
-print(json.dumps(told))
+    ended.append([status, out.getvalue(), err.getvalue(), [*seen]])
+print(json.dumps(ended))
 """
 
 CANARY = """
