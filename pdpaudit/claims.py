@@ -16,6 +16,7 @@ import networkx as nx
 from pdpaudit.audit import Plan, Watcher, audit, claims_of, grounds
 from pdpaudit.audit.arms import Arm
 from pdpaudit.audit.exact import by_law
+from pdpaudit.audit.keeping import source_digest
 from pdpaudit.audit.plan import Silent
 from pdpaudit.audit.telling import Run
 from pdpaudit.composition import (
@@ -322,6 +323,7 @@ def audit_claims(
             "composition": composition_rows(),
             "paper_form": paper_form_region(),
         },
+        source=source_digest(None),
     )
 
 

@@ -1,6 +1,6 @@
 """Prove a violation: enclose both probabilities of the event, and so the loss, above the claim.
 
-A certificate holds intervals in decimal digits, rounded outward. :mod:`pdpaudit.proof_check`
+A certificate holds intervals in decimal digits, rounded outward. :mod:`pdpaudit.replay.certificate`
 verifies it again by separate code.
 """
 
@@ -24,13 +24,12 @@ from pdpaudit.contracts import (
 )
 from pdpaudit.errors import Misbehaviour
 from pdpaudit.outputs import event_from_json
-from pdpaudit.replay import ReadNetwork, inputs_of
+from pdpaudit.replay.certificate import THEOREM
+from pdpaudit.replay.claims import PROVED
+from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.results import ClaimResult
 
-__all__ = ["THEOREM", "Certificate", "Unproved", "interval", "prove", "prove_claim"]
-
-#: What is said of a loss enclosed above its claim.
-THEOREM = "this is a theorem about this pair"
+__all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
 
 #: Significant digits of an interval's ends.
 DIGITS = 15
@@ -167,9 +166,9 @@ def prove_claim(
     told = {key: value for key, value in body.items() if key != "outputs"}
     return replace(
         claim,
-        method="enclosure",
+        method=PROVED,
         event={**claim.event, "proof": {**told, "words": THEOREM}},
-        witness={**(claim.witness or {}), "method": "enclosure", "certificate": body},
+        witness={**(claim.witness or {}), "method": PROVED, "certificate": body},
     )
 
 
@@ -180,7 +179,7 @@ def _certificate(
         raise Unproved("the loss was sampled, and no sample is a proof")
     if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
-    left, right = inputs_of(claim.witness, mechanism, seed, read)
+    left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
     event = event_from_json(claim.witness["event"])
     try:
         known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,17 @@ from typing import Any, Literal
 
 from pdpaudit.errors import InputError
 
-__all__ = ["Group", "Registered", "UserCodeError", "configure", "registered", "resolve"]
+__all__ = [
+    "SINGULAR",
+    "Group",
+    "Registered",
+    "UserCodeError",
+    "configure",
+    "imported_for",
+    "is_registered",
+    "registered",
+    "resolve",
+]
 
 Group = Literal[
     "sops",
@@ -48,6 +59,9 @@ OTHER_COMMAND: dict[str, tuple[Group, str]] = {
     "mechanisms": ("sops", "check"),
     "sops": ("mechanisms", "audit"),
 }
+
+#: Modules that come with the program, where published claims find mechanisms of their own.
+OURS = "pdpaudit.algorithms."
 
 #: Names told where none is near.
 MOST_OFFERED = 12
@@ -86,6 +100,51 @@ def registered(group: Group) -> list[Registered]:
         for point in entry_points(group=f"pdpaudit.{group}")
     }
     return [found[name] for name in sorted(found)]
+
+
+def is_registered(group: Group, name: str) -> bool:
+    """Say whether a name means something of an installed package; imports nothing.
+
+    Examples
+    --------
+    >>> is_registered("sops", "Path_3"), is_registered("mechanisms", "subprocess:Popen")
+    (True, False)
+    """
+    known = {item.name for item in registered(group)}
+    stem, _, number = name.rpartition("_")
+    return name in known or (stem in known and number.isdecimal()) or name.startswith(OURS)
+
+
+def imported_for(group: Group, name: str) -> str:
+    """Say what :func:`resolve` would import for a name that is not registered; imports nothing.
+
+    Examples
+    --------
+    >>> imported_for("mechanisms", "my_search.py:Search")
+    'my_search.py'
+    """
+    where = name.rpartition(":")[0]
+    if where.endswith(".py"):
+        return where
+    if where:
+        file = _located(where)
+        return f"module {where}" + (f" ({file})" if file else "")
+    found = [f"./{group}.py"] if Path(f"{group}.py").is_file() else []
+    found += ["the modules that ./pyproject.toml names"] if Path("pyproject.toml").is_file() else []
+    return " and ".join(found) or f"./{group}.py"
+
+
+def _located(module: str) -> str | None:
+    """Return the file of a module, searched for without importing the packages around it."""
+    path = [*sys.path, str(Path.cwd())]
+    spec, whole = None, ""
+    for part in module.split("."):
+        whole = f"{whole}.{part}".lstrip(".")
+        spec = PathFinder.find_spec(whole, path) if part.isidentifier() else None
+        if spec is None:
+            return None
+        path = [*(spec.submodule_search_locations or ())]
+    return None if spec is None else spec.origin
 
 
 def resolve(group: Group, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -9,6 +10,7 @@ import platform
 import tempfile
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +26,8 @@ __all__ = [
     "exit_status",
     "load",
     "save",
+    "sealed",
+    "unchanged",
     "versions",
     "worst",
     "write_bytes",
@@ -31,6 +35,9 @@ __all__ = [
 ]
 
 FORMAT = "pdpaudit-result/1"
+
+#: What a result's digest is not about: what differs from one run to the next, and itself.
+UNSEALED = ("elapsed_s", "written", "digest")
 
 Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
 
@@ -129,6 +136,11 @@ class ClaimResult:
     inference: Mapping[str, Any] = field(default_factory=dict)
     detail: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form; what is not finite becomes a string."""
+        plain: dict[str, Any] = _plain(_without_blanks(self))
+        return plain
+
 
 @dataclass(frozen=True)
 class Result:
@@ -148,6 +160,10 @@ class Result:
         For ``audit`` and ``claims``.
     context : mapping
         What else a report needs: the network read, what was tried, the error budget.
+    source : str
+        Digest of the source of what was looked at, and of the program; empty where not known.
+    commit : str
+        The git commit of the folder it came from; empty where there is none.
     """
 
     command: str
@@ -157,13 +173,18 @@ class Result:
     checks: tuple[CheckResult, ...] = ()
     claims: tuple[ClaimResult, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    commit: str = ""
+
+    @property
+    def findings(self) -> tuple[ClaimResult | CheckResult, ...]:
+        """The claims, and the checks."""
+        return (*self.claims, *self.checks)
 
     @property
     def status(self) -> Status:
         """The worst of what is inside."""
-        return worst(
-            [check.status for check in self.checks] + [claim.status for claim in self.claims]
-        )
+        return worst(one.status for one in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Return the versioned JSON form; what is not finite becomes a string."""
@@ -173,6 +194,9 @@ class Result:
             "subject": self.subject,
             "seed": self.seed,
             "versions": versions(),
+            **({"source": self.source} if self.source else {}),
+            **({"commit": self.commit} if self.commit else {}),
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "elapsed_s": round(self.elapsed_s, 3),
             "status": self.status,
         }
@@ -183,7 +207,33 @@ class Result:
         if self.context:
             body["context"] = dict(self.context)
         plain: dict[str, Any] = _plain(body)
-        return plain
+        return sealed(plain)
+
+
+def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON form of a result with the digest of all that does not change from run to run.
+
+    It shows damage and careless edits. It is no signature: whoever forges a result can seal it
+    again, so ``replay`` takes nothing on its word that can be computed.
+
+    Examples
+    --------
+    >>> body = sealed({"status": "violated"})
+    >>> unchanged(body), unchanged({**body, "status": "certified"}), unchanged({})
+    (True, False, None)
+    """
+    return {**body, "digest": _digest(body)}
+
+
+def unchanged(body: Mapping[str, Any]) -> bool | None:
+    """Say whether a result is as it was when it was sealed; None where it never was."""
+    return None if "digest" not in body else body["digest"] == _digest(body)
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    kept = {key: value for key, value in body.items() if key not in UNSEALED}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _without_blanks(claim: ClaimResult) -> dict[str, Any]:

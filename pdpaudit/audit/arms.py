@@ -16,7 +16,7 @@ from pdpaudit.network import Network
 from pdpaudit.registry import registered
 from pdpaudit.sampling import stream
 
-__all__ = ["Arm", "arms_of", "grounds", "moves_of", "promised"]
+__all__ = ["Arm", "arms_of", "as_candidate", "grounds", "moves_of", "own_candidates", "promised"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +77,24 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
     """
     own = getattr(mechanism, "pairs", None)
     if own is not None:
-        return _own(own)
+        return own_candidates(own)
     sources = []
     for network in networks:
         for attack in registered("attacks"):
             rng = stream(seed, "pairs", network.title, attack.name)
-            sources.append(map(_arm, attack.load()(network, rng)))
+            sources.append(map(as_candidate, attack.load()(network, rng)))
     rows = zip_longest(*sources)
     return [arm for row in rows for arm in row if arm is not None]
 
 
-def _own(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
+def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
+    """Return the pairs a mechanism brings, as many as it gives.
+
+    Raises
+    ------
+    InputError
+        If they cannot be had, or are none.
+    """
     try:
         given = list(pairs())
     except InputError:
@@ -123,10 +130,11 @@ def moves_of(pair: NeighborPair, seed: int, step: int) -> Iterator[Arm]:
     """Return small changes of a pair, another draw of them at each step."""
     rng = stream(seed, "moves", step)
     for refinement in registered("refinements"):
-        yield from map(_arm, refinement.load()(pair, rng))
+        yield from map(as_candidate, refinement.load()(pair, rng))
 
 
-def _arm(pair: NeighborPair) -> Arm:
+def as_candidate(pair: NeighborPair) -> Arm:
+    """Return a pair of networks as one to try."""
     return Arm(
         f"{pair.family} on {pair.network.title}",
         lambda: (pair.left.instance(), pair.right.instance()),

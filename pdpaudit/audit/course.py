@@ -10,7 +10,9 @@ from typing import Any
 from pdpaudit.audit.arms import arms_of
 from pdpaudit.audit.climbing import Found
 from pdpaudit.audit.exact import by_law
+from pdpaudit.audit.keeping import source_digest
 from pdpaudit.audit.plan import Plan, Silent, Watcher
+from pdpaudit.audit.provenance import commit_of
 from pdpaudit.audit.sampled import by_samples
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import LawfulMechanism, Mechanism, PrivacyClaim
@@ -19,7 +21,7 @@ from pdpaudit.evidence import ErrorBudget
 from pdpaudit.network import Network
 from pdpaudit.results import Result
 
-__all__ = ["audit", "claims_of"]
+__all__ = ["audit", "budget_words", "claims_of"]
 
 
 def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
@@ -113,10 +115,12 @@ def audit(
         claims=tuple(verdicts),
         context={
             "tried": _tried(found),
-            "error_budget": _budget_words(plan, len(claims), exact=exactly),
+            "error_budget": budget_words(plan, len(claims), exact=exactly),
             **({"remarks": run.remarks} if run.remarks else {}),
             **({"network": file} if file else {}),
         },
+        source=source_digest(mechanism),
+        commit=commit_of(mechanism),
     )
 
 
@@ -128,7 +132,8 @@ def _tried(found: Sequence[Found]) -> dict[str, Any]:
     return {"pairs": len(found), "by": labels}
 
 
-def _budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
+def budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
+    """Say how the probability of a false alarm was spent."""
     if exact:
         return "exact output laws: no sampling error"
     return ErrorBudget(1 - plan.confidence, claims).describe()

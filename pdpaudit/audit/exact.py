@@ -26,14 +26,17 @@ from pdpaudit.contracts import (
 )
 from pdpaudit.errors import Misbehaviour
 from pdpaudit.losses import ExactLoss, hockey_stick, trade_off
-from pdpaudit.outputs import simplest
+from pdpaudit.outputs import Event, Side, simplest
 from pdpaudit.results import ClaimResult
 
-__all__ = ["EXACT_SLACK", "by_law"]
+__all__ = ["EXACT_SLACK", "METHOD", "by_law", "judged"]
 
 #: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
 #: than this.
 EXACT_SLACK = 1e-9
+
+#: How such a loss was found, as a result says.
+METHOD = "exact law"
 
 Said = TypeVar("Said")
 
@@ -87,24 +90,40 @@ def _judged(
     """Tell what the worst pair says of a claim."""
     loss = worst.losses[claim.delta]
     event = simplest(loss.outputs, loss.event, loss.side)
+    return judged(run, number, claim, worst.arm, laws, event, loss)
+
+
+def judged(
+    run: Run,
+    number: int,
+    claim: PrivacyClaim,
+    arm: Arm,
+    laws: tuple[Law, Law],
+    event: Event,
+    loss: ExactLoss,
+) -> ClaimResult:
+    """Tell what a pair says of a claim by its laws, shown by one event; ``replay`` does so again.
+
+    The probabilities of ``loss`` are those of the event.
+    """
     slack = EXACT_SLACK + sum(law.error for law in laws)
     broken = loss.epsilon > claim.epsilon + slack
     return told(
         run,
         number,
         claim,
-        worst.arm,
+        arm,
         event,
         status="violated" if broken else "not_rejected",
         lower_bound=loss.epsilon,
         exact=loss.epsilon,
-        method="exact law",
+        method=METHOD,
         samples={"discovery": 0, "confirmation": 0},
         detectable_epsilon=max(claim.epsilon, EXACT_SLACK),
         counts={
-            **_exact_counts(loss),
+            **_exact_counts(loss, event.side),
             **_left_out(run, laws),
-            **_bound(run, worst.arm, claim),
+            **_bound(run, arm, claim),
             **_curves(*laws, max(claim.epsilon, loss.epsilon)),
         },
         inference=by_laws(*laws, event.side, claim),
@@ -173,7 +192,7 @@ def _left_out(run: Run, laws: Sequence[Law]) -> dict[str, Any]:
     return {"left_out": missing}
 
 
-def _exact_counts(loss: ExactLoss) -> dict[str, Any]:
+def _exact_counts(loss: ExactLoss, side: Side) -> dict[str, Any]:
     left, right = loss.probabilities
-    ours, theirs = (left, right) if loss.side == "left" else (right, left)
+    ours, theirs = (left, right) if side == "left" else (right, left)
     return {"probability": ours, "probability_other": theirs}

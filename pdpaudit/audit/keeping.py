@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import inspect
 import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
+from pdpaudit.audit.provenance import source_files
 from pdpaudit.errors import InputError
 from pdpaudit.registry import Group, registered
 from pdpaudit.results import versions
 
-__all__ = ["store_settings"]
+__all__ = ["source_digest", "store_settings"]
 
 #: Hexadecimal digits that are shown of a digest.
 DIGITS = 16
@@ -73,9 +72,20 @@ def store_settings(
         "--max-degree": str(max_degree),
         "network options": json.dumps(reading, sort_keys=True, default=str),
         "network files (digest)": _digest(files),
-        "program (digest of its source)": _digest(_sources(mechanism)),
+        "program (digest of its source)": source_digest(mechanism),
         **versions(),
     }
+
+
+def source_digest(subject: Any) -> str:
+    """Return a digest of the source of a mechanism or statistic, and of the program around it.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
+    """
+    return _digest(_sources(subject))
 
 
 def _sources(mechanism: Any) -> list[Path]:
@@ -85,9 +95,7 @@ def _sources(mechanism: Any) -> list[Path]:
     }
     packages = {module.rpartition(".")[0] or module for module in modules}
     files = {path for name in {"pdpaudit", *packages} for path in _files(name)}
-    with suppress(OSError, TypeError):  # made where there is no file
-        files.add(Path(inspect.getsourcefile(type(mechanism)) or __file__))
-    return sorted(files)
+    return sorted({*files, *filter(Path.is_file, source_files(mechanism))})
 
 
 def _files(name: str) -> list[Path]:

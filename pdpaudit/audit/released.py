@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from pdpaudit.audit.course import audit
+from pdpaudit.audit.keeping import source_digest
 from pdpaudit.audit.plan import Plan, Watcher
+from pdpaudit.audit.provenance import commit_of
 from pdpaudit.contracts import Mechanism
 from pdpaudit.evidence import ErrorBudget
 from pdpaudit.network import Network
 from pdpaudit.observables import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.results import ClaimResult, Result
 
-__all__ = ["audit_released", "cost_words"]
+__all__ = ["LIST", "audit_released", "cost_words", "released_rows", "shares_words"]
 
 #: The list itself, which the guarantee is about.
 LIST = "list"
@@ -78,10 +80,6 @@ def audit_released(
         pairs += result.context["tried"]["pairs"]
         for label, times in result.context["tried"]["by"].items():
             tried[label] = tried.get(label, 0) + times
-    words = (
-        f"false alarm at most {100 * budget.alpha:.4g}% over the list and {len(OBSERVABLES)} "
-        f"observables together, {100 * budget.share:.4g}% each (Bonferroni)"
-    )
     return Result(
         command="audit",
         subject=subject,
@@ -90,7 +88,7 @@ def audit_released(
         claims=tuple(claims),
         context={
             "tried": {"pairs": pairs, "by": tried},
-            "error_budget": words,
+            "error_budget": shares_words(plan.confidence),
             "released": rows,
             "options": {
                 "observe": ALL,
@@ -100,7 +98,27 @@ def audit_released(
             **({"remarks": remarks} if remarks else {}),
             **({"network": file} if file else {}),
         },
+        source=source_digest(mechanism),
+        commit=commit_of(mechanism),
     )
+
+
+def shares_words(confidence: float) -> str:
+    """Say how the probability of a false alarm is shared among the list and the observables."""
+    budget = ErrorBudget(1 - confidence, 1 + len(OBSERVABLES))
+    return (
+        f"false alarm at most {100 * budget.alpha:.4g}% over the list and {len(OBSERVABLES)} "
+        f"observables together, {100 * budget.share:.4g}% each (Bonferroni)"
+    )
+
+
+def released_rows(result: Result) -> list[dict[str, Any]]:
+    """Return the table of what each observable costs, from the claims of the result alone."""
+    rows = []
+    for claim in result.claims:
+        what = claim.id.rpartition(" #")[0].removeprefix(f"{result.subject} ")
+        rows.append(_row(what, claim))
+    return rows
 
 
 def _row(what: str, claim: ClaimResult) -> dict[str, Any]:

@@ -7,7 +7,7 @@ confirmed on fresh samples, drawn once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from pdpaudit.audit.climbing import Found
 from pdpaudit.audit.discovery import CHOOSING, Discovery
 from pdpaudit.audit.inference import by_counts
 from pdpaudit.audit.looking import (
+    Looks,
     draw_in_looks,
     draw_sides,
     first_count,
@@ -36,7 +37,7 @@ from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.results import ClaimResult, Status
 from pdpaudit.sampling import Hits, Misbehaviour, stream
 
-__all__ = ["by_samples", "verdict"]
+__all__ = ["Chosen", "Confirmation", "Power", "by_samples", "verdict"]
 
 #: From so many draws on the power of the exact method is told by the score method, which then
 #: differs from it by less than 0.001 and takes a tenth of the time.
@@ -83,9 +84,12 @@ def by_samples(
         ]
     results: list[ClaimResult] = []
     for number, claim in enumerate(claims, start=1):
-        confirmation = _Confirmation(run, number, claim, discovery)
+        confirmation = Confirmation(
+            run, number, claim, discovery.alpha, discovery.spent, discovery.single
+        )
         try:
-            results.append(confirmation.result(found))
+            chosen = _choose(discovery, number, claim, found)
+            results.append(confirmation.result(chosen, _powered(discovery, number, claim, found)))
         except KeyboardInterrupt:
             if not results and not confirmation.runs:
                 raise
@@ -114,14 +118,85 @@ def verdict(claimed: float, lower: float, detectable_epsilon: float | None) -> S
     return "not_rejected" if seen else "inconclusive"
 
 
+def _choose(
+    discovery: Discovery, number: int, claim: PrivacyClaim, found: Sequence[Found]
+) -> Chosen:
+    """Choose among the finalists by what is expected of each."""
+    tested = [one for one in found if one.tests]
+    best = max(tested, key=lambda one: discovery.best_event(one, claim)[1])
+    event, _ = discovery.best_event(best, claim)
+    left, right = best.tested[best.events.index(event)]
+    ours, theirs = (left, right) if event.side == "left" else (right, left)
+    known = Known(ours, theirs, best.tests)
+    return Chosen(best.arm, event, tuple(best.ladders[number - 1]), known)
+
+
+@dataclass(frozen=True)
+class Power:
+    """What is known of what a confirmation would have found.
+
+    Attributes
+    ----------
+    measure : callable
+        Returns the loss that would have been found, from what the best event known in advance would
+        need, and from how probably an event of two probabilities is confirmed.
+    planted : callable
+        Returns what would be confirmed of planted leaks of the size asked for.
+    looks : Looks, optional
+        When to look, where that is known already.
+    """
+
+    measure: Callable[[float, Callable[[float, float], float]], float]
+    planted: Callable[[], Iterable[tuple[float, float] | None]] = tuple
+    looks: Looks | None = None
+
+
+def _powered(
+    discovery: Discovery, number: int, claim: PrivacyClaim, found: Sequence[Found]
+) -> Power:
+    """Return what planted leaks say of the power for one claim."""
+    rehearsal, plan = discovery.rehearsal(claim, found), discovery.run.plan
+    if rehearsal is None:
+        return Power(lambda least, chance: math.inf)
+    aim = discovery.aim(claim, CHOOSING)
+
+    def measure(least: float, chance: Callable[[float, float], float]) -> float:
+        rng = stream(plan.seed, "power", number)
+        return measured_power(rehearsal, claim, aim, chance, least, rng)
+
+    def planted() -> Iterable[tuple[float, float] | None]:
+        if plan.detect is None:
+            return ()
+        seed = int(stream(plan.seed, "power", "detect", number).integers(2**63))
+        return planted_rates(rehearsal, claim, aim, plan.detect, seed)
+
+    return Power(measure, planted)
+
+
 @dataclass
-class _Confirmation:
-    """One claim on fresh samples."""
+class Confirmation:
+    """One claim on fresh samples; ``replay`` makes it again.
+
+    Attributes
+    ----------
+    run, number, claim
+        The claim, and of what.
+    alpha : float
+        Its share of the error.
+    spent : int
+        Runs that discovery took.
+    single : bool
+        Whether runs are drawn one by one though there is a ``sample``.
+    counted : dict
+        What was drawn so far.
+    """
 
     run: Run
     number: int
     claim: PrivacyClaim
-    discovery: Discovery
+    alpha: float
+    spent: int
+    single: bool = False
     counted: dict[Side, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
 
     @property
@@ -136,15 +211,11 @@ class _Confirmation:
             for side, one in self.counted.items()
         )
         why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
-        spent = {"discovery": self.discovery.spent, "confirmation": self.runs}
+        spent = {"discovery": self.spent, "confirmation": self.runs}
         return stopped(self.run, self.number, self.claim, why, status="skipped", samples=spent)
 
-    def result(self, found: Sequence[Found]) -> ClaimResult:
-        """Choose among the finalists by what is expected of each, draw, and bound."""
-        tested = [one for one in found if one.tests]
-        best = max(tested, key=lambda one: self.discovery.best_event(one, self.claim)[1])
-        event, _ = self.discovery.best_event(best, self.claim)
-        chosen = _Chosen(best, event, self.number)
+    def result(self, chosen: Chosen, power: Power) -> ClaimResult:
+        """Draw, bound, and say what would have been found."""
         plan = self.run.plan
         words = f"confirming {statement(self.claim)} on fresh samples"
         self.run.watcher.stage(words, 2 * plan.size)
@@ -152,7 +223,7 @@ class _Confirmation:
             if not getattr(self.run.mechanism, "repeatable", True):
                 return self._in_pairs(chosen)
             if plan.sequential:
-                return self._in_looks(chosen, found)
+                return self._in_looks(chosen, power)
             draw_sides(
                 self.run.mechanism,
                 chosen.inputs,
@@ -164,54 +235,28 @@ class _Confirmation:
                 progress=self.run.watcher.advance,
                 counted=self.counted,
                 store=plan.store,
-                single=self.discovery.single,
+                single=self.single,
             )
         except Misbehaviour as error:
             return self._misbehaved(chosen, str(error))
         size, x, y = plan.size, *self._inside(chosen)
-        lower = lower_bound(
-            x, size, y, size, self.discovery.alpha, self.claim.delta, method=plan.method
-        )
+        lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=plan.method)
         if lower > self.claim.epsilon:
             return self._told(chosen, float(lower), None)
-        least = _power(plan, self.claim, self.discovery.alpha, y / size)
+        least = _power(plan, self.claim, self.alpha, y / size)
         # The score method differs from the exact one by less than the steps of this search.
         method = "score" if plan.method == "exact" and size >= POWER_BY_SCORE else plan.method
-        chance = confirmed(size, self.discovery.alpha, self.claim, method)
-        return self._told(chosen, float(lower), self._measured(found, least, chance))
-
-    def _planted(self, found: Sequence[Found]) -> Iterator[tuple[float, float] | None]:
-        """Yield what would be confirmed of planted leaks of the size that is asked for."""
-        rehearsal = self.discovery.rehearsal(self.claim, found)
-        if rehearsal is None or self.run.plan.detect is None:
-            return
-        aim = self.discovery.aim(self.claim, CHOOSING)
-        seed = int(stream(self.run.plan.seed, "power", "detect", self.number).integers(2**63))
-        yield from planted_rates(rehearsal, self.claim, aim, self.run.plan.detect, seed)
-
-    def _measured(
-        self, found: Sequence[Found], least: float, chance: Callable[[float, float], float]
-    ) -> float:
-        """Return the loss that would have been found, by planting leaks of it."""
-        rehearsal = self.discovery.rehearsal(self.claim, found)
-        if rehearsal is None:
-            return math.inf
+        chance = confirmed(size, self.alpha, self.claim, method)
         self.run.watcher.stage("measuring what would have been found", 0)
-        return measured_power(
-            rehearsal,
-            self.claim,
-            self.discovery.aim(self.claim, CHOOSING),
-            chance,
-            least,
-            stream(self.run.plan.seed, "power", self.number),
-        )
+        return self._told(chosen, float(lower), power.measure(least, chance))
 
-    def _in_looks(self, chosen: _Chosen, found: Sequence[Found]) -> ClaimResult:
+    def _in_looks(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
-        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        plan, claim, alpha = self.run.plan, self.claim, self.alpha
         known = chosen.known
-        bases = _bases(claim, known.inside_other / known.runs)
-        looks = planned_looks(plan, claim, alpha, self._planted(found), known)
+        looks = power.looks
+        if looks is None:
+            looks = planned_looks(plan, claim, alpha, power.planted(), known)
         wager = draw_in_looks(
             self.run.mechanism,
             chosen.inputs,
@@ -225,28 +270,30 @@ class _Confirmation:
             jobs=plan.jobs,
             progress=self.run.watcher.advance,
             store=plan.store,
-            single=self.discovery.single,
+            single=self.single,
         )
         seen = None
         if not wager.violated:
+            bases = _bases(claim, known.inside_other / known.runs)
             least = power_of_looks(looks, claim, alpha, bases, known)
 
             def chance(p: float, q: float) -> float:
                 rates = (looks.sizes, p, q, alpha, claim.epsilon, claim.delta, known.runs)
                 return float(refuted_by(*rates)[-1])
 
-            seen = self._measured(found, least, chance)
+            seen = power.measure(least, chance)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
+            **({"enough": True} if looks.enough else {}),
             "known": [known.inside, known.inside_other, known.runs],
             **({} if plan.detect is None else {"detect": plan.detect}),
         }
         detail = looks.words(wager.n, plan, violated=wager.violated)
         return self._told(chosen, wager.bound, seen, witnessed, detail)
 
-    def _in_pairs(self, chosen: _Chosen) -> ClaimResult:
+    def _in_pairs(self, chosen: Chosen) -> ClaimResult:
         """Run both sides in turn: what is seen may depend on the moment too."""
-        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        plan, claim, alpha = self.run.plan, self.claim, self.alpha
         state = draw_in_pairs(
             self.run.mechanism,
             chosen.inputs,
@@ -259,7 +306,7 @@ class _Confirmation:
             counted=self.counted,
             progress=self.run.watcher.advance,
             enough=claim.epsilon if plan.sequential else math.inf,
-            single=self.discovery.single,
+            single=self.single,
         )
         _, theirs = self._inside(chosen)
         seen = _power(replace(plan, method="betting"), claim, alpha, theirs / state.pairs)
@@ -271,32 +318,32 @@ class _Confirmation:
         # Attackers are counted as if runs had nothing to do with each other, which these have.
         return replace(result, method="betting, in pairs", inference={}, witness=None)
 
-    def _inside(self, chosen: _Chosen) -> tuple[int, int]:
+    def _inside(self, chosen: Chosen) -> tuple[int, int]:
         """Return how many runs fell into the event where it is likelier, and on the other side."""
         ours, theirs = (first_count(self.counted[side]) for side in chosen.sides)
         return ours, theirs
 
-    def _misbehaved(self, chosen: _Chosen, why: str) -> ClaimResult:
+    def _misbehaved(self, chosen: Chosen, why: str) -> ClaimResult:
         ours, theirs = (self.counted[side] for side in chosen.sides)
         x, y = self._inside(chosen)
         got = (
-            f"{chosen.found.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
+            f"{chosen.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
             "runs fell into the event looked at"
         )
         return stopped(self.run, self.number, self.claim, got, samples=self._samples())
 
     def _samples(self) -> dict[str, int]:
-        return {"discovery": self.discovery.spent, "confirmation": self.runs}
+        return {"discovery": self.spent, "confirmation": self.runs}
 
     def _told(
         self,
-        chosen: _Chosen,
+        chosen: Chosen,
         lower: float,
         seen: float | None,
         witnessed: Mapping[str, Any] | None = None,
         detail: str = "",
     ) -> ClaimResult:
-        plan, claim, alpha = self.run.plan, self.claim, self.discovery.alpha
+        plan, claim, alpha = self.run.plan, self.claim, self.alpha
         status = verdict(claim.epsilon, lower, seen)
         if status != "violated" and self.run.blocked:
             why = "; ".join(self.run.blocked[:2])
@@ -307,7 +354,7 @@ class _Confirmation:
             self.run,
             self.number,
             claim,
-            chosen.found.arm,
+            chosen.arm,
             chosen.event,
             status=status,
             lower_bound=lower,
@@ -319,7 +366,9 @@ class _Confirmation:
             alpha=alpha,
             witnessed={
                 "confidence": plan.confidence,
-                **({"single": True} if self.discovery.single else {}),
+                **({"single": True} if self.single else {}),
+                **({} if seen is None else {"detectable": seen}),
+                "ladder": [_threshold(event, chosen.event) for event in chosen.ladder],
                 **(witnessed or {}),
             },
             inference=by_counts(
@@ -336,12 +385,25 @@ class _Confirmation:
 
 
 @dataclass(frozen=True)
-class _Chosen:
-    """The pair and event that are confirmed, and what discovery knows of them."""
+class Chosen:
+    """The pair and event that are confirmed, and what discovery knows of them.
 
-    found: Found
+    Attributes
+    ----------
+    arm : Arm
+        The pair.
+    event : Event
+        The event.
+    ladder : tuple of Event
+        The same with other thresholds.
+    known : Known
+        What the test of the event in discovery saw.
+    """
+
+    arm: Arm
     event: Event
-    number: int
+    ladder: tuple[Event, ...] = ()
+    known: Known = field(default_factory=Known)
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -351,20 +413,19 @@ class _Chosen:
     @cached_property
     def inputs(self) -> dict[Side, Any]:
         """Both instances."""
-        left, right = self.found.arm.inputs()
+        left, right = self.arm.inputs()
         return {"left": left, "right": right}
 
     @property
     def together(self) -> Several:
         """The event, and the same with other thresholds."""
-        return Several((self.event, *self.found.ladders[self.number - 1]))
+        return Several((self.event, *self.ladder))
 
-    @property
-    def known(self) -> Known:
-        """What the test of the event in discovery saw."""
-        left, right = self.found.tested[self.found.events.index(self.event)]
-        ours, theirs = (left, right) if self.event.side == "left" else (right, left)
-        return Known(ours, theirs, self.found.tests)
+
+def _threshold(event: Event, chosen: Event) -> dict[str, Any]:
+    """Return where an event differs from the one that is confirmed."""
+    known = chosen.to_json()
+    return {key: value for key, value in event.to_json().items() if value != known[key]}
 
 
 def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:

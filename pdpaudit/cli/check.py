@@ -103,10 +103,13 @@ def check_command(
 
     import joblib
 
+    from pdpaudit.audit.keeping import source_digest
+    from pdpaudit.audit.provenance import commit_of
     from pdpaudit.cli.output import check_writable, console, write_json
     from pdpaudit.conformance import check_sop
     from pdpaudit.registry import resolve
     from pdpaudit.reporting.check_terminal import show_check, show_checks_end
+    from pdpaudit.reporting.reproduce import replay_command
     from pdpaudit.results import Result, exit_status
     from pdpaudit.sampling import draw_seed
 
@@ -144,9 +147,11 @@ def check_command(
         for check in checks
     )
     elapsed = time.monotonic() - start
-    result = Result("check", sop, drawn, elapsed, checks=checks)
+    source, commit = source_digest(statistic), commit_of(statistic)
+    result = Result("check", sop, drawn, elapsed, checks=checks, source=source, commit=commit)
     saved = json_file is not None and str(json_file) != "-"
-    show_checks_end(screen, result, sop, f"pdpaudit replay {json_file}" if saved else "")
+    again = replay_command(result, str(json_file)) if saved else ""
+    show_checks_end(screen, result, sop, again)
     write_json(json_file, result)
     if saved:
         screen.print(f"result written to {json_file}", markup=False, soft_wrap=True)

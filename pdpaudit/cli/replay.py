@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,51 +16,109 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "read_again", "replay_command"]
 
-EXAMPLES = o.examples("pdpaudit replay result.json")
+EXAMPLES = o.examples(
+    "pdpaudit replay result.json",
+    "pdpaudit replay result.json --trust",
+    "pdpaudit replay result.json --edges edges.csv --nodes nodes.csv",
+)
+
+#: What a result says of a replay, by whether it reproduced.
+VERDICT = {True: "reproduced", False: "NOT REPRODUCED", None: "not replayed"}
 
 
 def replay_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result written with --json.")],
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Import and run the code that the result names, beyond what is installed: yours, "
+            "or code you have read.",
+        ),
+    ] = False,
+    edges: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the network is that the result only names; default: beside the result.",
+            rich_help_panel=o.NETWORK,
+        ),
+    ] = None,
+    nodes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where its table of people is; default: beside the result.",
+            rich_help_panel=o.NETWORK,
+        ),
+    ] = None,
     jobs: o.Jobs = -1,
     quiet: o.Quiet = False,
 ) -> int:
     """Re-run the witnesses of a result.
 
-    Says of each whether it shows again what it showed, and why not. Exit status 0 when all are
-    reproduced, 1 when one is not.
+    Says of each whether it shows again what it showed, and why not. Whatever the result shows is
+    computed again. Exit status 0 when all are reproduced, 1 when one is not.
     """
     from rich.text import Text
 
     from pdpaudit.cli.output import console
-    from pdpaudit.errors import InputError
-    from pdpaudit.replay import replay_check, replay_claim
+    from pdpaudit.replay import finder, replay_result, terms_of
     from pdpaudit.results import load
 
     body = load(file)
-    version, seed = body.get("versions", {}).get("pdpaudit", "unknown"), body.get("seed")
-    if not isinstance(seed, int):
-        raise InputError(f"{file}: its seed is missing; audit again")
+    read = _reader(file, edges, nodes)
+    terms = terms_of(body, str(file), read, jobs=jobs, find=finder(trust=trust))
+    replays = replay_result(body, file.name, terms)
     screen = console(quiet=quiet)
-    replays = [
-        replay_claim(claim, seed, version, read_again, jobs)
-        for claim in body.get("claims", [])
-        if claim.get("witness")
-    ]
-    replays += [replay_check(check) for check in body.get("checks", []) if check.get("witness")]
-    if not replays:
-        raise InputError(f"{file}: holds no witness, so there is nothing to replay")
     for one in replays:
-        screen.print(
-            Text(
-                f"{one.subject}: {'reproduced' if one.reproduced else 'NOT REPRODUCED'}: {one.why}"
-            )
-        )
-    return 0 if all(one.reproduced for one in replays) else 1
+        screen.print(Text(f"{one.subject}: {VERDICT[one.reproduced]}: {one.why}"))
+    return 1 if any(one.reproduced is False for one in replays) else 0
 
 
 def read_again(body: Mapping[str, Any], seed: int) -> Network:
-    """Read again a network that a witness only names."""
+    """Read again a network that an audit of this process has read."""
     known: dict[str, Any] = {
         key: Path(value) if key in ("edges", "nodes") else value for key, value in body.items()
     }
     return o.NetworkOptions(**known).read(seed)[0]
+
+
+def _reader(
+    file: Path, edges: Path | None, nodes: Path | None
+) -> Callable[[Mapping[str, Any], int], Network]:
+    """Return what reads a network that a result names: beside the result, or as typed."""
+    from pdpaudit.errors import InputError
+
+    typed = {"edges": edges, "nodes": nodes}
+
+    def place(key: str, recorded: Any) -> Path:
+        given = typed[key]
+        if given is not None:
+            return given
+        name = Path(recorded).name if isinstance(recorded, str) and "\0" not in recorded else ""
+        found = file.parent / name
+        # A link beside the result may lead anywhere.
+        if not name or found.is_symlink() or not found.is_file():
+            raise InputError(
+                f"{file}: names its network's {key} file, which is not beside it; give --{key} FILE"
+            )
+        return found
+
+    def read(body: Mapping[str, Any], seed: int) -> Network:
+        known = {field.name for field in fields(o.NetworkOptions)}
+        if "edges" not in body or not known.issuperset(body):
+            raise KeyError("file")
+        where = {key: place(key, body[key]) for key in ("edges", "nodes") if key in body}
+        if not all(isinstance(value, str | float | int) for value in body.values()):
+            raise TypeError("file")
+        options = replace(o.NetworkOptions(where["edges"]), **{**body, **where})
+        try:
+            return options.read(seed)[0]
+        except InputError:
+            # What a reader says of a file quotes it.
+            named = " and ".join(str(path) for path in where.values())
+            raise InputError(
+                f"{named}: cannot be read as the result says the network was; give the file that "
+                "was audited with --edges and --nodes"
+            ) from None
+
+    return read

@@ -8,18 +8,22 @@ from typing import Any
 from pdpaudit.conformance.door import require_statistic
 from pdpaudit.conformance.witness import Verification, verify_witness
 from pdpaudit.errors import InputError
+from pdpaudit.making import Find
 from pdpaudit.registry import resolve
 
 __all__ = ["replay_witness"]
 
 
-def replay_witness(witness: Mapping[str, Any]) -> Verification:
+def replay_witness(witness: Mapping[str, Any], find: Find = resolve) -> Verification:
     """Find the statistic a witness names, and verify it.
 
     Parameters
     ----------
     witness : mapping
         Of a check in a result file; ``specification`` says how the statistic was named.
+    find : callable
+        How it is looked up; for somebody else's file :func:`pdpaudit.replay.finder`, which imports
+        nothing that is not registered unless it is trusted.
 
     Returns
     -------
@@ -41,5 +45,5 @@ def replay_witness(witness: Mapping[str, Any]) -> Verification:
     name = witness.get("specification")
     if not isinstance(name, str):
         raise InputError("the witness does not name its statistic; check again with --json")
-    sop, _ = require_statistic(resolve("sops", name))
+    sop, _ = require_statistic(find("sops", name))
     return verify_witness(witness, sop)

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from pdpaudit.contracts import StatisticOfProximity
 from pdpaudit.errors import InputError, described
 
-__all__ = ["FORMAT", "Verification", "as_listing", "as_python", "verify_witness"]
+__all__ = ["FORMAT", "Verification", "as_listing", "as_python", "slack_of", "verify_witness"]
 
 FORMAT = "pdpaudit-statistic-witness/1"
 
@@ -107,7 +107,7 @@ def _verify_pair(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verif
         values.append([float(sop(graph, v, targets)) for v in range(n)])
     if not all(map(math.isfinite, values[0] + values[1])):
         return Verification(False, None, "a value is not finite")
-    slack = _slack(sop, bound)
+    slack = slack_of(sop, bound)
     # Doubles are fractions: their differences are taken without rounding.
     changes = [abs(Fraction(a) - Fraction(b)) for a, b in zip(*values, strict=True)]
     if witness["property"] == "impact-cardinality":
@@ -124,7 +124,7 @@ def _verify_pair(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verif
     return Verification(broken, shown, f"declared {declared:g}, found {found}")
 
 
-def _slack(sop: StatisticOfProximity, degree: int) -> Fraction:
+def slack_of(sop: StatisticOfProximity, degree: int) -> Fraction:
     """Return twice the error stated; nothing where no noise would hide a difference."""
     return _twice_error(sop, degree) if sop.sensitivity(degree) > 0 else Fraction(0)
 
@@ -202,7 +202,7 @@ def _reordered(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     other = nx.Graph()
     other.add_nodes_from(witness["node_order"])
     other.add_edges_from(witness["edge_order"])
-    slack = _slack(sop, _degree(other))
+    slack = slack_of(sop, _degree(other))
     return _compare(straight, _all(other, witness, sop), slack, "built in another order")
 
 
@@ -230,7 +230,7 @@ def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
         return f"the fast path raises {described(error)}"
     if fast.shape != (n,):
         return f"the fast path returns shape {fast.shape}"
-    return _compare(straight, fast.tolist(), _slack(sop, _degree(graph)), "by the fast path")
+    return _compare(straight, fast.tolist(), slack_of(sop, _degree(graph)), "by the fast path")
 
 
 def _degree(graph: nx.Graph) -> int:

@@ -25,6 +25,8 @@ def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
     """
     if missing_ok and not path.exists():
         return {}
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no file; check the path of the baseline")
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -29,7 +29,7 @@ def judge_sop(sop: Any, options: Options | None) -> tuple[Result, str]:
     chosen = _options(gate) if options is None else options
     checks = check_sop(make_sop(sop) if isinstance(sop, str) else sop, chosen)
     result = _result(name, where, chosen, checks, time.monotonic() - began)
-    return result, _judged(gate, result, where)
+    return result, _judged(gate, result, where, sop)
 
 
 def checks_as_tests(
@@ -95,7 +95,7 @@ class _RecordedCheck(AssertCheck):
         name, where = named_sop(examination.sop, gate.base)
         found = self.verdict()
         result = _result(name, where, examination.options, [found], time.monotonic() - began)
-        broken = _judged(gate, result, where)
+        broken = _judged(gate, result, where, examination.sop)
         if broken:
             raise AuditFailed(broken)
         if found.status in ("skipped", "inconclusive"):
@@ -124,10 +124,10 @@ def _result(
     return Result("check", where or name, options.seed, elapsed, checks=specified)
 
 
-def _judged(gate: Gate, result: Result, where: str | None) -> str:
+def _judged(gate: Gate, result: Result, where: str | None, sop: Any) -> str:
     """Record a result; return why the test fails, or nothing."""
     broken = [check for check in result.checks if check.status in ("violated", "error")]
-    file = saved(gate, result, failed=bool(broken))
+    file = saved(gate, result, failed=bool(broken), about=sop)
     again = gate.rerun
     if where is not None and broken:
         again = f"pdpaudit check {short(where)} --select {broken[0].name} --seed {result.seed}"

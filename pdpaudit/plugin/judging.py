@@ -10,16 +10,21 @@ from typing import Any
 from pdpaudit.audit import Plan, audit, claims_of, grounds, promised
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
+from pdpaudit.making import claiming
 from pdpaudit.network import Network
 from pdpaudit.plugin.gate import Gate, Turn, current
-from pdpaudit.plugin.origin import claiming, made_mechanism
+from pdpaudit.plugin.origin import made_mechanism
 from pdpaudit.plugin.regression import Growth, entry_of, measure_growth
 from pdpaudit.plugin.telling import labelled, record, relative, saved, short
 from pdpaudit.reporting.plaintext import isolate_names
+from pdpaudit.reporting.reproduce import replay_command
 from pdpaudit.reporting.words import times
 from pdpaudit.results import ClaimResult, Result
 
 __all__ = ["judge_mechanism"]
+
+#: What is written down of a claim that a test makes.
+CLAIMED = ("epsilon", "delta", "source")
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,10 @@ def judge_mechanism(
     if epsilon is None and delta is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
     made = _promising(made, subject, epsilon, delta)
+    if spec and not (epsilon is None and delta is None):
+        # A replay of the file makes the mechanism anew, and would test its own claim.
+        claim = made.claim
+        spec = {**spec, "claimed": {key: getattr(claim, key) for key in CLAIMED}}
     turn = gate.turn()
     claims = claims_of(made)
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
@@ -98,7 +107,7 @@ def judge_mechanism(
     failed = any(one.failed for one in found)
     file = saved(gate, result, failed=failed)
     # A file is replayed by making the mechanism again; where that is not known, so is the test.
-    again = f"pdpaudit replay {file}" if file and spec else gate.rerun
+    again = replay_command(result, file) if file and spec else gate.rerun
     for one in found:
         _record(gate, subject, one, again, file, turn)
     broken = _broken(gate, subject, found, again) if failed else ""

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pdpaudit.conformance import name_of
-from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.making import make_mechanism, make_sop
 
-__all__ = ["claiming", "made_mechanism", "named_sop"]
+__all__ = ["made_mechanism", "named_sop"]
 
 MISSING = object()
-
-#: What a mechanism may have beside ``run``; a protocol's isinstance() looks for these.
-PARTS = ("sample", "law", "enclose", "enclose_again", "proved_bound", "largest_loss", "pairs")
 
 
 def made_mechanism(given: Any, base: Path) -> tuple[Any, str, dict[str, Any]]:
@@ -77,29 +73,6 @@ def named_sop(given: Any, base: Path) -> tuple[str, str | None]:
         if where is None and _parameters(type(given), given) == {}:
             where = _place(type(given), base)
     return name, where
-
-
-def claiming(mechanism: Any, claim: PrivacyClaim) -> Any:
-    """Return the same mechanism with another promise.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def run(self, instance, rng):
-    ...         return bool(rng.integers(2))
-    >>> coin = claiming(Coin(), PrivacyClaim(0.5))
-    >>> coin.claim.epsilon, hasattr(coin, "law")
-    (0.5, False)
-    """
-
-    class Claiming:
-        def __init__(self) -> None:
-            self.claim, self.claims, self.run = claim, (claim,), mechanism.run
-
-    for part in PARTS:
-        if hasattr(mechanism, part):
-            setattr(Claiming, part, staticmethod(getattr(mechanism, part)))
-    return Claiming()
 
 
 def _place(named: Any, base: Path, means: Any = None) -> str | None:

@@ -18,11 +18,12 @@ from scipy import special
 
 from pdpaudit.asking import law_of
 from pdpaudit.contracts import LawfulMechanism, LawUnavailable
-from pdpaudit.errors import InputError
+from pdpaudit.errors import InputError, described
 from pdpaudit.evidence import lower_bound
+from pdpaudit.fields import Fields
 from pdpaudit.losses import exact_loss
 from pdpaudit.outputs import Event, event_from_json
-from pdpaudit.replay import inputs_of
+from pdpaudit.replay.inputs import candidate_of
 from pdpaudit.sampling import Misbehaviour, hits
 
 __all__ = ["Growth", "entry_of", "measure_growth", "upper_bound"]
@@ -155,15 +156,12 @@ def measure_growth(
     """
     try:
         event = event_from_json(entry["event"])
-        left, right = inputs_of({"pair": entry["pair"]}, mechanism, seed, _no_file)
-        delta, then = float(entry["delta"]), float(entry["loss"])
-        counts = None if entry["exact"] else [int(count) for count in entry["counts"]]
-        if counts is not None and len(counts) != 4:
-            raise ValueError("four counts are needed")
-    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        left, right = candidate_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
+        delta, then, counts = _numbers(entry)
+    except Exception as error:  # whatever a damaged entry leads to
         raise InputError(
-            f"{recorded_in}: an entry is damaged or no longer fits ({error}); record it anew with "
-            "--pdp-update-baseline"
+            f"{recorded_in}: an entry is damaged or no longer fits ({described(error)}); record it "
+            "anew with --pdp-update-baseline"
         ) from None
     if counts is None:
         if isinstance(mechanism, LawfulMechanism):
@@ -185,6 +183,34 @@ def measure_growth(
     least = float(lower_bound(x, size, y, size, level, delta))
     now = _log_ratio(x / size, y / size, delta)
     return Growth(least > most + tolerance, then, most, now, least, False, 2 * size)
+
+
+def _numbers(entry: Mapping[str, Any]) -> tuple[float, float, list[int] | None]:
+    """Return δ, the recorded loss and its counts, once they agree with each other.
+
+    Raises
+    ------
+    ValueError
+        If they do not: no loss ever grows beyond one that is not a number.
+    """
+    fields = Fields(entry, "entry", "")
+    delta, then = fields.number("delta"), fields.number("loss")
+    if delta is None or not 0 <= delta < 1 or then is None or then < 0:
+        raise ValueError("its delta or its loss is none")
+    if not isinstance(entry["exact"], bool):
+        raise ValueError("it does not say whether it is exact")
+    if entry["exact"]:
+        return delta, then, None
+    fields.listed("counts", 4)
+    x, n, y, m = (
+        Fields({"count": count}, "entry", "counts.").count("count") for count in entry["counts"]
+    )
+    if not (x <= n and y <= m and n > 0 and m > 0):
+        raise ValueError("its counts are none of runs")
+    loss = _log_ratio(x / n, y / m, delta)
+    if not math.isclose(loss, then, abs_tol=10.0**-DECIMALS):
+        raise ValueError(f"its counts show a loss of {loss:.6g}, not {then:.6g}")
+    return delta, then, [x, n, y, m]
 
 
 def _count(

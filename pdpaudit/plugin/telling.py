@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pdpaudit.audit.keeping import source_digest
+from pdpaudit.audit.provenance import commit_of
 from pdpaudit.plugin.gate import Gate
 from pdpaudit.reporting.plaintext import clip, visible
 from pdpaudit.results import Result, save
@@ -60,8 +63,10 @@ def record(gate: Gate, **row: Any) -> None:
     ]
 
 
-def saved(gate: Gate, result: Result, *, failed: bool) -> str:
+def saved(gate: Gate, result: Result, *, failed: bool, about: Any = None) -> str:
     """Write a result where it was asked for, a failure's in any case if there is a place.
+
+    The source of what it is ``about`` is looked up only then: that takes longer than many checks.
 
     Returns
     -------
@@ -71,6 +76,8 @@ def saved(gate: Gate, result: Result, *, failed: bool) -> str:
     folder = gate.settings.report or (gate.cache if failed else None)
     if folder is None:
         return ""
+    if not result.source and about is not None:
+        result = replace(result, source=source_digest(about), commit=commit_of(about))
     folder.mkdir(parents=True, exist_ok=True)
     test = gate.nodeid.rpartition("::")[2]
     slug = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[:40] or "test"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.reporting.figures import is_number, number
+from pdpaudit.fields import is_number
+from pdpaudit.reporting.figures import number
 from pdpaudit.reporting.tables import Table
 from pdpaudit.results import ClaimResult
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from pdpaudit.composition import CompositionBound, composition_table
 from pdpaudit.errors import InputError
-from pdpaudit.reporting.figures import is_number, nats, number
+from pdpaudit.fields import is_number
+from pdpaudit.reporting.figures import nats, number
 from pdpaudit.reporting.tables import Table
 from pdpaudit.results import Result
 

@@ -8,12 +8,16 @@ from typing import Any
 from pdpaudit.reporting.preface import section
 from pdpaudit.reporting.tables import Table
 from pdpaudit.reporting.words import VERDICT, claim_words, least_true
+from pdpaudit.result_reader import claim_from_json
 from pdpaudit.results import ClaimResult
 
 __all__ = ["dossier", "published", "verdict_words"]
 
 #: Significant digits of a published number: further ones may depend on the machine.
 DIGITS = 8
+
+#: What differs from one run, one machine or one version of the program to the next.
+VOLATILE = ("elapsed_s", "versions", "written", "source", "commit", "digest")
 
 
 def published(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,7 +28,7 @@ def published(body: Mapping[str, Any]) -> dict[str, Any]:
     >>> published({"elapsed_s": 1.2, "versions": {}, "seed": 1, "claims": [{"exact": 1 / 3}]})
     {'seed': 1, 'claims': [{'exact': 0.33333333}]}
     """
-    kept = {key: value for key, value in body.items() if key not in ("elapsed_s", "versions")}
+    kept = {key: value for key, value in body.items() if key not in VOLATILE}
     rounded: dict[str, Any] = _rounded(kept)
     return rounded
 
@@ -52,7 +56,7 @@ def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str
     words = []
     for claim in body.get("claims", ()):
         if claim["id"] == entry["id"]:
-            words.append(claim_words(ClaimResult(**claim)))
+            words.append(claim_words(claim_from_json(claim)))
     for check in body.get("checks", ()):
         if check["name"].split()[0] == entry["id"]:
             scope = f" Over {check['scope']}." if check["status"] == "certified" else ""
@@ -76,7 +80,7 @@ def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any
         For the result's context, see :mod:`pdpaudit.reporting.preface`.
     """
     context = body["context"]
-    claims = {claim["id"]: claim for claim in body.get("claims", ())}
+    claims = {claim["id"]: claim_from_json(claim) for claim in body.get("claims", ())}
     entries = context["catalogue"]
     rows = tuple(_row(entry, claims.get(entry["id"])) for entry in entries)
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
@@ -108,18 +112,18 @@ def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any
     }
 
 
-def _row(entry: Mapping[str, Any], claim: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _row(entry: Mapping[str, Any], claim: ClaimResult | None) -> tuple[str, ...]:
     claimed = least = most = ""
     if claim is not None:
-        claimed = f"{claim['claimed']['epsilon']:.4g}"
-        if claim["claimed"]["delta"]:
-            claimed += f", δ = {claim['claimed']['delta']:g}"
-        exact = claim["exact"]
-        least = "" if exact is None else f"{least_true(exact, claim['event']):.4f}"
-        bound = claim["event"].get("proved_bound")
+        claimed = f"{claim.claimed['epsilon']:.4g}"
+        if claim.claimed["delta"]:
+            claimed += f", δ = {claim.claimed['delta']:g}"
+        exact = claim.exact
+        least = "" if exact is None else f"{least_true(exact, claim.event):.4f}"
+        bound = claim.event.get("proved_bound")
         most = "" if bound is None else f"{bound['epsilon']:.4f}"
     verdict = VERDICT[entry["status"]]
-    if claim is not None and "proof" in claim["event"]:
+    if claim is not None and "proof" in claim.event:
         verdict += ", proved"
     return (entry["id"], entry["statement"], claimed, least, most, verdict)
 

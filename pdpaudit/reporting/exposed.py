@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.reporting.fields import Fields
+from pdpaudit.fields import Fields
 from pdpaudit.reporting.figures import count, number
 from pdpaudit.reporting.pictures.bars import Bars, bars
 from pdpaudit.reporting.plaintext import clip

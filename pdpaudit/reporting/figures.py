@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeGuard
 
-__all__ = ["count", "is_number", "nats", "number", "span"]
-
-
-def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a piece of JSON is a number that can be computed with.
-
-    Examples
-    --------
-    >>> is_number(1), is_number(0.5), is_number(True), is_number("1"), is_number(10**400)
-    (True, True, False, False, False)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isinstance(value, float) or abs(value) < 10**300
+__all__ = ["count", "nats", "number", "span"]
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from pdpaudit.making import needs_trust
 from pdpaudit.reporting.reading import Source
 from pdpaudit.results import ClaimResult, Result
 
-__all__ = ["command_of", "listing_of", "replay_of"]
+__all__ = ["command_of", "listing_of", "replay_command", "replay_of"]
 
 #: Options longer than this are not written into a command.
 LONGEST_OPTION = 500
@@ -60,11 +61,15 @@ def _asked(result: Result) -> str:
 
 def replay_of(source: Source) -> str | None:
     """Return the command that re-runs the witnesses of a result; None where it has none."""
-    result = source.result
-    witnesses = [one.witness for one in result.claims] + [one.witness for one in result.checks]
-    if not any(witnesses):
+    if not any(one.witness for one in source.result.findings):
         return None
-    return shlex.join(["pdpaudit", "replay", source.name])
+    return replay_command(source.result, source.name)
+
+
+def replay_command(result: Result, file: str) -> str:
+    """Return the command that re-runs the witnesses in a file, and trusts the code they name."""
+    trust = ["--trust"] if needs_trust(one.witness for one in result.findings) else []
+    return shlex.join(["pdpaudit", "replay", file, *trust])
 
 
 def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pdpaudit.reporting.fields import Fields
+from pdpaudit.fields import Fields
 from pdpaudit.reporting.plaintext import LONGEST_NAME, clip, visible
 
 __all__ = [

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.reporting.figures import is_number, number
+from pdpaudit.fields import is_number
+from pdpaudit.reporting.figures import number
 from pdpaudit.reporting.plaintext import clip
 
 __all__ = ["Table", "bounds_table", "grid_tables", "table_of"]

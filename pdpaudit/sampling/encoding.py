@@ -17,6 +17,9 @@ __all__ = ["decode", "encode"]
 #: Fast, and outputs repeat a lot.
 LEVEL = 1
 
+#: Bytes that a chunk's outputs take at most, written down.
+MOST = 1 << 30
+
 #: Bytes that are not worth setting up a compressor.
 SHORT = 4096
 
@@ -72,10 +75,19 @@ def decode(written: bytes) -> Any:
     """
     try:
         # No JSON begins like a compressed stream, with an "x".
-        text = zlib.decompress(written) if written[:1] == b"x" else written
+        text = _inflated(written) if written[:1] == b"x" else written
         return _plain(json.loads(text))
-    except (zlib.error, KeyError, TypeError, ValueError) as error:
+    except (zlib.error, LookupError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"not written by encode: {error}") from None
+
+
+def _inflated(written: bytes) -> bytes:
+    """Decompress no more than a chunk can hold: a few bytes may stand for all of the memory."""
+    stream = zlib.decompressobj()
+    text = stream.decompress(written, MOST)
+    if not stream.eof:
+        raise ValueError("it is cut off, or endless")
+    return text
 
 
 def _tagged(value: Any) -> Any:

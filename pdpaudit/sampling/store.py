@@ -118,6 +118,7 @@ class Store:
             )
         try:
             with self._told():
+                self._base.execute("PRAGMA trusted_schema = OFF")
                 self._base.execute("PRAGMA synchronous = EXTRA")
                 self._check(settings)
         except BaseException:
@@ -217,7 +218,10 @@ class Store:
         if digest != _digest(stream, chunk, runs, outputs):
             raise self._damaged(f"chunk {chunk} is not what was written")
         self.found += runs
-        return decode(outputs)
+        try:
+            return decode(outputs)
+        except ValueError as error:
+            raise self._damaged(error) from None
 
     def keep(self, stream: bytes, chunk: int, runs: int, value: Any) -> None:
         """Take a chunk; it is on disk within some seconds, and after :meth:`commit`."""
@@ -274,6 +278,8 @@ class Store:
 
     def _look(self) -> None:
         """Refuse a file that is no store before SQLite touches it."""
+        if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
+            raise InputError(f"--store {self.path}: is no file, but a pipe or device; name a file")
         try:
             with self.path.open("rb") as file:
                 head = file.read(100)
@@ -302,6 +308,9 @@ class Store:
         found = self._base.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
             raise self._damaged(" ".join(str(found).split()))
+        other = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
+        if self._base.execute(other).fetchone()[0]:
+            raise self._damaged("it holds more than tables")
         kept = dict(self._base.execute("SELECT name, value FROM settings"))
         for name in sorted({*kept, *settings}):
             if kept.get(name) != settings.get(name):

@@ -20,7 +20,7 @@ from pdpaudit.errors import InputError
 from pdpaudit.making import make_mechanism
 from pdpaudit.plugin.regression import measure_growth
 from pdpaudit.proof import Unproved, prove, prove_claim
-from pdpaudit.replay import replay_claim
+from pdpaudit.replay import Terms, finder, replay_claim
 from pdpaudit.results import Result
 
 FAIR = Law({0: 0.5, 1: 0.5})
@@ -246,8 +246,12 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, dict[st
     return made, result.to_json()["claims"][0]
 
 
+def _never(body: Any, seed: int) -> Any:
+    raise AssertionError("a mechanism with pairs of its own reads no network")
+
+
 def test_a_law_that_fails_in_replay_is_not_reproduced(later: tuple[Any, dict[str, Any]]) -> None:
-    replay = replay_claim(later[1], 1, __version__, None)  # type: ignore[arg-type]
+    replay = replay_claim(later[1], Terms(1, __version__, _never, find=finder(trust=True)))
     assert not replay.reproduced
     assert replay.why == "its law raised ValueError: law changed"
 

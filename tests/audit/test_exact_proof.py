@@ -23,7 +23,7 @@ from pdpaudit.audit import Plan, audit, hunting
 from pdpaudit.contracts import LawUnavailable, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.proof import Unproved, prove, prove_claim
-from pdpaudit.replay import replay_claim
+from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results import Result
 
 SPEC = {"epsilon": 1.0, "sop": "CN"}
@@ -64,7 +64,7 @@ def test_the_main_text_is_broken_and_proved_to_be(main_text: dict[str, Any]) -> 
     low, high = map(float, proof["loss"])
     assert main_text["exact"] == pytest.approx((low + high) / 2, abs=1e-9)
     assert float(proof["excess"][0]) > 0.7
-    replay = replay_claim(main_text, 1, __version__, _never)
+    replay = replay_claim(main_text, Terms(1, __version__, _never))
     assert replay.reproduced, replay.why
     assert "theorem" in replay.why
 
@@ -74,7 +74,7 @@ def test_search_com_is_broken_and_proved_to_be() -> None:
     claim = _proved(SearchCom(sop=CN()), "SearchCom", [planted_network(8, 2000)])
     assert (claim["status"], claim["method"]) == ("violated", "enclosure")
     assert None not in claim["witness"]["certificate"]["outputs"]
-    replay = replay_claim(claim, 1, __version__, _never)
+    replay = replay_claim(claim, Terms(1, __version__, _never))
     assert replay.reproduced, replay.why
 
 
@@ -96,7 +96,7 @@ def test_a_forged_certificate_is_refused(main_text: dict[str, Any], key: str, bo
         claim["witness"]["certificate"][key] = forged
         if both:
             claim["event"]["proof"][key] = forged
-        assert not replay_claim(claim, 1, __version__, _never).reproduced
+        assert not replay_claim(claim, Terms(1, __version__, _never)).reproduced
 
 
 def test_a_certificate_of_another_event_is_refused(main_text: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ def test_a_certificate_of_another_event_is_refused(main_text: dict[str, Any]) ->
     for forged in ([[0, 1 if target != 1 else 2]], [[0, target, 99]], []):
         claim = copy.deepcopy(main_text)
         claim["witness"]["certificate"]["outputs"] = forged
-        assert not replay_claim(claim, 1, __version__, _never).reproduced
+        assert not replay_claim(claim, Terms(1, __version__, _never)).reproduced
 
 
 def test_forged_surroundings_are_refused(main_text: dict[str, Any]) -> None:
@@ -122,16 +122,16 @@ def test_forged_surroundings_are_refused(main_text: dict[str, Any]) -> None:
             body = body[step]
         assert body[key] != value
         body[key] = value
-        assert not replay_claim(claim, 1, __version__, _never).reproduced, key
+        assert not replay_claim(claim, Terms(1, __version__, _never)).reproduced, key
     del claim["witness"]["certificate"]["loss"]
     with pytest.raises(InputError, match="damaged"):
-        replay_claim(claim, 1, __version__, _never)
+        replay_claim(claim, Terms(1, __version__, _never))
 
 
 def test_a_rewired_targeted_vertex_is_no_pair(main_text: dict[str, Any]) -> None:
     claim = copy.deepcopy(main_text)
-    claim["witness"]["pair"]["vertex"] = 1
-    replay = replay_claim(claim, 1, __version__, _never)
+    claim["pair"]["vertex"] = claim["witness"]["pair"]["vertex"] = 1
+    replay = replay_claim(claim, Terms(1, __version__, _never))
     assert not replay.reproduced
     assert "targeted" in replay.why
 

@@ -13,7 +13,7 @@ from pdpaudit.audit.keeping import store_settings
 from pdpaudit.contracts import PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.making import make_mechanism
-from pdpaudit.replay import replay_claim
+from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results import ClaimResult
 from pdpaudit.sampling import Store
 
@@ -93,10 +93,10 @@ def test_the_witness_replays_and_a_forged_one_does_not() -> None:
     result = audit(mechanism, [], plan, subject="zoo:SVT6", spec=spec)
     body: dict[str, Any] = result.to_json()["claims"][0]
     assert body["status"] == "violated"
-    assert replay_claim(body, 5, __version__, _never).reproduced
+    assert replay_claim(body, Terms(5, __version__, _never)).reproduced
     looks = body["witness"]["looks"]
     body["witness"]["looks"] = [*looks[:-1], looks[-1] + 1]
-    assert not replay_claim(body, 5, __version__, _never).reproduced
+    assert not replay_claim(body, Terms(5, __version__, _never)).reproduced
 
 
 def _never(*_: Any) -> Any:

@@ -24,7 +24,7 @@ from pdpaudit.claims import (
 )
 from pdpaudit.contracts import Law
 from pdpaudit.errors import InputError
-from pdpaudit.replay import replay_claim
+from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.reporting.dossier import dossier, published
 from pdpaudit.reporting.markdown import render_markdown
 from pdpaudit.reporting.reading import source_from_json
@@ -78,9 +78,8 @@ def test_a_repaired_mechanism_flips_the_verdict(name: str) -> None:
     assert one.status == "violated"
     replay = replay_claim(
         json.loads(json.dumps(audit_claims([broken], 1).to_json()))["claims"][0],
-        1,
-        __version__,
-        _never,
+        Terms(1, __version__, _never),
+        {key: getattr(broken, key) for key in ("id", "statement", "source")},
     )
     assert replay.reproduced, replay.why
     (two,) = audit_claims([mended], 1).claims

@@ -177,8 +177,10 @@ def coin(loss: float) -> Any:
 
 def entry(counts: list[int]) -> dict[str, Any]:
     event = {"feature": "output", "values": [0], "side": "left", "prefix": 0}
+    x, n, y, m = counts
+    loss = max(0.0, math.log(x / n / (y / m)))
     return {
-        "delta": 0.0, "loss": 0.0, "exact": False, "event": event, "counts": counts,
+        "delta": 0.0, "loss": loss, "exact": False, "event": event, "counts": counts,
         "pair": {"number": 1, "words": "flip"},
     }  # fmt: skip
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pdpaudit.reporting.figures import is_number, number
+from pdpaudit.fields import is_number
+from pdpaudit.reporting.figures import number
 from pdpaudit.reporting.plaintext import clip, visible
 
 __all__ = ["Line", "PairPicture", "Spot", "draw_graph", "draw_pair", "draw_statistic_pair"]

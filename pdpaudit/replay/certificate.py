@@ -16,7 +16,10 @@ from pdpaudit.contracts import LawUnavailable, Mechanism, ProvableMechanism
 from pdpaudit.errors import InputError, Misbehaviour
 from pdpaudit.outputs import Event
 
-__all__ = ["check_certificate"]
+__all__ = ["THEOREM", "check_certificate"]
+
+#: What is said of a loss enclosed above its claim.
+THEOREM = "this is a theorem about this pair"
 
 #: Digits of the logarithm, and what they leave out, relatively.
 _DIGITS = Context(prec=40)
@@ -32,7 +35,12 @@ Ends = tuple[Fraction, Fraction]
 
 
 def check_certificate(
-    claim: Mapping[str, Any], mechanism: Mechanism, event: Event, ours: Any, theirs: Any
+    claim: Mapping[str, Any],
+    mechanism: Mechanism,
+    event: Event,
+    possible: frozenset[Hashable],
+    ours: Any,
+    theirs: Any,
 ) -> tuple[bool, str]:
     """Return whether a certificate holds, and why.
 
@@ -44,6 +52,8 @@ def check_certificate(
         The mechanism, made again.
     event : Event
         The witness's event.
+    possible : frozenset
+        All outputs that can occur and belong to it, by the mechanism's law.
     ours, theirs : instance
         The side on which the event is more likely, and the other.
 
@@ -67,7 +77,7 @@ def check_certificate(
     copied = claim.get("event", {}).get("proof", {})
     if any(copied.get(key) != list(body[key]) for key in told):
         return False, "the certificate is not the one the claim tells of"
-    if not outputs or not all(output in event for output in outputs):
+    if not outputs or outputs != possible or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
     try:
         p = enclosure_of("enclose_again", mechanism, ours, outputs)

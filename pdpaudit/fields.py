@@ -5,13 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from pdpaudit.errors import InputError
-from pdpaudit.reporting.figures import is_number
 from pdpaudit.results import SEVERITY, Status
 
-__all__ = ["Fields"]
+__all__ = ["Fields", "is_number"]
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a piece of JSON is a number that can be computed with.
+
+    Examples
+    --------
+    >>> is_number(1), is_number(0.5), is_number(True), is_number("1"), is_number(10**400)
+    (True, True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or abs(value) < 10**300
 
 
 @dataclass(frozen=True)

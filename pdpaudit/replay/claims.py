@@ -1,0 +1,350 @@
+"""Re-run the witness of a claim, and hold all that is shown of the claim against it.
+
+A result is somebody else's file: nothing it shows is believed. The claim's result is built again
+from its witness alone (which mechanism, which pair, which event, which samples) and every field of
+it compared with the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pdpaudit import __version__
+from pdpaudit.asking import law_of
+from pdpaudit.audit import claims_of
+from pdpaudit.audit.arms import Arm
+from pdpaudit.audit.exact import METHOD, judged
+from pdpaudit.audit.looking import Looks
+from pdpaudit.audit.plan import SEQUENTIAL, Plan, Silent
+from pdpaudit.audit.sampled import Chosen, Confirmation, Power
+from pdpaudit.audit.telling import Run
+from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
+from pdpaudit.errors import InputError, Misbehaviour, described
+from pdpaudit.evidence import ErrorBudget
+from pdpaudit.evidence.sequential import Known
+from pdpaudit.fields import Fields
+from pdpaudit.losses import exact_loss
+from pdpaudit.making import Find, claiming
+from pdpaudit.observables import SAMPLES, observed
+from pdpaudit.outputs import Event, event_from_json
+from pdpaudit.replay.certificate import THEOREM, check_certificate
+from pdpaudit.replay.compare import compared, differences
+from pdpaudit.replay.inputs import ReadNetwork, candidate_of
+from pdpaudit.replay.trust import finder, made_again
+from pdpaudit.results import ClaimResult
+
+__all__ = ["PROVED", "Replay", "Terms", "replay_claim"]
+
+#: How a loss was found that is enclosed.
+PROVED = "enclosure"
+
+#: Where events differ that have another threshold.
+THRESHOLDS = {"values", "threshold", "low", "high"}
+
+#: What the event must show of the loss, up to rounding.
+CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Whether a witness shows again what it showed.
+
+    Attributes
+    ----------
+    subject : str
+        The claim or check.
+    reproduced : bool, optional
+        Whether it does; None where nothing could be compared.
+    why : str
+        What was compared, in one sentence.
+    """
+
+    subject: str
+    reproduced: bool | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the witnesses of one result are re-run.
+
+    Attributes
+    ----------
+    seed : int
+        The result's seed.
+    version : str
+        The version of pdpaudit that wrote it.
+    read : callable
+        Reads a network that the witness only names.
+    jobs : int
+        Worker processes.
+    find : callable
+        Looks names up; without trust only registered ones.
+    complete : bool
+        Whether it was written with all its fields; older results had fewer.
+    """
+
+    seed: int
+    version: str
+    read: ReadNetwork
+    jobs: int = 1
+    find: Find = field(default_factory=lambda: finder(trust=False))
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class _Again:
+    """What a witness is about, made again."""
+
+    run: Run
+    number: int
+    promise: PrivacyClaim
+    arm: Arm
+    event: Event
+    note: str
+
+
+def replay_claim(
+    claim: Mapping[str, Any], terms: Terms, named: Mapping[str, str] | None = None
+) -> Replay:
+    """Re-run the witness of one claim.
+
+    The two networks are built again and compared with the definition of neighbours; an exact loss
+    is computed again, a certificate verified by code that shares nothing with the prover, sampled
+    counts are drawn again from the same stream and must agree to the last one. Whatever the claim
+    shows must follow.
+
+    Parameters
+    ----------
+    claim : mapping
+        A claim of a result file, with its witness.
+    terms : Terms
+        How it is re-run.
+    named : mapping, optional
+        Fields that do not come from the mechanism, as they must be; default: its ``id`` as it is.
+
+    Raises
+    ------
+    InputError
+        If the witness cannot be used, names code that is not trusted, or was sampled by another
+        version, whose streams may differ.
+    """
+    witness, name = claim.get("witness"), str(claim.get("id", "claim"))
+    if not isinstance(witness, Mapping) or witness.get("kind") != "audit":
+        raise InputError(f"{name}: holds no witness of an audit, so there is nothing to replay")
+    copied = _not_copied(claim, witness)
+    if copied:
+        return Replay(name, False, copied)
+    try:
+        again = _again(witness, terms)
+        exact = witness["method"] in (METHOD, PROVED)
+        rebuilt, words = (_exact if exact else _sampled)(claim, witness, again, terms)
+        fields = {"id": name} if named is None else named
+        body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
+    except (_Unlike, Misbehaviour, LawUnavailable) as error:
+        return Replay(name, False, str(error))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except Exception as error:  # whatever a field that was tampered with leads to
+        raise InputError(
+            f"{name}: its witness is damaged ({described(error)}); audit again"
+        ) from None
+    wrong = list(differences(body, dict(claim), complete=terms.complete))
+    if wrong:
+        return Replay(name, False, f"{words}, but {compared(wrong)}")
+    return Replay(name, True, words + again.note)
+
+
+class _Unlike(Exception):
+    """What is not as on file, in one sentence."""
+
+
+def _not_copied(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> str:
+    """Say what is shown otherwise than the witness has it, before any of it is run."""
+    pairs: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
+        (_part(claim, "event"), _part(witness, "event"), "event"),
+        (_part(claim, "pair"), _part(witness, "pair"), "pair"),
+        (claim, {"method": witness.get("method")}, "claim"),
+    ]
+    if witness.get("method") not in (METHOD, PROVED):
+        shown = {"confidence": witness.get("confidence")}
+        pairs.append((claim, shown, "claim"))
+        if witness.get("method") != SEQUENTIAL:
+            runs = {"runs_a_side": witness.get("samples")}
+            pairs.append((_part(claim, "event"), runs, "event"))
+    for body, known, place in pairs:
+        for key, value in known.items():
+            if key != "base" and (key not in body or body[key] != value):
+                return f"{place}.{key} is shown otherwise than its witness has it"
+    return ""
+
+
+def _part(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = body.get(key)
+    return part if isinstance(part, Mapping) else {}
+
+
+def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
+    """Make mechanism, pair and event of a witness again."""
+    spec = witness["mechanism"]
+    made, known = made_again(spec, terms.find)
+    blanks = {key: None for key, value in spec["parameters"].items() if value is None}
+    known["parameters"] = {**blanks, **known["parameters"]}
+    note = ""
+    if "claimed" in spec:
+        own = getattr(made, "claim", None)
+        promise = PrivacyClaim(**spec["claimed"])
+        made, known = claiming(made, promise), {**known, "claimed": dict(spec["claimed"])}
+        note = f"; the claim is the test's, not the mechanism's own ({own})"
+    mechanism = observed(made, spec.get("observe"))
+    if "observe" in spec:
+        known["observe"] = spec["observe"]
+    if not getattr(mechanism, "repeatable", True):
+        raise InputError("what is observed differs from run to run; nothing can be replayed")
+    claims, number = claims_of(mechanism), witness["claim"]
+    if type(number) is not int or not 1 <= number <= len(claims):
+        raise IndexError(f"the mechanism makes {len(claims)} claims, none of number {number!r}")
+    if witness["seed"] != terms.seed:
+        raise _Unlike(f"witness.seed is {witness['seed']!r}, the result's {terms.seed}")
+    plan = _plan(witness, terms)
+    try:
+        arm = candidate_of(witness, mechanism, terms.seed, terms.read)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise _Unlike(f"the witness is no neighbouring pair: {error}") from None
+    base = witness["pair"].get("base") or {}
+    run = Run(mechanism, "", known, plan, Silent(), base.get("file"))
+    event = event_from_json(witness["event"])
+    if event.to_json() != witness["event"] or event.side not in ("left", "right"):
+        raise KeyError("event")
+    return _Again(run, number, claims[number - 1], arm, event, note)
+
+
+def _plan(witness: Mapping[str, Any], terms: Terms) -> Plan:
+    """Return what the audit was asked for."""
+    known: dict[str, Any] = {"jobs": terms.jobs}
+    if witness["mechanism"].get("observe") is not None:
+        known["default_samples"] = SAMPLES
+    if witness["method"] not in (METHOD, PROVED):
+        if type(witness["samples"]) is not int:
+            raise TypeError("samples is no whole number")
+        known |= {key: witness[key] for key in ("samples", "confidence", "method")}
+        known["detect"] = witness.get("detect")
+    try:
+        return Plan(terms.seed, **known)
+    except InputError as error:
+        raise KeyError(str(error)) from None
+
+
+def _exact(
+    claim: Mapping[str, Any], witness: Mapping[str, Any], again: _Again, terms: Terms
+) -> tuple[ClaimResult, str]:
+    """Compute the loss again, and verify its certificate where it has one."""
+    mechanism, event = again.run.mechanism, again.event
+    if not isinstance(mechanism, LawfulMechanism):
+        raise InputError("the mechanism has no exact law any more; audit again")
+    left, right = again.arm.inputs()
+    laws = law_of(mechanism, left), law_of(mechanism, right)
+    loss = exact_loss(*laws, again.promise.delta)
+    inside = frozenset(output for output in loss.outputs if output in event)
+    chances = _chance(laws[0], inside), _chance(laws[1], inside)
+    shown = _loss_of(chances, event, again.promise.delta)
+    if shown < loss.epsilon - CLOSE * max(1.0, loss.epsilon):
+        raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
+    loss = replace(loss, probabilities=chances, event=inside, side=event.side)
+    rebuilt = judged(again.run, again.number, again.promise, again.arm, laws, event, loss)
+    words = f"exact loss {loss.epsilon:.10g} computed again"
+    reason = _part(claim, "event").get("unproved")
+    if witness["method"] == PROVED:
+        ours, theirs = (left, right) if event.side == "left" else (right, left)
+        holds, words = check_certificate(claim, mechanism, event, inside, ours, theirs)
+        if not holds:
+            raise _Unlike(words)
+        rebuilt = _proved(rebuilt, witness["certificate"])
+    elif isinstance(reason, str) and rebuilt.status == "violated":
+        rebuilt = replace(rebuilt, event={**rebuilt.event, "unproved": reason})
+    return rebuilt, words
+
+
+def _proved(rebuilt: ClaimResult, certificate: Mapping[str, Any]) -> ClaimResult:
+    """Return a claim with a certificate that was verified."""
+    shown = {key: value for key, value in certificate.items() if key != "outputs"}
+    return replace(
+        rebuilt,
+        method=PROVED,
+        event={**rebuilt.event, "proof": {**shown, "words": THEOREM}},
+        witness={**(rebuilt.witness or {}), "method": PROVED, "certificate": certificate},
+    )
+
+
+def _chance(law: Law, inside: frozenset[Any]) -> float:
+    """Return the probability of some outputs; at most, where the law leaves one of them out."""
+    listed = [float(law.probabilities.get(output, 0.0)) for output in inside]
+    whole = all(chance > 0 for chance in listed)
+    return sum(listed) if whole else min(1.0, sum(listed) + law.missing)
+
+
+def _loss_of(chances: tuple[float, float], event: Event, delta: float) -> float:
+    ours, theirs = chances if event.side == "left" else reversed(chances)
+    if ours - delta <= 0:
+        return 0.0
+    return math.inf if theirs <= 0 else max(0.0, math.log((ours - delta) / theirs))
+
+
+def _varied(event: Event, change: Mapping[str, Any]) -> Event:
+    """Return the event with another threshold."""
+    if not change or not THRESHOLDS.issuperset(change):
+        raise KeyError("ladder")
+    return event_from_json({**event.to_json(), **change})
+
+
+def _recorded(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> Power:
+    """Return the power on file, which only the whole audit measures again.
+
+    No less is believed than what the best event, known in advance, would need.
+    """
+    key = "detectable" if "detectable" in witness else "detectable_epsilon"
+    recorded = Fields(witness if key == "detectable" else claim, "it", "witness.").number(key)
+
+    def measure(least: float, chance: Callable[[float, float], float]) -> float:
+        if recorded is None or recorded < least * (1 - CLOSE):
+            raise _Unlike(f"no loss below {least:.4g} would have been found, on file {recorded}")
+        return recorded
+
+    sizes = witness.get("looks")
+    if sizes is None:
+        return Power(measure)
+    return Power(measure, looks=Looks([int(size) for size in sizes], witness.get("enough") is True))
+
+
+def _sampled(
+    claim: Mapping[str, Any], witness: Mapping[str, Any], again: _Again, terms: Terms
+) -> tuple[ClaimResult, str]:
+    """Draw again from the same streams, and bound again."""
+    if terms.version != __version__:
+        raise InputError(
+            f"sampled by pdpaudit {terms.version}, this is {__version__}, whose samples may "
+            "differ; install that version, or audit again"
+        )
+    run = again.run
+    budget = ErrorBudget(1 - run.plan.confidence, len(claims_of(run.mechanism)))
+    spent = claim["samples"]["discovery"]
+    ladder = [_varied(again.event, one) for one in witness.get("ladder", ())]
+    chosen = Chosen(again.arm, again.event, tuple(ladder), Known(*witness.get("known", ())))
+    single = witness.get("single") is True
+    confirmation = Confirmation(run, again.number, again.promise, budget.share, spent, single)
+    rebuilt = confirmation.result(chosen, _recorded(claim, witness))
+    if rebuilt.status == "error":
+        raise _Unlike(rebuilt.method)
+    if "ladder" not in witness:
+        # Older results do not say which other thresholds were counted.
+        rebuilt = replace(rebuilt, inference=claim.get("inference") or {})
+    inside, other, runs = (rebuilt.event[key] for key in ("inside", "inside_other", "runs_a_side"))
+    return rebuilt, (
+        f"{inside} and {other} of {runs} runs fell into the event, drawn again; lower bound "
+        f"{rebuilt.lower_bound:.6g}"
+    )

@@ -1,0 +1,212 @@
+"""Replay a whole result: every witness in it, and what is shown above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pdpaudit.audit.course import budget_words
+from pdpaudit.audit.keeping import source_digest
+from pdpaudit.audit.plan import Plan
+from pdpaudit.audit.released import LIST, released_rows, shares_words
+from pdpaudit.conformance.suite import check_names
+from pdpaudit.errors import InputError, described
+from pdpaudit.fields import Fields
+from pdpaudit.registry import registered
+from pdpaudit.replay.checks import replay_check
+from pdpaudit.replay.claims import Replay, Terms, replay_claim
+from pdpaudit.replay.inputs import ReadNetwork
+from pdpaudit.replay.trust import made_again
+from pdpaudit.result_reader import result_from_json
+from pdpaudit.results import CheckResult, ClaimResult, Result, unchanged, versions
+
+__all__ = ["replay_result", "terms_of"]
+
+#: The method of what is observed anew in each run, and has no witness.
+IN_PAIRS = "betting, in pairs"
+
+
+def terms_of(body: Mapping[str, Any], name: str, read: ReadNetwork, **how: Any) -> Terms:
+    """Return the terms of a result's own header; ``how`` as for :class:`Terms`.
+
+    Raises
+    ------
+    InputError
+        If it holds no seed.
+    """
+    version, seed = body.get("versions"), body.get("seed")
+    known = version.get("pdpaudit") if isinstance(version, Mapping) else None
+    if type(seed) is not int:
+        raise InputError(f"{name}: its seed is missing; audit again")
+    return Terms(seed, str(known or "unknown"), read, **how)
+
+
+def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Replay]:
+    """Re-run every witness of a result, and hold what it shows above them against them.
+
+    Parameters
+    ----------
+    body : mapping
+        The JSON form of a result.
+    name : str
+        What to call the file.
+    terms : Terms
+        How witnesses are re-run.
+
+    Returns
+    -------
+    list of Replay
+        The result as a whole first, then its claims and checks; what has no witness last.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, holds no witness, or one cannot be used.
+    """
+    result = result_from_json(body, name)
+    if not any(one.witness for one in result.findings):
+        raise InputError(f"{name}: holds no witness, so there is nothing to replay")
+    intact = unchanged(body)
+    terms = replace(terms, complete=intact is not None)
+    try:
+        wrong = [*_header(result)]
+    except InputError:
+        raise
+    except Exception as error:  # whatever a field that was tampered with leads to
+        raise InputError(f"{name}: is damaged ({described(error)})") from None
+    if body.get("status", result.status) != result.status or (
+        terms.complete and "status" not in body
+    ):
+        wrong.append(f"status is {body.get('status')!r}, the worst in it is {result.status!r}")
+    if intact is False:
+        wrong.append("the digest is not that of its contents: it was changed after it was written")
+    replays = [Replay(name, False, "; ".join(wrong))] if wrong else []
+    claims, checks = body.get("claims") or [], body.get("checks") or []
+    for claim, plain in zip(result.claims, claims, strict=True):
+        if claim.witness is not None:
+            replays.append(replay_claim(plain, terms, _named(result, claim)))
+    for check, plain in zip(result.checks, checks, strict=True):
+        if check.witness is not None:
+            replays.append(replay_check(plain, terms.find))
+    replays += [*_unwitnessed(result)]
+    remarks = {
+        "source": _source_changed(result, terms),
+        "versions": _other_versions(Fields(body, name, "").mapping("versions")),
+    }
+    return [*replays, *(Replay(key, None, words) for key, words in remarks.items() if words)]
+
+
+def _header(result: Result) -> Iterator[str]:
+    """Yield what is shown above the claims and does not follow from them."""
+    kinds = {"audit": (True, False), "check": (False, True), "claims": (True, True)}
+    for_claims, for_checks = kinds.get(result.command, (False, False))
+    if (result.claims and not for_claims) or (result.checks and not for_checks):
+        yield f"{result.command!r} is not the command that writes such a result"
+    if result.command != "audit":
+        subjects = [(check.witness or {}).get("specification") for check in result.checks]
+        if result.command == "check" and any(one not in (None, result.subject) for one in subjects):
+            yield f"subject is {result.subject!r}, which its witnesses are not about"
+        names = [check.name for check in result.checks]
+        if result.command == "check" and (
+            len({*names}) < len(names) or not {*check_names()}.issuperset(names)
+        ):
+            yield "checks are named that there are not"
+        return
+    context = result.context
+    if context.get("error_budget") != _budget(result):
+        yield "context.error_budget is not what the claims' confidence makes it"
+    if "released" in context and context["released"] != released_rows(result):
+        yield "context.released is not what the claims say"
+    tried = Fields(context, "", "context.").inner("tried")
+    if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
+        yield "context.tried does not add up"
+    files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
+    if files - {repr(context.get("network"))}:
+        yield "context.network is not the network of the witnesses"
+
+
+def _file(claim: ClaimResult) -> Any:
+    pair = (claim.witness or {}).get("pair")
+    base = pair.get("base") if isinstance(pair, Mapping) else None
+    return base.get("file") if isinstance(base, Mapping) else None
+
+
+def _budget(result: Result) -> str:
+    """Say how the probability of a false alarm was spent, from what the claims show."""
+    levels = {claim.confidence for claim in result.claims if claim.confidence is not None}
+    try:
+        if "released" in result.context:
+            return shares_words(float(result.context["options"]["confidence"]))
+        if len(levels) > 1:
+            return ""
+        exact = not levels
+        plan = Plan(0) if exact else Plan(0, confidence=levels.pop())
+    except (InputError, LookupError, TypeError, ValueError):
+        return ""
+    return budget_words(plan, len(result.claims), exact=exact)
+
+
+def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
+    """Return the fields of a claim that say what it is called."""
+    if result.command == "claims":
+        known = {item.name: item for item in registered("claims")}
+        if claim.id not in known:
+            raise InputError(f"{claim.id}: there is no such published claim; audit again")
+        published = known[claim.id].load()
+        return {key: getattr(published, key) for key in ("id", "statement", "source")}
+    witness = claim.witness or {}
+    spec = witness.get("mechanism")
+    what = spec.get("observe", LIST) if isinstance(spec, Mapping) else ""
+    subject = f"{result.subject} {what}" if "released" in result.context else result.subject
+    return {"id": f"{subject} #{witness.get('claim')}"}
+
+
+def _unwitnessed(result: Result) -> Iterator[Replay]:
+    """Yield what has no witness: a violation must have one."""
+    silent = []
+    for one in result.findings:
+        if one.witness is not None:
+            continue
+        called = one.id if isinstance(one, ClaimResult) else one.name
+        if _needs_witness(one, result):
+            yield Replay(called, False, f"{one.status}, but it holds no witness")
+        else:
+            silent.append(called)
+    if silent:
+        yield Replay(", ".join(silent), None, "no witness; run the command again to see")
+
+
+def _needs_witness(one: ClaimResult | CheckResult, result: Result) -> bool:
+    if isinstance(one, CheckResult):
+        return one.status == "violated" and one.name != "own-network"
+    if one.status in ("error", "skipped") or one.method == IN_PAIRS:
+        return False
+    return one.status == "violated" or result.command != "claims"
+
+
+def _other_versions(recorded: Mapping[str, Any]) -> str:
+    """Say with what other versions it was written; nothing where there are none."""
+    now = versions()
+    other = [f"{key} {value}, now {now.get(key)}" for key, value in recorded.items()]
+    same = [f"{key} {value}, now {value}" for key, value in now.items()]
+    found = [words for words in other if words not in same]
+    return f"written with {'; '.join(found)}" if found else ""
+
+
+def _source_changed(result: Result, terms: Terms) -> str:
+    """Say that the code is not what it was; nothing where it is, or was not written down."""
+    if not result.source:
+        return ""
+    witnesses = [one.witness for one in result.findings if one.witness]
+    witness = witnesses[0]
+    if result.command == "claims":
+        now = source_digest(None)
+    elif "mechanism" in witness:
+        now = source_digest(made_again(witness["mechanism"], terms.find)[0])
+    else:
+        now = source_digest(terms.find("sops", witness["specification"]))
+    if now == result.source:
+        return ""
+    at = f", at commit {result.commit[:12]}" if result.commit else ""
+    return f"the code has changed since the result was written{at} ({result.source}, now {now})"

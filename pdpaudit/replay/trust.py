@@ -1,0 +1,128 @@
+"""Find what a result names: registered names, and other people's code only when it is trusted."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from types import CodeType
+from typing import Any
+
+from pdpaudit.errors import InputError, described
+from pdpaudit.making import Find, make_mechanism
+from pdpaudit.registry import (
+    SINGULAR,
+    Group,
+    UserCodeError,
+    imported_for,
+    is_registered,
+    resolve,
+)
+from pdpaudit.reporting.plaintext import clip
+
+__all__ = ["finder", "made_again"]
+
+#: Characters of a name that a message shows.
+LONGEST = 200
+
+
+def finder(*, trust: bool) -> Find:
+    """Return how names in a result are looked up: nothing is imported for them without trust.
+
+    Whatever is found must look like what it is taken for before anything of it is called.
+    """
+
+    def find(group: Group, name: str) -> Any:
+        if not isinstance(name, str) or "\0" in name:
+            raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
+        shown = clip(name, LONGEST)
+        if not (trust or is_registered(group, name)):
+            raise InputError(
+                f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
+                f"and run from {clip(imported_for(group, name), LONGEST)}; add --trust if you "
+                "trust that code"
+            )
+        found = _imported(group, name)
+        missing = (_no_mechanism if group == "mechanisms" else _no_statistic)(found)
+        if missing:
+            raise InputError(
+                f"{shown} is no {SINGULAR[group]}: {missing}; nothing of it was called"
+            )
+        return found
+
+    return find
+
+
+def made_again(spec: Mapping[str, Any], find: Find) -> tuple[Any, dict[str, Any]]:
+    """Return the mechanism of a witness, and how it was made now.
+
+    Raises
+    ------
+    InputError
+        If it cannot be found or made, or is none.
+    """
+    name, parameters = spec["name"], spec["parameters"]
+    if not isinstance(parameters, Mapping):
+        raise TypeError("its parameters are no mapping")
+    try:
+        return make_mechanism(name, parameters, find)
+    except UserCodeError as error:
+        raise _in_a_line(error) from None
+
+
+def _in_a_line(error: UserCodeError) -> InputError:
+    """Return what somebody's own code failed with, without its traceback."""
+    return InputError(f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}")
+
+
+def _imported(group: Group, name: str) -> Any:
+    try:
+        return resolve(group, name)
+    except UserCodeError as error:
+        raise _in_a_line(error) from None
+
+
+def _no_statistic(found: Any) -> str:
+    """Say what a statistic lacks, without calling or making it; nothing if it is one."""
+    for part in ("__call__", "sensitivity", "impact_cardinality"):
+        if part != "__call__" or inspect.isclass(found):
+            part_of = inspect.getattr_static(found, part, None)
+        else:
+            part_of = inspect.getattr_static(type(found), part, None)
+        if part_of is None:
+            return f"it has no {part}"
+    return ""
+
+
+def _no_mechanism(found: Any) -> str:
+    """Say what a mechanism lacks, without calling or making it; nothing if it is one."""
+    run = inspect.getattr_static(found, "run", None)
+    if run is None:
+        return "it has no run(instance, rng)"
+    bound = 2 + (run is inspect.getattr_static(_kind(found), "run", None))
+    if isinstance(run, staticmethod):
+        run, bound = run.__func__, 2
+    try:
+        inspect.signature(run).bind(*[None] * bound)
+    except TypeError:
+        return "its run does not take (instance, rng)"
+    except ValueError:
+        pass  # not every callable tells
+    return "" if _claims(found) else "it has neither claim nor claims"
+
+
+def _kind(found: Any) -> type:
+    return found if inspect.isclass(found) else type(found)
+
+
+def _claims(found: Any) -> bool:
+    """Say whether an object has a claim, or a class gives its objects one."""
+    names = {"claim", "claims"}
+    if any(inspect.getattr_static(found, name, None) is not None for name in names):
+        return True
+    for kind in _kind(found).__mro__:
+        if names & inspect.get_annotations(kind).keys():
+            return True
+        codes = (getattr(member, "__code__", None) for member in vars(kind).values())
+        if any(names & {*code.co_names} for code in codes if isinstance(code, CodeType)):
+            return True
+    return False
