@@ -34,17 +34,19 @@ def replay_command(
     from pdpaudit.errors import InputError
     from pdpaudit.replay import replay_check, replay_claim
     from pdpaudit.results import load
+    from pdpaudit.sampling import backend
 
     body = load(file)
     version, seed = body.get("versions", {}).get("pdpaudit", "unknown"), body.get("seed")
     if not isinstance(seed, int):
         raise InputError(f"{file}: its seed is missing; audit again")
     screen = console(quiet=quiet)
-    replays = [
-        replay_claim(claim, seed, version, read_again, jobs)
-        for claim in body.get("claims", [])
-        if claim.get("witness")
-    ]
+    with backend():
+        replays = [
+            replay_claim(claim, seed, version, read_again, jobs)
+            for claim in body.get("claims", [])
+            if claim.get("witness")
+        ]
     replays += [replay_check(check) for check in body.get("checks", []) if check.get("witness")]
     if not replays:
         raise InputError(f"{file}: holds no witness, so there is nothing to replay")
