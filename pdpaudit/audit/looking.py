@@ -85,7 +85,7 @@ def planned_looks(
         return Looks(sizes, enough=False)
     enough = len(sizes)
     for q in bases:
-        p = math.exp(wanted) * q + claim.delta
+        p = math.exp(min(wanted, 700.0)) * q + claim.delta
         if p > 1:
             continue
         shares = refuted_by(sizes, p, q, alpha, claim.epsilon, claim.delta, known.runs)
@@ -99,7 +99,9 @@ def power_of_looks(
 ) -> float:
     """Return the smallest loss that these looks would have seen with probability 0.95."""
     return min(
-        smallest_refuted(looks.sizes, q, alpha, claim.epsilon, claim.delta, known.runs, POWER)
+        smallest_refuted(
+            looks.sizes, q, alpha, min(claim.epsilon, 1e308), claim.delta, known.runs, POWER
+        )
         for q in bases
     )
 

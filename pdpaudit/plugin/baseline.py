@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pdpaudit.errors import InputError
+from pdpaudit.files import open_file
 from pdpaudit.results import write_text
 
 __all__ = ["FORMAT", "baseline_text", "read_baseline", "write_baseline"]
@@ -26,7 +27,8 @@ def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
     if missing_ok and not path.exists():
         return {}
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        with open_file(path) as file:
+            body = json.loads(file.read())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; check the path of the baseline") from None
     except (ValueError, RecursionError):

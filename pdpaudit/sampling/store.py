@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 import joblib
 
 from pdpaudit.errors import InputError
+from pdpaudit.files import open_file
 from pdpaudit.sampling.encoding import decode, encode
 
 __all__ = ["Kept", "Store"]
@@ -275,7 +276,7 @@ class Store:
     def _look(self) -> None:
         """Refuse a file that is no store before SQLite touches it."""
         try:
-            with self.path.open("rb") as file:
+            with open_file(self.path) as file:
                 head = file.read(100)
         except OSError as error:
             raise InputError(
