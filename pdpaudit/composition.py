@@ -185,8 +185,8 @@ def general_composition(epsilon: float, rounds: int, delta: float) -> float:
     1.7674
     """
     _check(epsilon, rounds, delta)
-    if epsilon > _LARGEST_EXPONENT and rounds:
-        return math.inf
+    if epsilon > _LARGEST_EXPONENT:
+        return math.inf if rounds else 0.0
     first = epsilon * math.sqrt(2.0 * rounds * math.log(1.0 / delta))
     return first + rounds * epsilon * math.expm1(epsilon)
 
@@ -225,7 +225,7 @@ def optimal_composition(epsilon: float, rounds: int, delta: float) -> float:
     """
     _check(epsilon, rounds)
     _check_delta(delta, zero_allowed=True)
-    if epsilon == 0.0 or rounds == 0 or delta == 0.0:
+    if epsilon == 0.0 or rounds == 0 or delta == 0.0 or math.isinf(rounds * epsilon):
         return rounds * epsilon
     from scipy.optimize import brentq
 
@@ -270,6 +270,8 @@ def optimal_delta(epsilon: float, rounds: int, total_epsilon: float) -> float:
         raise InputError(f"total_epsilon = {total_epsilon}: give a number of nats, at least 0")
     if epsilon == 0.0 or rounds == 0 or total_epsilon >= rounds * epsilon:
         return 0.0
+    if math.isinf(rounds * epsilon):
+        return 1.0  # the two sides cannot be mistaken for each other
     return float(_randomised_response(epsilon, rounds).get_delta_for_epsilon(total_epsilon))
 
 

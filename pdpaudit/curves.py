@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,9 @@ SHOWN = 8
 
 #: Decimals of what is written down: far finer than the spread of any number of runs.
 DECIMALS = 6
+
+#: Significant digits at most: a multiplier in the billions has processors' own digits at its end.
+DIGITS = 10
 
 #: Beyond this exponent a multiplier says nothing, and soon no float holds it.
 LARGEST_EXPONENT = 700.0
@@ -142,10 +146,18 @@ def _within(times: Ints, grid: Ints) -> Ints:
 
 def _spread(values: npt.NDArray[Any]) -> dict[str, list[float]]:
     deviation = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
-    return {
-        "mean": values.mean(axis=0).round(DECIMALS).tolist(),
-        "sd": deviation.round(DECIMALS).tolist(),
-    }
+    pairs = [_stable(*pair) for pair in zip(values.mean(axis=0), deviation, strict=True)]
+    return {name: [pair[i] for pair in pairs] for i, name in enumerate(("mean", "sd"))}
+
+
+def _stable(mean: float, deviation: float) -> tuple[float, float]:
+    """Round to digits that do not depend on the processor.
+
+    Exponentials and sums differ in their last digits, by far less than 1e-10 of the larger number.
+    """
+    larger = max(abs(mean), abs(deviation), 1.0)
+    decimals = min(DECIMALS, DIGITS - 1 - math.floor(math.log10(larger)))
+    return round(float(mean), decimals), round(float(deviation), decimals)
 
 
 def _exponential(rounds: npt.NDArray[Any], epsilon: float) -> dict[str, list[float]] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pdpaudit.errors import InputError
+from pdpaudit.files import open_file
 
 __all__ = [
     "FORMAT",
@@ -342,7 +343,9 @@ def load(path: Path) -> dict[str, Any]:
         If the file is missing, is not JSON, or is not a result of this format.
     """
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        with open_file(path) as file:
+            start = file.read(1)
+            body = json.loads(start + file.read() if start.isascii() and start > b"\0" else b"")
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; name a result file in it") from None
     except OSError as error:

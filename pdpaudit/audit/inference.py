@@ -46,8 +46,8 @@ def tpr_allowed(fpr: float, claim: PrivacyClaim) -> float:
     >>> round(tpr_allowed(0.1, PrivacyClaim(math.log(3.0))), 6)
     0.3
     """
-    grown = math.exp(min(claim.epsilon, 700.0))
-    most = min(grown * fpr + claim.delta, 1 - (1 - claim.delta - fpr) / grown)
+    grown = math.exp(min(claim.epsilon + math.log(fpr), 0.0)) if fpr > 0 else 0.0
+    most = min(grown + claim.delta, 1 - (1 - claim.delta - fpr) * math.exp(-claim.epsilon))
     return min(1.0, max(most, fpr))
 
 
@@ -59,8 +59,8 @@ def advantage_allowed(claim: PrivacyClaim) -> float:
     >>> round(advantage_allowed(PrivacyClaim(math.log(3.0))), 6)
     0.5
     """
-    grown = math.exp(min(claim.epsilon, 700.0))
-    return min(1.0, (grown - 1 + 2 * claim.delta) / (grown + 1))
+    shrunk = math.exp(-claim.epsilon)  # e^ε would overflow
+    return min(1.0, (1 - (1 - 2 * claim.delta) * shrunk) / (1 + shrunk))
 
 
 def by_laws(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pdpaudit.audit.provenance import source_files
+from pdpaudit.audit.sources import source_files
 from pdpaudit.errors import InputError
 from pdpaudit.registry import Group, registered
 from pdpaudit.results import versions
@@ -36,7 +36,7 @@ def store_settings(
     Parameters
     ----------
     mechanism : Mechanism
-        Its own file, or package, is part of the settings.
+        Its own files, its statistic's and what they import are part of the settings.
     spec : mapping
         How it was made.
     seed : int
@@ -72,30 +72,52 @@ def store_settings(
         "--max-degree": str(max_degree),
         "network options": json.dumps(reading, sort_keys=True, default=str),
         "network files (digest)": _digest(files),
-        "program (digest of its source)": source_digest(mechanism),
+        "program (digest of its source)": _digest(_sources()),
+        "mechanism (digest of its source)": source_digest(mechanism),
         **versions(),
     }
 
 
-def source_digest(subject: Any) -> str:
-    """Return a digest of the source of a mechanism or statistic, and of the program around it.
+def source_digest(mechanism: Any) -> str:
+    """Return a digest of the source of a mechanism, of its statistic, and of all they import.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Its parts count, so a statistic's file does too. Python's own modules, installed packages
+        and this one count only where they define the mechanism or a part of it.
+
+    Returns
+    -------
+    str
+        Hexadecimal digits. Names and contents of files count, the folders they lie in do not.
 
     Raises
     ------
     InputError
         If a file cannot be read.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.zoo import Laplace, SVT1
+    >>> source_digest(Laplace(1.0)) == source_digest(Laplace(2.0))
+    True
+    >>> source_digest(Laplace(1.0)) == source_digest(SVT1(1.0))
+    False
     """
-    return _digest(_sources(subject))
+    digest = hashlib.sha256()
+    for name, content in sorted((path.name, _digest([path])) for path in source_files(mechanism)):
+        digest.update(f"{name}\n{content}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:DIGITS]
 
 
-def _sources(mechanism: Any) -> list[Path]:
-    """List the source files of the harness, of what is registered, and of the mechanism."""
+def _sources() -> list[Path]:
+    """List the source files of the harness and of what is registered."""
     modules = {
         item.place.partition(":")[0] for group in get_args(Group) for item in registered(group)
     }
     packages = {module.rpartition(".")[0] or module for module in modules}
-    files = {path for name in {"pdpaudit", *packages} for path in _files(name)}
-    return sorted({*files, *filter(Path.is_file, source_files(mechanism))})
+    return sorted({path for name in {"pdpaudit", *packages} for path in _files(name)})
 
 
 def _files(name: str) -> list[Path]:

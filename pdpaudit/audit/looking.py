@@ -103,7 +103,9 @@ def power_of_looks(
 ) -> float:
     """Return the smallest loss that these looks would have seen with probability 0.95."""
     return min(
-        smallest_refuted(looks.sizes, q, alpha, claim.epsilon, claim.delta, known.runs, POWER)
+        smallest_refuted(
+            looks.sizes, q, alpha, min(claim.epsilon, 1e308), claim.delta, known.runs, POWER
+        )
         for q in bases
     )
 

@@ -262,7 +262,7 @@ class Confirmation:
             chosen.inputs,
             chosen.together,
             chosen.event.side,
-            Wager.begin(alpha, claim.epsilon, claim.delta, known),
+            Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known),
             looks.sizes,
             seed=plan.seed,
             number=self.number,
@@ -430,6 +430,8 @@ def _threshold(event: Event, chosen: Event) -> dict[str, Any]:
 
 def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:
     """Return the smallest ε that this many samples would have shown to break the claim."""
+    if math.isinf(claim.epsilon):
+        return math.inf
     score = plan.method == "exact" and plan.size >= POWER_BY_SCORE
     method = "score" if score else plan.method
     return min(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import traceback
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated
@@ -20,6 +24,15 @@ __all__ = ["app", "main"]
 
 #: Characters of a complaint.
 MOST = 2000
+
+#: Exit statuses of what could not be carried out, and of what was interrupted.
+FAILED, INTERRUPTED = 2, 130
+
+#: What a standard stream says that was closed, or lies on a full disk.
+UNWRITABLE = (errno.EPIPE, errno.EBADF, errno.ENOSPC)
+
+#: Environment variable that asks for the traceback of what was unexpected.
+TRACEBACK = "PDPAUDIT_TRACEBACK"
 
 app = typer.Typer(
     name="pdpaudit",
@@ -78,8 +91,22 @@ def main(arguments: list[str] | None = None) -> None:
     Raises
     ------
     SystemExit
-        Always: 0, 1 or 2, and 130 after an interruption.
+        Always: 0, 1 or 2, and 130 after an interruption. 1 only ever means a violation.
     """
+    try:
+        status = _run(arguments)
+        if sys.stdout is not None:  # what is still kept back may not be writable
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        status = _interrupted()
+    except BaseException as error:
+        status = _unexpected(error)
+    _discard_closed()
+    sys.exit(status)
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run a command; return its status, also where the request was at fault."""
     try:
         status = app(args=arguments, prog_name="pdpaudit", standalone_mode=False)
     except typer.TyperException as error:
@@ -88,19 +115,65 @@ def main(arguments: list[str] | None = None) -> None:
         said = error.format_message()
         see = f" See `{command} --help`" if said.endswith("?") else f"; see `{command} --help`"
         _complain(said.rstrip(".") + see)
-        sys.exit(2)
+        return FAILED
     except UserCodeError as error:
         cause = error.__cause__ or error
-        sys.stderr.writelines(traceback.format_exception(type(cause), cause, _theirs(cause)))
-        _complain(f"{error}: {described(cause)}; mend the file and run again")
-        sys.exit(2)
+        lines = traceback.format_exception(type(cause), cause, _theirs(cause))
+        _complain(f"{error}: {described(cause)}; mend the file and run again", before=lines)
+        return FAILED
     except InputError as error:
         _complain(str(error))
-        sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort):
-        _complain("interrupted before anything was confirmed; nothing was written")
-        sys.exit(130)
-    sys.exit(status or 0)
+        return FAILED
+    except typer.Abort:
+        return _interrupted()
+    return int(status or 0)
+
+
+def _interrupted() -> int:
+    _complain("interrupted before anything was confirmed; nothing was written")
+    return INTERRUPTED
+
+
+def _unexpected(error: BaseException) -> int:
+    """Say in one line what nobody expected, and what to report."""
+    asked = bool(os.environ.get(TRACEBACK))
+    lines = traceback.format_exception(error) if asked else []
+    cause = error.__context__ if isinstance(error, SystemExit) else error
+    if isinstance(cause, OSError) and cause.errno in UNWRITABLE:
+        _complain(f"the output cannot be written ({cause.strerror})", before=lines)
+    elif isinstance(error, MemoryError):
+        _complain(
+            "out of memory; give a smaller network, fewer --samples or fewer --jobs", before=lines
+        )
+    else:
+        more = "" if asked else f", with what {TRACEBACK}=1 in the environment adds"
+        _complain(
+            f"unexpected {described(error)} (at {_place(error)}); please report this line and the "
+            f"command{more}",
+            before=lines,
+        )
+    return FAILED
+
+
+def _place(error: BaseException) -> str:
+    """Return file and line where an error was raised."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    if not frames:
+        return "an unknown place"
+    frame, line = frames[-1]
+    file = Path(frame.f_code.co_filename)
+    return f"{file.parent.name}/{file.name}:{line}"
+
+
+def _discard_closed() -> None:
+    """Let Python's last flush of a stream that takes nothing more not change the exit status."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            setattr(sys, name, None)
 
 
 def _theirs(error: BaseException) -> TracebackType | None:
@@ -115,6 +188,8 @@ def _theirs(error: BaseException) -> TracebackType | None:
     return trace
 
 
-def _complain(message: str) -> None:
+def _complain(message: str, before: Sequence[str] = ()) -> None:
     # Names from files come in; what would move the cursor is shown, and no name fills the screen.
-    typer.echo(f"pdpaudit: {clip(on_terminal(message), MOST)}", err=True)
+    line = f"pdpaudit: {clip(on_terminal(message), MOST)}"
+    with suppress(OSError, ValueError):  # nobody reads it; the status still says it
+        typer.echo("".join([*before, line]), err=True)

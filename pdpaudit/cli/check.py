@@ -111,7 +111,7 @@ def check_command(
     from pdpaudit.reporting.check_terminal import show_check, show_checks_end
     from pdpaudit.reporting.reproduce import replay_command
     from pdpaudit.results import Result, exit_status
-    from pdpaudit.sampling import draw_seed
+    from pdpaudit.sampling import backend, draw_seed
 
     check_writable(json_file)
     start = time.monotonic()
@@ -141,7 +141,8 @@ def check_command(
     def after(result: CheckResult) -> None:
         show_check(screen, result)
 
-    checks = check_sop(statistic, options, after=after)
+    with backend():
+        checks = check_sop(statistic, options, after=after)
     checks = tuple(
         replace(check, witness={**check.witness, "specification": sop}) if check.witness else check
         for check in checks

@@ -63,11 +63,13 @@ def replay_command(
     from pdpaudit.cli.output import console
     from pdpaudit.replay import finder, replay_result, terms_of
     from pdpaudit.results import load
+    from pdpaudit.sampling import backend
 
     body = load(file)
     read = _reader(file, edges, nodes)
     terms = terms_of(body, str(file), read, jobs=jobs, find=finder(trust=trust))
-    replays = replay_result(body, file.name, terms)
+    with backend():
+        replays = replay_result(body, file.name, terms)
     screen = console(quiet=quiet)
     for one in replays:
         screen.print(Text(f"{one.subject}: {VERDICT[one.reproduced]}: {one.why}"))

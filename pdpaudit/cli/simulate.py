@@ -127,7 +127,7 @@ def simulate_command(
     from pdpaudit.curves import curves_csv
     from pdpaudit.reporting.simulation_terminal import show_simulation
     from pdpaudit.results import Result, write_text
-    from pdpaudit.sampling import draw_seed
+    from pdpaudit.sampling import backend, draw_seed
     from pdpaudit.simulation import default_budget, simulate
 
     check_writable(json_file)
@@ -160,7 +160,7 @@ def simulate_command(
         _contestant(against, common, {}),
         _contestant(mechanism, common, asked),
     ]
-    with progress(quiet=quiet) as watcher:
+    with progress(quiet=quiet) as watcher, backend():
         simulation = simulate(
             network,
             contestants,

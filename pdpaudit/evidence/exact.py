@@ -469,6 +469,7 @@ def rejects(
     >>> rejects(136, 1000, 50, 1000, 0.05, epsilon=0.7), rejects(136, 1000, 50, 1000, 0.05, 0, 0.8)
     (True, False)
     """
+    epsilon = min(epsilon, 700.0)  # allows p = 1 at a q no count tells from 0: never rejected
     test = _prepare(x, n, y, m, alpha, delta)
     if test is None or (x / n - delta) * m <= math.exp(epsilon) * y:
         return False

@@ -90,7 +90,7 @@ def look_sizes(most: int) -> list[int]:
 @cache
 def _hypotheses(claimed: float) -> Floats:
     """Return the values of ε to refute, the claimed one among them, from 0."""
-    below = np.linspace(0.0, claimed, min(MOST_BELOW, math.ceil(claimed / NEAR)) + 1)
+    below = np.linspace(0.0, claimed, math.ceil(min(MOST_BELOW, claimed / NEAR)) + 1)
     near = claimed + NEAR * np.arange(1, round(NEAR_UNTIL / NEAR) + 1)
     far = near[-1] + FAR * np.arange(1, round((FAR_UNTIL - NEAR_UNTIL) / FAR) + 1)
     return np.unique(np.concatenate([below, near, far]))
@@ -102,7 +102,7 @@ def _stakes(p: Floats, q: Floats, epsilon: Floats, delta: float) -> tuple[Floats
     The point is where the likelihood of the estimates, restricted to the claim, is largest.
     """
     p, q, epsilon = np.broadcast_arrays(p, q, epsilon)
-    ratio = np.exp(epsilon)
+    ratio = np.exp(np.minimum(epsilon, 300.0))  # no rate is so small: nothing is staked there
     low, high = q, (p - delta) / ratio
     bets = high > low
     high = np.where(bets, high, low)
@@ -122,7 +122,7 @@ def _winnings(
 ) -> Floats:
     """Return the logarithm of what ``n`` pairs win against each ε, staked by earlier rates."""
     stake, p0, q0 = _stakes(*rates, epsilon, delta)
-    other = np.exp(epsilon) * stake
+    other = np.exp(np.minimum(epsilon, 300.0)) * stake
     return np.asarray(
         special.xlog1py(x, stake * (1 - p0))
         + special.xlog1py(n - x, -stake * p0)

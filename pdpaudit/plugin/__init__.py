@@ -33,7 +33,11 @@ SETTINGS = (
     ("baseline", "FILE", "fail also where a loss grew beyond the one recorded there"),
     ("tolerance", "NATS", "growth beyond the baseline that is put up with; default 0"),
     ("report", "FOLDER", "write each result there, for `pdpaudit report`"),
-    ("audits", "N", "split the false alarms over so many tests, not over those collected"),
+    (
+        "audits",
+        "N",
+        "tests that audit, at most; the false alarms are split over so many (default: 10)",
+    ),
     ("summary", "FILE", "append a Markdown summary; default $GITHUB_STEP_SUMMARY"),
 )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pdpaudit.errors import InputError
+from pdpaudit.files import open_file
 from pdpaudit.results import write_text
 
 __all__ = ["FORMAT", "baseline_text", "read_baseline", "write_baseline"]
@@ -28,7 +29,8 @@ def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is no file; check the path of the baseline")
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        with open_file(path) as file:
+            body = json.loads(file.read())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; check the path of the baseline") from None
     except (ValueError, RecursionError):

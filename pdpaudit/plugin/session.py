@@ -17,10 +17,6 @@ from pdpaudit.plugin.settings import read_settings
 
 __all__ = ["Session", "announced"]
 
-#: Where the number of tests that audit is remembered: ``--lf`` skips whole files, and must not
-#: change what a failed test is allowed.
-REMEMBERED = "pdpaudit/audits"
-
 LONGEST_COMMAND = 300
 
 
@@ -40,7 +36,6 @@ class Session:
         self.stale: set[str] = set()
         self.problems: list[str] = []
         self._audits: set[str] = set()
-        self._tests = 0
         self._recorded: Mapping[str, Any] | None = None
 
     @property
@@ -64,7 +59,12 @@ class Session:
         for item in items:
             _marked(item)
         self._audits = {_stable(item) for item in items if announced(item)}
-        self._tests = self._count(len(self._audits))
+        found, declared = len(self._audits), self.settings.audits
+        if found > declared:
+            raise pytest.UsageError(
+                f"{found} tests audit, and the false alarms are split over {declared}: declare at "
+                f"least {found}, with pdp_audits = {found} in the ini file or --pdp-audits {found}"
+            )
         if self.settings.update:
             names = {_stable(item) for item in items}
             files = {name.partition("::")[0] for name in names}
@@ -72,23 +72,6 @@ class Session:
                 name = key.partition(" #")[0]
                 if name not in names and name.partition("::")[0] in files:
                     self.stale.add(key)
-
-    def _count(self, found: int) -> int:
-        fixed, cache = self.settings.audits, getattr(self.config, "cache", None)
-        if fixed is not None:
-            if found > fixed:
-                raise pytest.UsageError(
-                    f"--pdp-audits {fixed}: {found} tests audit; give at least that many"
-                )
-            return fixed
-        if cache is None or not found:
-            return found
-        option = self.config.option
-        if getattr(option, "lf", False) or getattr(option, "failedfirst", False):
-            return max(found, int(cache.get(REMEMBERED, 0)))
-        if not hasattr(self.config, "workerinput") or self.config.workerinput["workerid"] == "gw0":
-            cache.set(REMEMBERED, found)
-        return found
 
     def gate(self, item: pytest.Item) -> Gate:
         """Return what one test may spend."""
@@ -98,8 +81,8 @@ class Session:
         return Gate(
             self.settings,
             name,
-            (1 - self.settings.confidence) / self._tests if audits else None,
-            self._tests,
+            (1 - self.settings.confidence) / self.settings.audits if audits else None,
+            self.settings.audits,
             _marked(item),
             self._rerun(item),
             self.config.invocation_params.dir,
@@ -111,8 +94,7 @@ class Session:
     def _rerun(self, item: pytest.Item) -> str:
         place = os.path.relpath(item.path, self.config.invocation_params.dir)
         test = "::".join([place, *_stable(item).split("::")[1:]])
-        audits = f" --pdp-audits {self._tests}" if self._tests else ""
-        return f"pytest {shlex.quote(test)} {self.settings.again}{audits}"
+        return f"pytest {shlex.quote(test)} {self.settings.again}"
 
     def finish(self) -> None:
         """Write what was asked for."""

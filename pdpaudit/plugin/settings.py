@@ -15,6 +15,9 @@ __all__ = ["Settings", "read_settings"]
 
 T = TypeVar("T")
 
+#: Tests that may audit where no number is declared; fixed, or a verdict would depend on selection.
+AUDITS = 10
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -38,8 +41,8 @@ class Settings:
         Growth of a loss, in nats, that is put up with.
     report : Path, optional
         Folder for results.
-    audits : int, optional
-        Tests to split the false alarms over; None: those collected.
+    audits : int
+        Tests the false alarms are split over, whichever of them run.
     summary : Path, optional
         Markdown is appended there.
     again : str
@@ -54,7 +57,7 @@ class Settings:
     update: bool = False
     tolerance: float = 0.0
     report: Path | None = None
-    audits: int | None = None
+    audits: int = AUDITS
     summary: Path | None = None
     again: str = ""
 
@@ -73,7 +76,13 @@ def read_settings(config: pytest.Config) -> Settings:
     def given(name: str, parse: Callable[[str], T], default: T, remedy: str) -> T:
         """Return one setting; a path on the command line is relative to where that was typed."""
         text, told = config.getoption(f"pdp_{name}"), f"--pdp-{name.replace('_', '-')}"
-        if text is not None and name in ("confidence", "samples", "time_limit", "tolerance"):
+        if text is not None and name in (
+            "confidence",
+            "samples",
+            "time_limit",
+            "tolerance",
+            "audits",
+        ):
             again.append(f"{told} {shlex.quote(str(text))}")
         if text is None:
             text, told = config.getini(f"pdp_{name}") or None, f"pdp_{name}"
@@ -95,7 +104,7 @@ def read_settings(config: pytest.Config) -> Settings:
     whole = "must be a whole number of at least "
     samples = given("samples", lambda text: _least(int(text), 1), None, whole + "1")
     seed = given("seed", lambda text: _least(int(text), 0), 0, whole + "0")
-    audits = given("audits", lambda text: _least(int(text), 1), None, whole + "1")
+    audits = given("audits", lambda text: _least(int(text), 1), AUDITS, whole + "1")
     limit = given("time_limit", lambda text: _above(float(text)), None, "give seconds above 0")
     tolerance = given("tolerance", lambda text: _least(float(text), 0.0), 0.0, "give nats from 0")
     baseline, report, summary = path("baseline"), path("report"), path("summary")

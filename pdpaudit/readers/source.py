@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from pdpaudit.errors import InputError
+from pdpaudit.files import open_file
 
 __all__ = ["Source", "read_source", "show"]
 
@@ -23,6 +25,12 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Control characters no text editor writes; tab, line ends, form feed and escape are left out.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _BLOCK = 1 << 24
+_GZIP = b"\x1f\x8b"
+# Bytes that are looked at before the rest is read.
+_START = 1 << 16
+# Edge lists are packed to a third or a tenth, by gzip to a thousandth at most; what is below the
+# small size is unpacked anyway.
+_DENSEST, _SMALL = 100, 1 << 25
 
 
 def show(text: str, limit: int = 80) -> str:
@@ -75,7 +83,10 @@ def read_source(path: Path) -> Source:
         gzip, is damaged, or is not text.
     """
     try:
-        data = path.read_bytes()
+        with open_file(path) as file:
+            start = file.read(_START)
+            _require_text(path, start)
+            data = start + file.read()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
@@ -84,10 +95,7 @@ def read_source(path: Path) -> Source:
         raise InputError(f"{path}: not readable; check its permissions") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    for magic, what in _PACKED.items():
-        if data.startswith(magic):
-            raise InputError(f"{path}: is {what}; unpack it, or pack it with gzip")
-    if data.startswith(b"\x1f\x8b"):
+    if data.startswith(_GZIP):
         data = _gunzip(path, data)
     data, notes = _as_utf8(path, data)
     if not data.strip():
@@ -95,9 +103,30 @@ def read_source(path: Path) -> Source:
     return Source(path, data, notes)
 
 
+def _require_text(path: Path, start: bytes) -> None:
+    """Refuse a file by its first bytes, before the rest takes room."""
+    for magic, what in _PACKED.items():
+        if start.startswith(magic):
+            raise InputError(f"{path}: is {what}; unpack it, or pack it with gzip")
+    zero = start.find(0)
+    if zero >= 0 and not start.startswith((_GZIP, *_UTF16)):
+        raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
+
+
 def _gunzip(path: Path, data: bytes) -> bytes:
+    """Unpack block by block, no further than text can have been packed."""
+    packed, size, parts = io.BytesIO(data), 0, []
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=packed) as file:
+            while part := file.read(_BLOCK):
+                parts.append(part)
+                size += len(part)
+                if size > max(_SMALL, _DENSEST * packed.tell()):
+                    raise InputError(
+                        f"{path}: unpacks to over {_DENSEST} times its size, as no network does; "
+                        "unpack it to see what it holds"
+                    )
+        return b"".join(parts)
     except EOFError:
         raise InputError(f"{path}: the gzip data end too early; copy the file again") from None
     except (OSError, zlib.error) as error:

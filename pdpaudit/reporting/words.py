@@ -31,7 +31,7 @@ def times(epsilon: float) -> str:
     if math.isinf(epsilon):
         return "infinitely many times"
     if epsilon > 700:
-        return f"e^{epsilon:.0f} times"
+        return f"e^{epsilon:.6g} times"
     factor = math.exp(epsilon)
     if 1 < factor < 1.5:
         return f"{factor:.3f} times"  # what is claimed and what is found are this near

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker as tracker
 from typing import Any, TypeVar
 
 import cloudpickle
 import numpy as np
 from joblib import parallel_config
+from joblib._parallel_backends import LokyBackend, MultiprocessingBackend
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
 from pdpaudit.errors import InputError
@@ -19,6 +23,9 @@ from pdpaudit.results import versions
 __all__ = ["BACKENDS", "at_worker", "backend", "shareable"]
 
 T = TypeVar("T")
+
+#: Set where a Python process starts, it does not look for its own modules in the current folder.
+SAFE_PATH = "PYTHONSAFEPATH"
 
 #: What may be asked for, and what it is.
 BACKENDS = {
@@ -69,7 +76,7 @@ def backend(name: str = "loky", scheduler: str | None = None) -> Iterator[str]:
     if name != "dask":
         if scheduler is not None:
             raise InputError(f"--scheduler is for --backend dask, not {name}; leave it out")
-        with parallel_config(backend=name):
+        with parallel_config(backend=_Loky() if name == "loky" else _Multiprocessing()):
             yield ""
         return
     if scheduler is None:
@@ -80,6 +87,52 @@ def backend(name: str = "loky", scheduler: str | None = None) -> Iterator[str]:
     with _connected(scheduler) as client, parallel_config(backend="dask", client=client):
         cores = client.ncores()
         yield f"{len(cores)} workers with {sum(cores.values())} threads at {scheduler}"
+
+
+class _Loky(LokyBackend):  # type: ignore[misc]  # joblib has no types
+    """Worker processes in which no file of the current folder takes the place of a library."""
+
+    def configure(self, *arguments: Any, **options: Any) -> int:
+        _start_trackers()
+        before = os.environ.get(SAFE_PATH)
+        count: int = super().configure(
+            *arguments, initializer=_restore, initargs=(before,), **options
+        )
+        return count
+
+    def _prepare_worker_env(self, n_jobs: int) -> dict[str, str]:
+        return {**super()._prepare_worker_env(n_jobs), SAFE_PATH: "1"}
+
+
+class _Multiprocessing(MultiprocessingBackend):  # type: ignore[misc]
+    """The same through the standard library, whose workers are forked."""
+
+    # joblib does not offer it here; the engine reads results to the end, or closes them.
+    supports_return_generator = True
+
+    def configure(self, *arguments: Any, **options: Any) -> int:
+        _start_trackers()
+        count: int = super().configure(*arguments, **options)
+        return count
+
+
+def _start_trackers() -> None:
+    """Start the processes that clear up after workers, where no file can shadow a library."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        loky_tracker.ensure_running()
+        tracker.ensure_running()
+    finally:
+        _restore(before)
+
+
+def _restore(before: str | None) -> None:
+    """Leave the environment as it was: what a person's own code starts inherits it."""
+    if before is None:
+        os.environ.pop(SAFE_PATH, None)
+    else:
+        os.environ[SAFE_PATH] = before
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 import joblib
 
 from pdpaudit.errors import InputError
+from pdpaudit.files import open_file
 from pdpaudit.sampling.encoding import decode, encode
 
 __all__ = ["Kept", "Store"]
@@ -281,7 +282,7 @@ class Store:
         if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
             raise InputError(f"--store {self.path}: is no file, but a pipe or device; name a file")
         try:
-            with self.path.open("rb") as file:
+            with open_file(self.path) as file:
                 head = file.read(100)
         except OSError as error:
             raise InputError(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pdpaudit import __version__
@@ -27,6 +26,10 @@ from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results import Result
 
 SPEC = {"epsilon": 1.0, "sop": "CN"}
+
+#: An enclosure is rigorous, a law is not: it adds up some thousand products of doubles up to 1,
+#: each right to 1.1e-16, and each processor rounds in its own order.
+ROUNDED = 1e-12
 
 
 def _never(*_: Any) -> Any:
@@ -215,7 +218,7 @@ def test_enclosures_hold_the_law(mechanism: Any) -> None:
             assert max(low, again[0]) <= min(high, again[1])
             assert float(low) == pytest.approx(law[output], rel=1e-9)
         low, high = mechanism.enclose(instance, frozenset(o for o in law if law[o] > 0))
-        assert low <= 1 <= high + np.finfo(float).eps
+        assert low <= 1 <= high + ROUNDED
 
 
 def test_true_bound_and_curves_are_told(main_text: dict[str, Any]) -> None:
@@ -253,7 +256,8 @@ def test_that_the_first_round_finds_nobody_is_enclosed_for_any_number_of_rounds(
     low, high = enclosed[1](instance, nobody)
     assert (low, high) == enclosed[0](instance, nobody)
     (output,) = nobody
-    assert low <= replace(few, components=3).law(instance).probabilities[output] <= high + 1e-12
+    law = replace(few, components=3).law(instance).probabilities[output]
+    assert low - ROUNDED <= law <= high + ROUNDED
     found = next(output for output in few.law(instance).probabilities if len(output) > 1)
     with pytest.raises(LawUnavailable, match="finds nobody"):
         enclosed[1](instance, nobody | {found})

@@ -53,7 +53,7 @@ def test_leaking_twice_as_much_under_the_claim_fails(
     assert "3-protected DP (its author): no outcome more than 20.1 times as likely" in text
     assert "was     loss 0.5, in losses.json" in text
     assert "now     loss 1, exact" in text
-    assert "at confidence 0.99375 (8,000 fresh runs)" in text
+    assert "at confidence 0.99875 (8,000 fresh runs)" in text
     assert "2 not rejected; 2 GREW" in text
     assert "2 compared, 2 grew" in text
     # Without the baseline nothing is wrong.

@@ -49,26 +49,24 @@ def test_every_test_that_audits_has_an_equal_share(
     it, told = shares
     it.runpytest_inprocess("-W", "ignore").assert_outcomes(passed=5)
     assert told.pop("test_plain") is None
-    assert told == dict.fromkeys(told, pytest.approx(0.05 / 4))
+    assert told == dict.fromkeys(told, pytest.approx(0.05 / 10))
     assert len(told) == 4
 
 
 @pytest.mark.parametrize(
     ("options", "share"),
     [
-        (["-k", "marked"], 0.05 / 4),
-        (["test_it.py::test_marked"], 0.05 / 4),
+        (["-k", "marked"], 0.05 / 10),
+        (["test_it.py::test_marked"], 0.05 / 10),
+        (["test_it.py", "--deselect", "test_it.py::test_direct", "-k", "marked"], 0.05 / 10),
         (["-k", "marked", "--pdp-audits", "9"], 0.05 / 9),
-        (["-k", "marked", "--pdp-confidence", "0.9"], 0.1 / 4),
+        (["-k", "marked", "--pdp-confidence", "0.9"], 0.1 / 10),
     ],
 )
 def test_what_is_selected_changes_no_share(
     shares: tuple[pytest.Pytester, dict[str, float | None]], options: list[str], share: float
 ) -> None:
     it, told = shares
-    if "::" in options[0]:
-        # A single test is collected alone; the failure's own command says how many there were.
-        options = [*options, "--pdp-audits", "4"]
     it.runpytest_inprocess(*options)
     assert told == {"test_marked": pytest.approx(share)}
 
@@ -77,7 +75,18 @@ def test_too_many_for_the_number_given(project: Project) -> None:
     it = project("def test_a(pdp): pass\ndef test_b(pdp): pass")
     result = it.runpytest_inprocess("--pdp-audits", "1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--pdp-audits 1: 2 tests audit; give at least that many" in "\n".join(result.errlines)
+    said = "\n".join(result.errlines)
+    assert "2 tests audit, and the false alarms are split over 1" in said
+    assert "pdp_audits = 2 in the ini file or --pdp-audits 2" in said
+
+
+def test_more_than_the_default_are_declared(project: Project) -> None:
+    it = project("\n".join(f"def test_{i}(pdp): pass" for i in range(11)))
+    result = it.runpytest_inprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "11 tests audit, and the false alarms are split over 10" in "\n".join(result.errlines)
+    it.makeini(f"{INI}pdp_audits = 11\n")
+    it.runpytest_inprocess().assert_outcomes(passed=11)
 
 
 def test_however_often_a_test_audits_its_share_is_kept() -> None:
@@ -158,7 +167,7 @@ def test_the_budget_is_printed(project: Project) -> None:
     text = out(it.runpytest_inprocess("-W", "ignore"))
     assert "2 claims audited" in text
     assert (
-        "a true claim fails with probability at most 5% over 2 tests, 2.5% each; the 1 exact one "
+        "a true claim fails with probability at most 5% over 10 tests, 0.5% each; the 1 exact one "
         "can raise none"
     ) in text
     assert "no false alarm is possible" in out(it.runpytest_inprocess("-k", "exact"))

@@ -55,7 +55,7 @@ def test_what_failed_last_fails_again_alike(project: Project) -> None:
     again = it.runpytest_inprocess("-W", "ignore", "--lf")
     again.assert_outcomes(failed=1)
     assert events(again) == events(first)
-    assert "over 5 tests, 1% each" in out(again)
+    assert "over 10 tests, 0.5% each" in out(again)
 
 
 def test_collecting_alone_writes_nothing(project: Project) -> None:

@@ -53,10 +53,10 @@ def test_directory(tmp_path):
 
 
 def test_unreadable_file(tmp_path, monkeypatch):
-    def denied(self):
+    def denied(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr("pdpaudit.readers.source.open_file", denied)
     refuse(tmp_path, "not readable", "permissions")
 
 

@@ -151,7 +151,7 @@ def test_another_mechanism_file_or_seed_is_another_run(folder):
     (folder / "mine.py").write_text(MECHANISM.replace("SLOW", "0.5"))
     ran = run("--samples", "50")
     assert ran.returncode == 2
-    assert "was begun with program (digest of its source)" in ran.stderr
+    assert "was begun with mechanism (digest of its source)" in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 

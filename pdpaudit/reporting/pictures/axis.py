@@ -19,6 +19,9 @@ APART = 0.09
 #: Losses below this are drawn as none.
 LEAST = 1e-9
 
+#: Losses above this are drawn as this: ticks and margins beyond would overflow.
+MOST = 1e300
+
 
 @dataclass(frozen=True)
 class Tick:
@@ -91,7 +94,7 @@ def axis_for(values: Iterable[float]) -> Axis:
     >>> axis_for([1.0, 2.0]), axis_for([0.1, 0.2, 80.0]).compressed, axis_for([])
     (Axis(top=2.2, compressed=False), True, Axis(top=1.0, compressed=False))
     """
-    known = sorted(value for value in values if LEAST < value < math.inf)
+    known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf)
     if not known:
         return Axis(1.0)
     top, median = known[-1], known[len(known) // 2]

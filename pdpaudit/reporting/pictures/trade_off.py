@@ -69,8 +69,8 @@ def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
     >>> allowed_miss(0.25, 0.0, 0.0), round(allowed_miss(0.25, math.log(3.0), 0.0), 6)
     (0.75, 0.25)
     """
-    grown = math.exp(min(epsilon, 700.0))
-    return max(0.0, 1 - delta - grown * alpha, (1 - delta - alpha) / grown)
+    grown = math.exp(min(epsilon + math.log(alpha), 0.0)) if alpha > 0 else 0.0
+    return max(0.0, 1 - delta - grown, (1 - delta - alpha) * math.exp(-epsilon))
 
 
 def trade_off(

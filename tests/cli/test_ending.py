@@ -1,0 +1,181 @@
+"""However a command ends, status 1 means a violation and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pdpaudit.cli import app
+from pdpaudit.errors import described
+
+from .conftest import Run
+
+MECHANISM = """
+import os, sys
+from pdpaudit.contracts import PrivacyClaim
+
+class Silent(Exception):
+    def __str__(self):
+        raise RuntimeError("says nothing")
+
+class Base(BaseException):
+    pass
+
+class Mine:
+    claim = PrivacyClaim(1.0)
+
+    def pairs(self):
+        yield (0,), (1,)
+
+    def run(self, instance, rng):
+        {code}
+        return int(rng.integers(2))
+"""
+
+
+class Silent(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("says nothing")
+
+
+RAISED = [
+    ZeroDivisionError("division by zero"),
+    RuntimeError("one\nline\x1b[2J"),
+    MemoryError(),
+    RecursionError("maximum recursion depth exceeded"),
+    SystemExit(1),
+    SystemExit("a word"),
+    SystemExit(None),
+    GeneratorExit(),
+    Silent(),
+    OSError(5, "Input/output error"),
+    UnicodeEncodeError("ascii", "é", 0, 1, "ordinal not in range"),
+]
+
+
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_nobody_expected_is_one_line_and_status_2(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, asked: bool
+) -> None:
+    def fails(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(app, "app", fails)
+    monkeypatch.setenv("PDPAUDIT_TRACEBACK", "1" if asked else "")
+    ran = run("audit", "PTarget")
+    assert (ran.status, ran.out) == (2, "")
+    assert ("Traceback" in ran.err) == asked
+    last = ran.err.splitlines()[-1]
+    assert last.startswith("pdpaudit: ")
+    assert "report" in last or "out of memory" in last
+    assert asked or (ran.err.count("\n") == 1 and "\x1b" not in ran.err)
+
+
+def test_a_deep_recursion_of_ours_ends_like_any_other_error(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(**_: object) -> None:
+        fails()
+
+    monkeypatch.setattr(app, "app", fails)
+    ran = run("list")
+    assert (ran.status, ran.err.count("\n")) == (2, 1)
+    assert "RecursionError" in ran.err
+
+
+@pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
+def test_an_error_is_described_whatever_it_does(error: BaseException) -> None:
+    assert described(error).startswith(type(error).__name__)
+    assert "\n" not in described(error)
+
+
+def process(folder: Path, shell: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command through a shell, ``"$@"`` in it; return how that command itself ended."""
+    script = f"set -o pipefail; {shell}"
+    command = ["bash", "-c", script, "bash", sys.executable, "-m", "pdpaudit", *arguments]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+#: What takes a standard stream away, for a command that succeeds.
+STREAMS = {
+    "reader gone": '"$@" | true',
+    "closed output": '"$@" >&-',
+    "closed error stream": '"$@" 2>&-',
+    "both closed": '"$@" >&- 2>&-',
+    "full disk": '"$@" >/dev/full',
+    "full disk for both": '"$@" >/dev/full 2>&1',
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list",),
+        ("--version",),
+        ("check", "CN", "--select", "finite", "--max-vertices", "3"),
+        ("audit", "zoo:Laplace", "--seed", "1", "--json", "-"),
+        ("audit", "no-such-mechanism"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_stream_that_takes_nothing_is_no_violation(
+    tmp_path: Path, stream: str, arguments: tuple[str, ...]
+) -> None:
+    ran = process(tmp_path, STREAMS[stream], *arguments)
+    assert ran.returncode in (0, 2)
+    assert "Traceback" not in ran.stderr
+    assert "Exception ignored" not in ran.stderr
+    assert len(ran.stderr.splitlines()) <= 1
+    if stream == "full disk":
+        assert ran.returncode == 2
+
+
+CODES = {
+    "closes output": "os.close(1)",
+    "closes both": "os.close(1); os.close(2)",
+    "closes sys.stdout": "sys.stdout.close()",
+    "no sys.stdout": "sys.stdout = None",
+    "leaves": "sys.exit(1)",
+    "leaves without a word": "sys.exit()",
+    "raises what is no Exception": "raise Base()",
+    "raises what cannot be said": "raise Silent()",
+    "recurses": "self.run(instance, rng)",
+    "out of memory": "raise MemoryError()",
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_code_of_others_brings_no_status_1(tmp_path: Path, code: str, jobs: str) -> None:
+    (tmp_path / "mine.py").write_text(MECHANISM.format(code=CODES[code]))
+    options = ("--seed", "1", "--samples", "500", "--jobs", jobs)
+    ran = process(tmp_path, '"$@"', "audit", "mine.py:Mine", *options)
+    assert ran.returncode in (0, 2), ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.splitlines()) <= 1
+
+
+def test_an_installation_that_cannot_start_is_named(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise ImportError('broken by hand')")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pdpaudit", "list"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.count("\n") == 1
+    assert "ImportError: broken by hand" in ran.stderr
+
+
+def test_a_violation_is_still_status_1(run: Run) -> None:
+    ran = run("audit", "zoo:SVT5", "--seed", "1", "--json", "out.json")
+    assert ran.status == 1
+    assert json.loads(Path("out.json").read_text())["status"] == "violated"
