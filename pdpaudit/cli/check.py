@@ -80,6 +80,7 @@ def check_command(
     seeds: o.Seeds = None,
     infect: o.Infect = None,
     infect_from: o.InfectFrom = None,
+    names: o.Names = False,
     jobs: o.Jobs = -1,
     seed: o.Seed = None,
     json_file: o.Json = None,
@@ -111,7 +112,7 @@ def check_command(
     screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
     network = None
     if reading is not None:
-        network, said = reading.read(drawn)
+        network, said, _ = reading.read(drawn)
         for line in said:
             screen.print(line, markup=False)
     options = _options(
@@ -136,7 +137,8 @@ def check_command(
         for check in checks
     )
     elapsed = time.monotonic() - start
-    result = Result("check", sop, drawn, elapsed, checks=checks)
+    context = {"names": True} if names else {}
+    result = Result("check", sop, drawn, elapsed, checks=checks, context=context)
     saved = json_file is not None and str(json_file) != "-"
     show_checks_end(screen, result, sop, f"pdpaudit replay {json_file}" if saved else "")
     write_json(json_file, result)
