@@ -122,6 +122,17 @@ def test_names_are_of_a_network_of_ones_own(theirs: Run) -> None:
     assert "--edges" in ran.err
 
 
+def test_an_audit_in_a_test_names_nobody_either(theirs: Run) -> None:
+    from pdpaudit.readers import read_network
+    from pdpaudit.testing import AuditFailed, assert_private
+
+    network = read_network(Path("theirs.csv"), nodes=Path("people.csv")).network
+    with pytest.raises(AuditFailed) as failed:
+        assert_private("PTarget:main-text", epsilon=0.1, networks=network)
+    assert "person 0" in str(failed.value)
+    assert not any(name in str(failed.value) for name in NAMES)
+
+
 def test_networks_that_are_public_keep_their_names(theirs: Run) -> None:
     told = everything(theirs, "audit", "PTarget:main-text")
     assert "Myriel" in told["json"]
