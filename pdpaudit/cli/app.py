@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated
@@ -96,6 +97,12 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except InputError as error:
         _complain(str(error))
+        sys.exit(2)
+    except BrokenExecutor:
+        _complain(
+            "a worker process ended at its work, so there is no result; see what it said above, or "
+            "use --jobs 1 to see more"
+        )
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted before anything was confirmed; nothing was written")

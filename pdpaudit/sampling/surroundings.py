@@ -48,11 +48,15 @@ def _put_streams(before: tuple[Any, Any, Any]) -> None:
     sys.stdin, sys.stdout, sys.stderr = before
 
 
-def _put_filters(before: tuple[list[Any], Any]) -> None:
-    # Assigned, as by catch_warnings, whose list of before this one may be.
-    filters, warnings.showwarning = before
-    warnings.filters[:] = filters  # type: ignore[index]
-    warnings._filters_mutated()  # type: ignore[attr-defined]
+def _warnings() -> tuple[Any, ...]:
+    shown: Any = warnings
+    return list(shown.filters), shown.showwarning, shown._showwarnmsg_impl
+
+
+def _put_warnings(before: tuple[Any, ...]) -> None:
+    shown: Any = warnings
+    shown.filters[:], shown.showwarning, shown._showwarnmsg_impl = before
+    shown._filters_mutated()
 
 
 def _folder() -> str:
@@ -84,7 +88,7 @@ OFTEN: tuple[Part, ...] = (
     (np.geterr, lambda before: np.seterr(**before)),
     (np.geterrcall, np.seterrcall),
     (lambda: (sys.stdin, sys.stdout, sys.stderr), _put_streams),
-    (lambda: (list(warnings.filters), warnings.showwarning), _put_filters),
+    (_warnings, _put_warnings),
 )
 
 #: What takes longer to look at.
