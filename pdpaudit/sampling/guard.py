@@ -110,6 +110,11 @@ class Guard:
             if isinstance(draws, str):
                 why, draws = draws, self._one_by_one(size, rng)
                 draws.alone = why
+        except RecursionError:
+            raise Misbehaviour(
+                "it left hardly any recursion to others, or gave outputs nested too deeply; leave "
+                "sys.setrecursionlimit alone"
+            ) from None
         finally:
             self._surroundings.put_back()
             self._witness.end()
