@@ -1,4 +1,4 @@
-"""From files, or a networkx graph, to a network, with what was read told in two lines."""
+"""From files, or a networkx graph, to a network, with what was read summed up in two lines."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_network(
     r"""Read a network and who is targeted in it.
 
     Edge lists separated by commas, semicolons, tabs or blanks, GML, GraphML, GEXF, Matrix Market
-    and Pajek are told apart by what is in them; gzip too. The graph is simple and undirected:
+    and Pajek are said apart by what is in them; gzip too. The graph is simple and undirected:
     self-loops and repeated edges are dropped, and so are rows of weight 0, which say that there is
     no tie. People of dropped rows stay. Vertices are in the order of the nodes file, or else in the
     order in which the edges mention them; people of the nodes file who have no tie are vertices.
@@ -141,7 +141,7 @@ def read_network(
     ids, ends = ties.names, ties.ends
     labels: list[str] | None = None
     label_path = edges
-    told: list[str] = [*notes, *ties.notes]
+    said: list[str] = [*notes, *ties.notes]
     if nodes is not None:
         label_path = Path(nodes)
         people = read_people(
@@ -149,12 +149,12 @@ def read_network(
         )
         ends = _places(edges, ties, label_path, people)[ends]
         ids, labels = people.names, people.labels
-        told += people.notes
+        said += people.notes
     elif plant is None:
         labels = _labels_in_file(edges, ties, label_column)
-        told.append(f"no nodes file: labels are the vertex attribute {label_column!r}")
+        said.append(f"no nodes file: labels are the vertex attribute {label_column!r}")
     else:
-        told.append("no nodes file: only people with ties are known")
+        said.append("no nodes file: only people with ties are known")
     low, high, dropped = collapse(
         Ties(ids, ends, ties.weights, ties.where, ties.blank_rows), min_weight
     )
@@ -165,7 +165,7 @@ def read_network(
         assert labels is not None
         hidden = () if names else set(ids)
         targeted, more = partition(label_path, labels, targeted_value, hidden)
-        told += more
+        said += more
     components = targeted_components(adjacency, targeted)
     if seeds is not None:
         places = _seeds(ids, seeds, hint=names)
@@ -175,16 +175,16 @@ def read_network(
     network = Network(adjacency, targeted, places, tuple(ids), edges.name)
     if not names:
         network = replace(network, names=pseudonyms(ids))
-        told.append(
+        said.append(
             f"people are called {network.name(0)} to {network.name(network.n - 1)}, in the order "
             "in which the files list them; --names calls them by their names"
         )
     if seeds is None:
-        told.append(
+        said.append(
             f"seed {show(network.name(places[0]))}: the first of the largest targeted component "
             "(choose others with --seeds)"
         )
-    return Reading(network, _summary(network, components, dropped), tuple(told), tuple(ids))
+    return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ids))
 
 
 def network_from_networkx(
@@ -319,8 +319,8 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _sizes(sizes: list[int], limit: int = 8) -> str:
     runs = [(size, len(list(run))) for size, run in groupby(sizes)]
-    told = [f"{size:,}" if times == 1 else f"{size:,} ({times:,} times)" for size, times in runs]
-    return ", ".join(told[:limit]) + (", …" if len(told) > limit else "")
+    said = [f"{size:,}" if times == 1 else f"{size:,} ({times:,} times)" for size, times in runs]
+    return ", ".join(said[:limit]) + (", …" if len(said) > limit else "")
 
 
 def _seeds(names: list[str], seeds: Sequence[str], *, hint: bool) -> tuple[int, ...]:

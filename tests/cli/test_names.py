@@ -66,11 +66,11 @@ def everything(run: Run, *arguments: str) -> dict[str, str]:
     """Return all that a command and the reports of its result put out, by where."""
     ran = run(*arguments, *SEEDED)
     assert ran.status in (0, 1), ran.err
-    told = {"terminal": ran.out + ran.err, "json": Path("out.json").read_text()}
+    said = {"terminal": ran.out + ran.err, "json": Path("out.json").read_text()}
     for page in ("page.html", "page.md"):
         assert run("report", "out.json", "-o", page).status == 0
-        told[page] = Path(page).read_text()
-    return told
+        said[page] = Path(page).read_text()
+    return said
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -82,11 +82,11 @@ def test_names_stand_nowhere_unless_they_are_asked_for(theirs: Run, command: str
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_with_names_people_are_named_below_a_banner(theirs: Run, command: str) -> None:
-    told = everything(theirs, *COMMANDS[command], "--names")
-    assert any(name in words for name in NAMES for words in told.values())
+    said = everything(theirs, *COMMANDS[command], "--names")
+    assert any(name in words for name in NAMES for words in said.values())
     assert load(Path("out.json"))["context"]["names"] is True
     for place in ("terminal", "page.html", "page.md"):
-        assert BANNER in told[place], place
+        assert BANNER in said[place], place
 
 
 def test_a_network_too_large_to_write_out_is_read_again_with_its_pseudonyms(
@@ -94,18 +94,18 @@ def test_a_network_too_large_to_write_out_is_read_again_with_its_pseudonyms(
 ) -> None:
     monkeypatch.setattr("pdpaudit.audit.describe.INLINE_EDGES", 0)
     for more in ((), ("--names",)):
-        told = everything(theirs, *COMMANDS["sampled"], *more)
+        said = everything(theirs, *COMMANDS["sampled"], *more)
         base = load(Path("out.json"))["claims"][0]["witness"]["pair"]["base"]
         assert base["file"]["seeds"] == ("Fossa;Okapi" if more else "person 3;person 1")
         ran = theirs("replay", "out.json")
         assert (ran.status, "NOT REPRODUCED" in ran.out) == (0, False), ran.out + ran.err
         assert not any(name in ran.out for name in NAMES)
-        assert ("--names" in told["page.md"]) == bool(more)
+        assert ("--names" in said["page.md"]) == bool(more)
 
 
 def test_what_a_report_says_to_run_gives_the_same_result(theirs: Run) -> None:
-    told = everything(theirs, *COMMANDS["simulated"])["json"]
-    assert '"seeds": "person 4"' in told
+    said = everything(theirs, *COMMANDS["simulated"])["json"]
+    assert '"seeds": "person 4"' in said
     again = [word if word != "Dhole" else "person 4" for word in COMMANDS["simulated"]]
     assert load(Path("out.json"))["context"] == _context(theirs, again)
 
@@ -134,6 +134,6 @@ def test_an_audit_in_a_test_names_nobody_either(theirs: Run) -> None:
 
 
 def test_networks_that_are_public_keep_their_names(theirs: Run) -> None:
-    told = everything(theirs, "audit", "PTarget:main-text")
-    assert "Myriel" in told["json"]
-    assert BANNER not in told["terminal"] + told["page.html"]
+    said = everything(theirs, "audit", "PTarget:main-text")
+    assert "Myriel" in said["json"]
+    assert BANNER not in said["terminal"] + said["page.html"]

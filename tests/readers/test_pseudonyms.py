@@ -29,8 +29,8 @@ def people_of(names):
 
 
 def spilled(reading):
-    told = [*reading.network.names, reading.summary, *reading.notes]
-    return [name for name in NAMES for words in told if name in words]
+    said = [*reading.network.names, reading.summary, *reading.notes]
+    return [name for name in NAMES for words in said if name in words]
 
 
 @pytest.mark.parametrize(

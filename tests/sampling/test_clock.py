@@ -88,21 +88,21 @@ def test_nor_does_a_law(run):
 
 @pytest.mark.parametrize("run", [works, waits(BaseException)])
 def test_a_limit_holds_in_another_thread(run):
-    told = []
+    said = []
 
     def work():
         for limit in (0.2, 60):
             try:
-                told.append(draw(of(run), None, 1, seed=1, key=(), limit=limit).counts)
+                said.append(draw(of(run), None, 1, seed=1, key=(), limit=limit).counts)
             except Misbehaviour as error:
-                told.append(str(error))
+                said.append(str(error))
 
     # What waits in a thread cannot be interrupted, but is not taken either.
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(30)
-    assert LATE in told[0]
-    assert told[1] == {0: 1}
+    assert LATE in said[0]
+    assert said[1] == {0: 1}
 
 
 def test_nothing_is_raised_later():
@@ -160,10 +160,10 @@ class Stubborn:
 
 def test_what_catches_everything_forever_ends_the_process_with_its_name():
     code = STUBBORN + "draw(Stubborn(), 'here', 5, seed=1, key=(), limit=0.2); print('on')"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr.startswith("pdpaudit: Stubborn: one run did not end within 0.2 s")
-    assert told.stderr.count("\n") == 1
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert said.stderr.startswith("pdpaudit: Stubborn: one run did not end within 0.2 s")
+    assert said.stderr.count("\n") == 1
 
 
 def test_a_worker_is_ended_and_the_command_says_so(tmp_path):
@@ -176,15 +176,16 @@ for drawing in engine.draw, engine.hits:
 from pdpaudit.cli import main
 main(["audit", "mine.py:Stubborn", "--samples", "3000", "--jobs", "2", "--try", "3"])
 """
-    told = subprocess.run(
+    said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path
     )
-    assert told.returncode == 2, told.stderr
-    assert "pdpaudit: Stubborn: one run did not end" in told.stderr
-    assert "a worker process ended" in told.stderr
-    assert "Traceback" not in told.stderr
+    assert said.returncode == 2, said.stderr
+    assert "pdpaudit: Stubborn: one run did not end" in said.stderr
+    assert "a worker process ended" in said.stderr
+    assert "Traceback" not in said.stderr
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of threads, from 3.12 on
 def test_a_forked_process_keeps_time_too():
     if "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("no forks")

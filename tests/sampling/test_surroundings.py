@@ -201,14 +201,14 @@ os.write(1, b"also " + (sys.stdin.readline().encode() if sys.stdin else b"none")
     ],
 )
 def test_streams_are_there_after_somebody_closed_them(closing):
-    told = subprocess.run(
+    said = subprocess.run(
         [sys.executable, "-c", CLOSING, *closing],
         input="in\n",
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert (told.stdout, told.stderr, told.returncode) == ("out \nalso in\n", "err\n", 0)
+    assert (said.stdout, said.stderr, said.returncode) == ("out \nalso in\n", "err\n", 0)
 
 
 @pytest.mark.parametrize(
@@ -219,15 +219,15 @@ def test_streams_are_there_after_somebody_closed_them(closing):
         ["os.closerange(0, 64)"],
     ],
 )
-def test_whoever_closes_what_is_ours_is_told_so(closing):
-    told = subprocess.run(
+def test_whoever_closes_what_is_ours_is_reported(closing):
+    said = subprocess.run(
         [sys.executable, "-c", CLOSING, *closing], capture_output=True, text=True, timeout=60
     )
     if closing[0] == "os.closerange(3, 64)":
-        assert told.stdout.startswith("out it closed file descriptors that are not its own")
-        assert told.returncode == 0, told.stderr
+        assert said.stdout.startswith("out it closed file descriptors that are not its own")
+        assert said.returncode == 0, said.stderr
     else:
-        assert told.returncode != 0 or not told.stdout  # nothing is left to say it on
+        assert said.returncode != 0 or not said.stdout  # nothing is left to say it on
 
 
 def test_a_draw_leaves_no_descriptor_open():
