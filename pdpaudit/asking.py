@@ -33,7 +33,7 @@ def ask(part: str, mechanism: Any, *arguments: Any, limit: float = LIMIT_S) -> A
     mechanism, *arguments
         Whose, and with what.
     limit : float
-        Seconds it may take; kept where signals can be, in the main thread.
+        Seconds it may take.
 
     Returns
     -------

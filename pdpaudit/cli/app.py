@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -123,6 +124,12 @@ def _run(arguments: list[str] | None) -> int:
         return FAILED
     except InputError as error:
         _complain(str(error))
+        return FAILED
+    except BrokenExecutor:
+        _complain(
+            "a worker process ended at its work, so there is no result; see what it said above, or "
+            "use --jobs 1 to see more"
+        )
         return FAILED
     except typer.Abort:
         return _interrupted()

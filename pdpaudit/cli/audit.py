@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -78,6 +78,7 @@ def audit_command(
     seeds: o.Seeds = None,
     infect: o.Infect = None,
     infect_from: o.InfectFrom = None,
+    names: o.Names = False,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -196,7 +197,7 @@ def audit_command(
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
     file = None
     if reading is not None:
-        network, said = reading.read(plan.seed)
+        network, said, reading = reading.read(plan.seed)
         for line in said:
             screen.print(line, markup=False)
         networks, file = [replace(network, max_degree=max_degree)], reading.to_json()
@@ -210,7 +211,8 @@ def audit_command(
         networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
-    settings = {"max_degree": max_degree, "file": file}
+    kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
+    settings = {"max_degree": max_degree, "file": kept_file}
     with (
         keeping(store, made, spec, plan.seed, **settings) as kept,
         workers(backend, scheduler, jobs) as where,
@@ -219,7 +221,7 @@ def audit_command(
         if where:
             screen.print(where, markup=False)
         plan = replace(plan, store=kept)
-        exposed = {}
+        exposed: dict[str, Any] = {"names": True} if names else {}
         if exposure:
             # First, so that a refusal costs no audit.
             from pdpaudit.exposure import measure_exposure

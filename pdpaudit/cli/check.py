@@ -87,6 +87,7 @@ def check_command(
     seeds: o.Seeds = None,
     infect: o.Infect = None,
     infect_from: o.InfectFrom = None,
+    names: o.Names = False,
     jobs: o.Jobs = -1,
     seed: o.Seed = None,
     json_file: o.Json = None,
@@ -121,7 +122,7 @@ def check_command(
     screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
     network = None
     if reading is not None:
-        network, said = reading.read(drawn)
+        network, said, _ = reading.read(drawn)
         for line in said:
             screen.print(line, markup=False)
     options = _options(
@@ -148,8 +149,16 @@ def check_command(
         for check in checks
     )
     elapsed = time.monotonic() - start
-    source, commit = source_digest(statistic), commit_of(statistic)
-    result = Result("check", sop, drawn, elapsed, checks=checks, source=source, commit=commit)
+    result = Result(
+        "check",
+        sop,
+        drawn,
+        elapsed,
+        checks=checks,
+        context={"names": True} if names else {},
+        source=source_digest(statistic),
+        commit=commit_of(statistic),
+    )
     saved = json_file is not None and str(json_file) != "-"
     again = replay_command(result, str(json_file)) if saved else ""
     show_checks_end(screen, result, sop, again)

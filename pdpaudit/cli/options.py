@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from pdpaudit.errors import InputError
 
 if TYPE_CHECKING:
     from pdpaudit.network import Network
+    from pdpaudit.readers import Reading
 
 __all__ = [
     "Backend",
@@ -25,6 +26,7 @@ __all__ = [
     "Json",
     "LabelColumn",
     "MinWeight",
+    "Names",
     "NetworkOptions",
     "Nodes",
     "Quiet",
@@ -102,6 +104,14 @@ InfectFrom = Annotated[
         help="Who is infected first. Default: whoever has most contacts.", rich_help_panel=NETWORK
     ),
 ]
+Names = Annotated[
+    bool,
+    typer.Option(
+        "--names",
+        help="Call people by their names in --edges; default: person 0, person 1 and so on.",
+        rich_help_panel=NETWORK,
+    ),
+]
 Jobs = Annotated[
     int, typer.Option(help="Worker processes, -1 for all cores; never changes the result.")
 ]
@@ -162,6 +172,7 @@ class NetworkOptions:
     seeds: str | None = None
     infect: str | None = None
     infect_from: str | None = None
+    names: bool = False
 
     @classmethod
     def asked_for(cls, arguments: Mapping[str, Any]) -> NetworkOptions | None:
@@ -175,6 +186,8 @@ class NetworkOptions:
         if arguments["edges"] is None:
             if arguments["nodes"] is not None or arguments["infect"] is not None:
                 raise InputError("--nodes and --infect label the people of --edges; give that too")
+            if arguments["names"]:
+                raise InputError("--names is about the people of --edges; give that too")
             return None
         return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
@@ -186,8 +199,11 @@ class NetworkOptions:
         first = self.infect_from or "whoever has most contacts"
         return {"process": "infect", "p": p, "q": q, "rounds": rounds, "first": first}
 
-    def read(self, seed: int) -> tuple[Network, list[str]]:
-        """Return the network and what is to be said about it.
+    def read(self, seed: int) -> tuple[Network, list[str], NetworkOptions]:
+        """Return the network, what is to be said about it, and how a result says it was read.
+
+        Names end here unless they are asked for: the network has pseudonyms, and so have the
+        options, with which it is read again as it was.
 
         Raises
         ------
@@ -195,6 +211,7 @@ class NetworkOptions:
             If anything about the files or options is wrong.
         """
         from pdpaudit.readers import read_network
+        from pdpaudit.reporting.words import NAMES_PEOPLE
 
         seeds = None
         if self.seeds is not None:
@@ -211,8 +228,24 @@ class NetworkOptions:
             min_weight=self.min_weight,
             seeds=seeds,
             plant=self._planter(seed),
+            names=self.names,
         )
-        return reading.network, [*reading.summary.splitlines(), *reading.notes]
+        banner = [NAMES_PEOPLE] if self.names else []
+        said = [*banner, *reading.summary.splitlines(), *reading.notes]
+        return reading.network, said, self._shown(reading)
+
+    def _shown(self, reading: Reading) -> NetworkOptions:
+        """Return these options with people called as the network calls them."""
+        from pdpaudit.readers import find_people
+
+        network = reading.network
+        seeds = infect_from = None
+        if self.seeds is not None:
+            seeds = ";".join(map(network.name, network.seeds))
+        if self.infect_from is not None:
+            [first] = find_people([self.infect_from], reading.names)
+            infect_from = None if first is None else network.name(first)
+        return replace(self, seeds=seeds, infect_from=infect_from)
 
     def _planter(self, seed: int) -> Any:
         """Return what labels the targeted people, if they are to be planted."""
@@ -225,14 +258,14 @@ class NetworkOptions:
         def plant(adjacency: Any, names: Any) -> Any:
             import numpy as np
 
+            from pdpaudit.readers import find_people
             from pdpaudit.registry import resolve
             from pdpaudit.sampling import stream
 
-            if self.infect_from is None:
-                source = int(np.diff(adjacency.indptr).argmax())
-            elif self.infect_from in names:
-                source = list(names).index(self.infect_from)
-            else:
+            source: int | None = int(np.diff(adjacency.indptr).argmax())
+            if self.infect_from is not None:
+                [source] = find_people([self.infect_from], names)
+            if source is None:
                 raise InputError(
                     f"--infect-from {self.infect_from!r}: nobody has that name in the network"
                 )
@@ -259,5 +292,5 @@ class NetworkOptions:
         return {
             key: str(value) if isinstance(value, Path) else value
             for key, value in vars(self).items()
-            if value is not None
+            if value is not None and value is not False
         }

@@ -99,6 +99,7 @@ def simulate_command(
     seeds: o.Seeds = None,
     infect: o.Infect = None,
     infect_from: o.InfectFrom = None,
+    names: o.Names = False,
     jobs: o.Jobs = -1,
     seed: o.Seed = None,
     csv_file: Annotated[
@@ -137,7 +138,7 @@ def simulate_command(
     drawn = draw_seed(seed)
     screen = console(quiet=quiet or str(json_file) == "-")
     screen.print(f"pdpaudit simulate {mechanism}, seed {drawn}", markup=False)
-    network, said, about = _network(network_options, regime, drawn)
+    network, said, about, network_options = _network(network_options, regime, drawn)
     for line in said:
         screen.print(line, markup=False)
     network = replace(network, max_degree=max_degree)
@@ -176,7 +177,11 @@ def simulate_command(
         f"{mechanism} against {against}",
         drawn,
         time.monotonic() - began,
-        context={"simulation": simulation, "options": _without_blanks(options)},
+        context={
+            "simulation": simulation,
+            "options": _without_blanks(options),
+            **({"names": True} if names else {}),
+        },
     )
     show_simulation(screen, simulation)
     write_json(json_file, result)
@@ -201,8 +206,8 @@ def _without_blanks(options: dict[str, Any]) -> dict[str, Any]:
 
 def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int
-) -> tuple[Network, list[str], dict[str, Any]]:
-    """Return the network, what is to be said about it, and what a report needs to know."""
+) -> tuple[Network, list[str], dict[str, Any], o.NetworkOptions | None]:
+    """Return the network, what is said about it, what a report needs, and how it was read."""
     from pdpaudit.embedded import embedded_network, regime_of
     from pdpaudit.errors import InputError
     from pdpaudit.network import targeted_components
@@ -225,13 +230,13 @@ def _network(
                 "--regime chooses the population of the embedded network; on your own plant one "
                 "with --infect, or leave it out"
             )
-        network, said = reading.read(seed)
+        network, said, reading = reading.read(seed)
         about = {
             "network": {"min_weight": reading.min_weight},
             "population": reading.population(),
         }
     sizes = [len(part) for part in targeted_components(network.adjacency, network.targeted)]
-    return network, said, {**about, "regime": regime_of(sizes)}
+    return network, said, {**about, "regime": regime_of(sizes)}, reading
 
 
 def _contestant(name: str, common: dict[str, Any], asked: dict[str, Any]) -> Any:

@@ -33,6 +33,7 @@ _ENDS = [
 _WEIGHTS = ("weight", "weights", "w", "count", "value", "strength", "frequency", "n")
 _SUFFIX = re.compile(r"(?<=.)(nodeid|vertexid|node|vertex|id|name|label)$")
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+NAMES_COLUMNS = "it names the columns"
 _ENDS_HELP = "say which two columns are the ends with --source-column and --target-column"
 
 
@@ -140,7 +141,7 @@ def _choose(
                 f"--source-column and --target-column are both {source_column!r}; name two columns"
             )
         named = source_column in head or _normal(source_column) in map(_normal, head)
-        reason = "it names the columns" if named else _header_reason(table, ends[0], ends[1])
+        reason = NAMES_COLUMNS if named else _header_reason(table, ends[0], ends[1])
     else:
         known = _known_ends(head)
         if known is None:
@@ -148,18 +149,19 @@ def _choose(
             reason = _header_reason(table, *known)
         else:
             known = (known[0] + shift, known[1] + shift)
-            reason = "it names the columns"
+            reason = NAMES_COLUMNS
         ends = known
     header = reason is not None
     weight, told = _weight(table, weight_column, ends, head, shift, named=header)
     notes = [*notes, *told]
     if reason is not None:
-        notes.insert(0, f"first line {table.head_text} taken as a header because {reason}")
+        # Only what names columns is quoted: any other line may name people.
+        quoted = f" {table.head_text}" if reason == NAMES_COLUMNS else ""
+        notes.insert(0, f"first line{quoted} taken as a header because {reason}")
     elif not all(_INTEGER.fullmatch(table.head[end]) for end in ends):
         notes.insert(
             0,
-            f"no header recognised: first line {table.head_text} read as an edge (if it is a "
-            f"header, {_ENDS_HELP})",
+            f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})",
         )
     return _Columns(ends[0], ends[1], weight, header, tuple(notes))
 

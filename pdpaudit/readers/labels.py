@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,8 +118,7 @@ def _labels(
         row = int(wrong[0])
         name = names[person[row]]
         raise InputError(
-            f"{table.where(row + 1)}: {show(name)} is labelled {show(values[label[row]])} here and "
-            f"{show(values[own[person[row]]])} on line "
+            f"{table.where(row + 1)}: {show(name)} is labelled otherwise than on line "
             f"{table.line(int(first_rows[person[row]]))}; keep one of the two"
         )
     return [values[code] for code in own.tolist()]
@@ -145,9 +144,12 @@ def labels_of_vertices(
 
 
 def partition(
-    path: Path, labels: Sequence[str], targeted_value: str
+    path: Path, labels: Sequence[str], targeted_value: str, ids: Collection[str] = ()
 ) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
     """Return who is targeted, and what is worth saying about the labels.
+
+    Labels that are people's ``ids``, as where the column of ids is taken for labels, are counted
+    and not listed.
 
     Raises
     ------
@@ -157,11 +159,12 @@ def partition(
     wanted = targeted_value.strip()
     counts = Counter(labels)
     if wanted not in counts:
-        values = ", ".join(f"{show(value, 30)} ({n:,})" for value, n in counts.most_common(8))
-        more = f", and {len(counts) - 8} more" if len(counts) > 8 else ""
+        known = [
+            f"{show(label, 30)} ({n:,})" for label, n in counts.most_common() if label not in ids
+        ]
         raise InputError(
             f"{path}: no label is {targeted_value!r}, so nobody is targeted; give one of the "
-            f"labels there with --targeted-value: {values}{more}"
+            f"labels there with --targeted-value: {_listed(known, 8, len(counts))}"
         )
     if len(counts) == 1:
         raise InputError(
@@ -170,8 +173,19 @@ def partition(
         )
     notes: tuple[str, ...] = ()
     if len(counts) > 2:
-        others = [value for value, _ in counts.most_common() if value != wanted]
-        shown = ", ".join(show(value, 30) for value in others[:5])
-        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
-        notes = (f"everyone not labelled {targeted_value!r} is protected: {shown}{more}",)
+        others = [
+            show(label, 30)
+            for label, _ in counts.most_common()
+            if label != wanted and label not in ids
+        ]
+        listed = _listed(others, 5, len(counts) - 1)
+        notes = (f"everyone labelled otherwise is protected: {listed}",)
     return np.array([label == wanted for label in labels], dtype=np.bool_), notes
+
+
+def _listed(words: Sequence[str], most: int, of: int) -> str:
+    """Return the first words in a sentence, and how many of all are left out."""
+    shown = list(words[:most])
+    left = of - len(shown)
+    more = [f"{left} more" if shown else f"{left} labels that are ids of people"] if left else []
+    return " and ".join([", ".join(shown), *more] if shown else more)

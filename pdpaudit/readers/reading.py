@@ -1,10 +1,10 @@
-"""From files, or a networkx graph, to a network, with what was read told in two lines."""
+"""From files, or a networkx graph, to a network, with what was read summed up in two lines."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
@@ -20,6 +20,7 @@ from pdpaudit.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.readers.edgelist import read_edge_list
 from pdpaudit.readers.formats import find_format, read_graph_file, ties_from_networkx
 from pdpaudit.readers.labels import People, labels_of_vertices, partition, read_people
+from pdpaudit.readers.pseudonyms import find_people, pseudonyms
 from pdpaudit.readers.source import read_source, show
 from pdpaudit.readers.ties import Dropped, Ties, collapse
 
@@ -41,11 +42,14 @@ class Reading:
         Two lines: vertices, edges and what was dropped; targeted and their components.
     notes : tuple of str
         What was decided on the user's behalf, one line each, to be said aloud.
+    names : tuple of str
+        What the file calls each vertex, whatever the network calls it.
     """
 
     network: Network
     summary: str
     notes: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 def read_network(
@@ -61,11 +65,12 @@ def read_network(
     min_weight: float | None = None,
     seeds: Sequence[str] | None = None,
     plant: Plant | None = None,
+    names: bool = False,
 ) -> Reading:
     r"""Read a network and who is targeted in it.
 
     Edge lists separated by commas, semicolons, tabs or blanks, GML, GraphML, GEXF, Matrix Market
-    and Pajek are told apart by what is in them; gzip too. The graph is simple and undirected:
+    and Pajek are said apart by what is in them; gzip too. The graph is simple and undirected:
     self-loops and repeated edges are dropped, and so are rows of weight 0, which say that there is
     no tie. People of dropped rows stay. Vertices are in the order of the nodes file, or else in the
     order in which the edges mention them; people of the nodes file who have no tie are vertices.
@@ -87,9 +92,13 @@ def read_network(
     min_weight : float, optional
         Ties lighter than this are dropped; of repeated rows the heaviest counts.
     seeds : sequence of str, optional
-        Names of the seeds; by default the smallest-index vertex of the largest targeted component.
+        Names or pseudonyms of the seeds; by default the smallest-index vertex of the largest
+        targeted component.
     plant : callable, optional
         Chooses who is targeted, given the adjacency matrix and the names.
+    names : bool
+        Whether the network, and so all results on it, calls people by their names; by default
+        they are ``person 0``, ``person 1`` and so on.
 
     Returns
     -------
@@ -129,34 +138,53 @@ def read_network(
     else:
         ties = read_graph_file(source, kind, weight_column=weight_column)
     del source
-    names, ends = ties.names, ties.ends
+    ids, ends = ties.names, ties.ends
     labels: list[str] | None = None
     label_path = edges
-    told: list[str] = [*notes, *ties.notes]
+    said: list[str] = [*notes, *ties.notes]
     if nodes is not None:
         label_path = Path(nodes)
         people = read_people(
             label_path, id_column=id_column, label_column=None if plant else label_column
         )
         ends = _places(edges, ties, label_path, people)[ends]
-        names, labels = people.names, people.labels
-        told += people.notes
+        ids, labels = people.names, people.labels
+        said += people.notes
     elif plant is None:
         labels = _labels_in_file(edges, ties, label_column)
-        told.append(f"no nodes file: labels are the vertex attribute {label_column!r}")
+        said.append(f"no nodes file: labels are the vertex attribute {label_column!r}")
     else:
-        told.append("no nodes file: only people with ties are known")
+        said.append("no nodes file: only people with ties are known")
     low, high, dropped = collapse(
-        Ties(names, ends, ties.weights, ties.where, ties.blank_rows), min_weight
+        Ties(ids, ends, ties.weights, ties.where, ties.blank_rows), min_weight
     )
-    adjacency = adjacency_from_edges(len(names), low, high)
+    adjacency = adjacency_from_edges(len(ids), low, high)
     if plant is not None:
-        targeted = plant(adjacency, names)
+        targeted = plant(adjacency, ids)
     else:
         assert labels is not None
-        targeted, more = partition(label_path, labels, targeted_value)
-        told += more
-    return _reading(adjacency, targeted, names, seeds, dropped, told, edges.name)
+        hidden = () if names else set(ids)
+        targeted, more = partition(label_path, labels, targeted_value, hidden)
+        said += more
+    components = targeted_components(adjacency, targeted)
+    if seeds is not None:
+        places = _seeds(ids, seeds, hint=names)
+    else:
+        places = tuple(int(vertex) for component in components[:1] for vertex in component[:1])
+    # Made with the names, so that a refusal quotes what was asked for, before they are taken away.
+    network = Network(adjacency, targeted, places, tuple(ids), edges.name)
+    if not names:
+        network = replace(network, names=pseudonyms(ids))
+        said.append(
+            f"people are called {network.name(0)} to {network.name(network.n - 1)}, in the order "
+            "in which the files list them; --names calls them by their names"
+        )
+    if seeds is None:
+        said.append(
+            f"seed {show(network.name(places[0]))}: the first of the largest targeted component "
+            "(choose others with --seeds)"
+        )
+    return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ids))
 
 
 def network_from_networkx(
@@ -270,38 +298,19 @@ def _places(edges: Path, ties: Ties, nodes: Path, people: People) -> npt.NDArray
     return places
 
 
-def _reading(
-    adjacency: csr_array,
-    targeted: npt.NDArray[np.bool_],
-    names: list[str],
-    seeds: Sequence[str] | None,
-    dropped: Dropped,
-    notes: list[str],
-    title: str,
-) -> Reading:
-    components = targeted_components(adjacency, targeted)
-    if seeds is not None:
-        places = _seeds(names, seeds)
-    elif components:
-        places = (int(components[0][0]),)
-        notes.append(
-            f"seed {show(names[places[0]])}: the first of the largest targeted component (choose "
-            "others with --seeds)"
-        )
-    else:
-        places = ()
-    network = Network(adjacency, targeted, places, tuple(names), title)
-    isolates = int(np.count_nonzero(np.diff(adjacency.indptr) == 0))
+def _summary(
+    network: Network, components: Sequence[npt.NDArray[np.int64]], dropped: Dropped
+) -> str:
+    isolates = int(np.count_nonzero(np.diff(network.adjacency.indptr) == 0))
     alone = f" ({isolates:,} without ties)" if isolates else ""
     sizes = [len(component) for component in components]
     of = "component of size" if len(sizes) == 1 else "components of sizes"
-    summary = (
+    return (
         f"{_count(network.n, 'vertex', 'vertices')}{alone}, "
         f"{_count(network.edges, 'edge', 'edges')}; dropped {dropped}\n"
-        f"{int(targeted.sum()):,} targeted, {len(network.protected):,} protected; the targeted "
-        f"form {len(sizes):,} {of} {_sizes(sizes)}"
+        f"{int(network.targeted.sum()):,} targeted, {len(network.protected):,} protected; the "
+        f"targeted form {len(sizes):,} {of} {_sizes(sizes)}"
     )
-    return Reading(network, summary, tuple(notes))
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -310,21 +319,21 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _sizes(sizes: list[int], limit: int = 8) -> str:
     runs = [(size, len(list(run))) for size, run in groupby(sizes)]
-    told = [f"{size:,}" if times == 1 else f"{size:,} ({times:,} times)" for size, times in runs]
-    return ", ".join(told[:limit]) + (", …" if len(told) > limit else "")
+    said = [f"{size:,}" if times == 1 else f"{size:,} ({times:,} times)" for size, times in runs]
+    return ", ".join(said[:limit]) + (", …" if len(said) > limit else "")
 
 
-def _seeds(names: list[str], seeds: Sequence[str]) -> tuple[int, ...]:
-    index = {name: i for i, name in enumerate(names)}
+def _seeds(names: list[str], seeds: Sequence[str], *, hint: bool) -> tuple[int, ...]:
     places = []
-    for seed in seeds:
-        if seed not in index:
-            near = difflib.get_close_matches(seed, _alike(seed, names), n=3)
-            hint = f"; the nearest names are {', '.join(show(name, 40) for name in near)}"
+    for seed, place in zip(seeds, find_people(seeds, names), strict=True):
+        if place is None:
+            # Only who may be named is suggested.
+            near = difflib.get_close_matches(seed, _alike(seed, names), n=3) if hint else []
+            more = f"; the nearest names are {', '.join(show(name, 40) for name in near)}"
             raise InputError(
-                f"--seeds: {show(seed)} is not a vertex{hint if near else '; check the spelling'}"
+                f"--seeds: {show(seed)} is not a vertex{more if near else '; check the spelling'}"
             )
-        places.append(index[seed])
+        places.append(place)
     return tuple(dict.fromkeys(places))
 
 

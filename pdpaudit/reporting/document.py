@@ -34,7 +34,7 @@ from pdpaudit.reporting.reproduce import command_of, listing_of, replay_of
 from pdpaudit.reporting.simulated import KEY as SIMULATION
 from pdpaudit.reporting.tables import Table, bounds_table, cell, grid_tables, table_of
 from pdpaudit.reporting.telling_simulations import SimulationPart, simulation_part
-from pdpaudit.reporting.words import VERDICT, claim_words
+from pdpaudit.reporting.words import NAMES_PEOPLE, VERDICT, claim_words
 from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["CheckPart", "ClaimPart", "Document", "Finding", "Part", "Verdict", "compose"]
@@ -218,6 +218,8 @@ class Document:
         The glossary.
     findings : tuple of Finding
         What was measured and has no verdict: simulations, and people's exposure.
+    banner : str
+        Stands first: that people are named; empty where they are not.
     """
 
     title: str
@@ -233,6 +235,7 @@ class Document:
     terms: tuple[tuple[str, str], ...]
     preface: Preface | None = None
     findings: tuple[Finding, ...] = ()
+    banner: str = ""
 
 
 def compose(sources: Sequence[Source]) -> Document:
@@ -285,6 +288,7 @@ def compose(sources: Sequence[Source]) -> Document:
         terms=tuple(terms.items()),
         preface=parts[0].preface if len(parts) == 1 else None,
         findings=tuple(line for part in parts for line in _findings(part)),
+        banner=NAMES_PEOPLE if any(s.result.context.get("names") for s in sources) else "",
     )
 
 
@@ -548,7 +552,7 @@ def _context(context: Mapping[str, Any]) -> tuple[Table | None, str, tuple[Table
         tried = Table("Pairs tried", ("kind of pair", "pairs", "networks"), rows, numeric=True)
     rest = []
     for key, value in context.items():
-        if key in ("tried", "error_budget") or value in (None, "", {}, []):
+        if key in ("tried", "error_budget", "names") or value in (None, "", {}, []):
             continue
         if key in (SIMULATION, EXPOSURE) and isinstance(value, Mapping):
             continue  # has a section of its own

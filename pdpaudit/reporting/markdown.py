@@ -155,6 +155,8 @@ def _table(table: Table, names: Sequence[str] = ()) -> Iterator[str]:
 
 def _document(doc: Document) -> Iterator[str]:
     yield _say("# {}", doc.title)
+    if doc.banner:
+        yield _say("**{}**", doc.banner)
     yield escape(doc.lead)
     yield " · ".join(_say("{} {}", _badge(s, verdict), times) for s, verdict, times in doc.counts)
     if doc.preface:

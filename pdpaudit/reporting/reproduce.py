@@ -137,6 +137,8 @@ def _options(values: object) -> list[str]:
         return []
     words = []
     for key, value in values.items():
+        if key == "names" and value is True:
+            words.append("--names")
         if isinstance(value, bool) or not isinstance(value, str | int | float | PurePath):
             continue
         text = repr(value) if isinstance(value, float) else str(value)

@@ -8,7 +8,10 @@ from typing import Any
 
 from pdpaudit.results import ClaimResult
 
-__all__ = ["VERDICT", "claim_words", "how_known", "least_true", "true_words"]
+__all__ = ["NAMES_PEOPLE", "VERDICT", "claim_words", "how_known", "least_true", "true_words"]
+
+#: Stands first where a network's people are called by their names.
+NAMES_PEOPLE = "This report names people and their contacts."
 
 VERDICT = {
     "violated": "VIOLATED",

@@ -10,8 +10,6 @@ from __future__ import annotations
 import io
 import mmap
 import os
-import signal
-import threading
 import time
 from contextlib import ExitStack, redirect_stdout
 from typing import Any, Literal
@@ -21,6 +19,8 @@ import numpy as np
 from pdpaudit.contracts import Mechanism
 from pdpaudit.errors import Misbehaviour, described
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
+from pdpaudit.sampling.clock import Clock, Ended
+from pdpaudit.sampling.surroundings import Surroundings, reopen
 
 __all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour"]
 
@@ -53,34 +53,42 @@ class BatchFailed(Misbehaviour):
 class Guard:
     """Draws outputs, many at once where the mechanism can, whatever it does.
 
-    A context: while it lasts what is printed is swallowed, forks are noticed and the alarm clock is
-    ours. It costs some hundred microseconds to set up, so one serves several draws.
+    A context: while it lasts what is printed is swallowed, forks are noticed and time is kept; in
+    the end the process is as it was. It costs some hundred microseconds to set up, so one serves
+    several draws.
 
     Parameters
     ----------
     mechanism, instance
         What to run, on what.
     limit : float
-        Seconds that one call may take; kept where signals can be, in the main thread.
+        Seconds that one call may take.
     """
 
     def __init__(self, mechanism: Mechanism, instance: Any, limit: float = LIMIT_S) -> None:
         self._mechanism, self._instance = mechanism, instance
-        self._sink, self._witness, self._clock = _Sink(), _Witness(), _Clock(limit)
+        self._sink, self._surroundings = _Sink(), Surroundings()
+        self._clock = Clock(limit, type(mechanism).__name__)
+        self._witness = _Witness(self._clock)
         self._around = ExitStack()
 
     def __enter__(self) -> Guard:
         """Begin to watch."""
         with ExitStack() as around:
+            around.callback(reopen)
             around.enter_context(redirect_stdout(self._sink))
+            around.enter_context(self._surroundings)
+            self._clock.stderr = self._surroundings.stderr
             around.enter_context(self._witness)
             around.enter_context(self._clock)
             self._around = around.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Leave everything as it was."""
         self._around.close()
+        if kind is Ended:
+            raise Misbehaviour(self._clock.words()) from None
 
     def draw(self, size: int, rng: np.random.Generator, how: How = "either") -> Draws:
         """Return ``size`` outputs from a stream at its beginning.
@@ -102,6 +110,21 @@ class Guard:
             If a call does not end, an output cannot be read, or the process was forked.
         """
         before = self._sink.characters
+        self._surroundings.seed(rng)
+        try:
+            draws = self._either(size, rng, how)
+        except RecursionError:
+            raise Misbehaviour(
+                "it left hardly any recursion to others, or gave outputs nested too deeply; leave "
+                "sys.setrecursionlimit alone"
+            ) from None
+        finally:
+            self._surroundings.put_back()
+            self._witness.end()
+        draws.printed = self._sink.characters - before
+        return draws
+
+    def _either(self, size: int, rng: np.random.Generator, how: How) -> Draws:
         draws = "" if how == "single" else self._many(size, rng)
         if isinstance(draws, str):
             if draws and how == "batch":
@@ -111,15 +134,16 @@ class Guard:
                 )
             why, draws = draws, self._one_by_one(size, rng)
             draws.alone = why
-        draws.printed = self._sink.characters - before
         return draws
 
     def ask(self, part: str, *arguments: Any) -> Any:
         """Return the answer of an optional part of the mechanism, or let through what it raises."""
         self._clock.wind(f"its {part}")
-        answer = getattr(self._mechanism, part)(*arguments)
-        self._witness.look()
-        return answer
+        try:
+            return getattr(self._mechanism, part)(*arguments)
+        finally:
+            self._surroundings.put_back()
+            self._witness.end()
 
     def _many(self, size: int, rng: np.random.Generator) -> Draws | str:
         """Draw all at once; else what went wrong, if anything, and the stream as it was."""
@@ -152,11 +176,11 @@ class Guard:
                 instance = self._instance if fresh is None else fresh()
                 # Read at once: what was returned may be changed by the next run.
                 record = flatten(self._mechanism.run(instance, rng))
-            except Misbehaviour:
+            except (Misbehaviour, KeyboardInterrupt, Ended):
                 raise
             except Unreadable as error:
                 raise _unreadable(error) from None
-            except (Exception, SystemExit) as error:
+            except BaseException as error:  # whatever else it is, an observer sees it
                 record = failure(error)
                 failures.setdefault(record[1][0], described(error))
             records.append(record)
@@ -185,41 +209,8 @@ class _Sink(io.TextIOBase):
         self.characters += len(text)
         return len(text)
 
-
-class _Clock:
-    """Raises in the main thread when a call takes too long; winds up anew for each call.
-
-    Setting a timer costs a system call, so one that has most of its time left is left alone.
-    """
-
-    def __init__(self, limit: float) -> None:
-        self.limit, self.what = limit, ""
-        main = threading.current_thread() is threading.main_thread()
-        self.works = main and hasattr(signal, "setitimer") and limit < float("inf")
-        self._wound = 0.0
-        self._before: Any = None
-
-    def __enter__(self) -> _Clock:
-        if self.works:
-            self._before = signal.signal(signal.SIGALRM, self._ring)
-        return self
-
-    def wind(self, what: str) -> None:
-        self.what, now = what, time.monotonic()
-        if self.works and now - self._wound > self.limit / 16:
-            self._wound = now
-            signal.setitimer(signal.ITIMER_REAL, self.limit)
-
-    def __exit__(self, *_: object) -> None:
-        if self.works:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, self._before)
-
-    def _ring(self, *_: object) -> None:
-        raise Misbehaviour(
-            f"{self.what} did not end within {self.limit:g} s, so it was stopped; mend it, or "
-            "give it less to do"
-        )
+    def close(self) -> None:
+        """Stay open: the next run prints too."""
 
 
 class _Witness:
@@ -229,6 +220,9 @@ class _Witness:
     are noticed at once, and whether the copy came back is waited for at the first.
     """
 
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._said = clock, ""
+
     def __enter__(self) -> _Witness:
         self._owner, self._forks, self._waited = os.getpid(), _forks, False
         self._word = mmap.mmap(-1, 1)
@@ -237,14 +231,23 @@ class _Witness:
 
     def _refuse_to_end(self, status: int) -> None:
         if os.getpid() == self._owner:
-            raise Misbehaviour(
+            self._said = (
                 f"it called os._exit({status}), which would have ended everything; raise instead"
             )
+            raise Ended
         self._end(status)
+
+    def end(self) -> None:
+        """See how the last call ended; raises Misbehaviour, whatever of ours it caught."""
+        self.look()
+        self._clock.stop()
 
     def look(self) -> None:
         if os.getpid() != self._owner:
             self._leave()
+        if self._said:
+            said, self._said = self._said, ""
+            raise Misbehaviour(said) from None
         if _forks != self._forks and not self._waited:
             self._waited = True
             self._wait()

@@ -23,7 +23,7 @@ def test_what_is_read_is_told_in_two_lines_and_the_seed_aloud(run: Run) -> None:
     assert lines[0] == "pdpaudit audit SFS, seed 1"
     assert lines[1].startswith("5 vertices, 5 edges; dropped nothing")
     assert lines[2].startswith("3 targeted, 2 protected")
-    assert "seed 'ann'" in ran.out
+    assert "seed 'person 0'" in ran.out
 
 
 def test_a_seed_is_drawn_and_printed_and_gives_the_same_again(run: Run) -> None:

@@ -67,7 +67,7 @@ def refused(run: Run, *arguments: str, words: tuple[str, ...]) -> None:
         (("SFS", *ON_NETWORK, "--targeted-value", "enemy"), ("enemy", "target")),
         (("SFS", *ON_NETWORK, "--seeds", "bob"), ("'bob'", "protected")),
         (("SFS", *ON_NETWORK, "--seeds", "zoe"), ("zoe",)),
-        (("SFS", *ON_NETWORK, "--max-degree", "2"), ("--max-degree 2", "'bob'")),
+        (("SFS", *ON_NETWORK, "--max-degree", "2"), ("--max-degree 2", "'person 1'")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )

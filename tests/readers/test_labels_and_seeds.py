@@ -1,11 +1,16 @@
 """Who is targeted and where a search starts: nodes files, attributes, infection, seeds."""
 
+from functools import partial
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from pdpaudit.errors import InputError
 from pdpaudit.readers import network_from_networkx, read_network
+
+# What is read is seen by the names, which are kept out by default (test_pseudonyms.py).
+read_network = partial(read_network, names=True)
 
 EDGES = "ann,bob\nbob,cy\ndan,eve\neve,fay\n"
 PEOPLE = "id,label\n" + "".join(

@@ -54,6 +54,7 @@ def test_ending_the_process_is_no_way_out_either(batched):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of threads, from 3.12 on
 def test_a_child_may_end_itself():
     def run(instance, rng):
         child = os.fork()
