@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         status = _interrupted()
     except BaseException as error:
-        status = _unexpected(error)
+        status = 0 if _completed(error) else _unexpected(error)
     _discard_closed()
     sys.exit(status)
 
@@ -160,6 +160,14 @@ def _unexpected(error: BaseException) -> int:
             before=lines,
         )
     return FAILED
+
+
+def _completed(error: BaseException) -> bool:
+    """Whether Typer leaves after showing a shell's completion; others' code has no say here."""
+    if not isinstance(error, SystemExit) or error.code not in (0, None):
+        return False
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(frames) and str(frames[-1].f_globals.get("__name__")).startswith("typer.")
 
 
 def _place(error: BaseException) -> str:
