@@ -254,15 +254,24 @@ def worst(statuses: Iterable[Status]) -> Status:
     return min(statuses, key=SEVERITY.index, default="skipped")
 
 
-def exit_status(status: Status) -> int:
+def exit_status(status: Status, fail_on: str | None = None) -> int:
     """Return the exit status of a command: 1 for a violation, 2 for an error, else 0.
+
+    Parameters
+    ----------
+    status : Status
+        The worst of all.
+    fail_on : str, optional
+        Another status that is 1.
 
     Examples
     --------
-    >>> [exit_status(status) for status in ("violated", "error", "certified")]
-    [1, 2, 0]
+    >>> [exit_status(status) for status in ("violated", "error", "certified", "inconclusive")]
+    [1, 2, 0, 0]
+    >>> exit_status("inconclusive", fail_on="inconclusive")
+    1
     """
-    return {"violated": 1, "error": 2}.get(status, 0)
+    return 1 if status == fail_on else {"violated": 1, "error": 2}.get(status, 0)
 
 
 def versions() -> dict[str, str]:

@@ -141,6 +141,14 @@ def audit_command(
             "--exposure", help="Also what each protected person of --edges loses in a round."
         ),
     ] = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATUS",
+            autocompletion=among(("inconclusive",)),
+            help="Exit status 1 for this too: inconclusive, where little could have been found.",
+        ),
+    ] = None,
     jobs: o.Jobs = -1,
     backend: o.Backend = "loky",
     scheduler: o.Scheduler = None,
@@ -170,6 +178,8 @@ def audit_command(
     from pdpaudit.sampling import draw_seed
 
     check_writable(json_file)
+    if fail_on not in (None, "inconclusive"):
+        raise InputError(f"--fail-on {fail_on}: give inconclusive, or leave it out")
     if sequential and method not in ("exact", SEQUENTIAL):
         raise InputError(f"--sequential has a method of its own; leave out --method {method}")
     method = SEQUENTIAL if sequential else method
@@ -243,4 +253,4 @@ def audit_command(
     write_json(json_file, result)
     if json_file is not None and str(json_file) != "-":
         screen.print(f"result written to {Path(json_file)}", markup=False, soft_wrap=True)
-    return exit_status(result.status)
+    return exit_status(result.status, fail_on)

@@ -34,6 +34,11 @@ SETTINGS = (
     ("tolerance", "NATS", "growth beyond the baseline that is put up with; default 0"),
     ("report", "FOLDER", "write each result there, for `pdpaudit report`"),
     (
+        "fail-on",
+        "STATUS",
+        "inconclusive: a claim that stands because little could have been found fails, too",
+    ),
+    (
         "audits",
         "N",
         "tests that audit, at most; the false alarms are split over so many (default: 10)",

@@ -43,6 +43,8 @@ class Settings:
         Folder for results.
     audits : int
         Tests the false alarms are split over, whichever of them run.
+    strict : bool
+        Whether what is inconclusive fails.
     summary : Path, optional
         Markdown is appended there.
     again : str
@@ -58,6 +60,7 @@ class Settings:
     tolerance: float = 0.0
     report: Path | None = None
     audits: int = AUDITS
+    strict: bool = False
     summary: Path | None = None
     again: str = ""
 
@@ -82,6 +85,7 @@ def read_settings(config: pytest.Config) -> Settings:
             "time_limit",
             "tolerance",
             "audits",
+            "fail_on",
         ):
             again.append(f"{told} {shlex.quote(str(text))}")
         if text is None:
@@ -105,6 +109,7 @@ def read_settings(config: pytest.Config) -> Settings:
     samples = given("samples", lambda text: _least(int(text), 1), None, whole + "1")
     seed = given("seed", lambda text: _least(int(text), 0), 0, whole + "0")
     audits = given("audits", lambda text: _least(int(text), 1), AUDITS, whole + "1")
+    strict = given("fail_on", _inconclusive, False, "must be inconclusive")
     limit = given("time_limit", lambda text: _above(float(text)), None, "give seconds above 0")
     tolerance = given("tolerance", lambda text: _least(float(text), 0.0), 0.0, "give nats from 0")
     baseline, report, summary = path("baseline"), path("report"), path("summary")
@@ -127,6 +132,7 @@ def read_settings(config: pytest.Config) -> Settings:
         tolerance,
         report,
         audits,
+        strict,
         summary,
         " ".join([*again, f"--pdp-seed {seed}"]),
     )
@@ -139,6 +145,12 @@ def _require_baseline(path: Path, *, update: bool) -> None:
         raise pytest.UsageError(
             f"{path}: there is no such baseline; record one with --pdp-update-baseline"
         )
+
+
+def _inconclusive(text: str) -> bool:
+    if text != "inconclusive":
+        raise ValueError
+    return True
 
 
 def _between_0_and_1(text: str) -> float:
