@@ -50,6 +50,9 @@ MOST_RUNS = 20_000
 #: A column of more distinct numbers than this has ends.
 DISTINCT = 8
 
+#: Categories that come up so often on average are some that a leak may be about.
+REPEATS = 4
+
 #: Ends of a count's law that are summed over.
 TAILS = (1e-6, 1 - 1e-6)
 
@@ -306,7 +309,7 @@ def _columns(pool: Batch) -> tuple[list[Column], list[Column]]:
     repeating = []
     for column in [*categories, Column("output")]:
         distinct = len(set(pool.categories(column))) if pool.size <= MOST_RUNS else pool.size
-        if 1 < distinct <= pool.runs / 10:
+        if 1 < distinct <= pool.runs / REPEATS:
             repeating.append(column)
     return numbers, repeating
 
