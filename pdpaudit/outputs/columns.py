@@ -74,7 +74,8 @@ class Whole:
 
 def atom_of(kind: str, value: Hashable) -> Hashable:
     """Return an entry as a category: whole numbers and texts stand for themselves."""
-    return value if kind in ("int", "str") and type(value) in (int, str) else Atom(kind, value)
+    plain = type(value) is int if kind == "int" else kind == "str"
+    return value if plain else Atom(kind, value)
 
 
 def entries_of(record: Record) -> tuple[Hashable, ...] | None:
@@ -92,7 +93,7 @@ def entries_of(record: Record) -> tuple[Hashable, ...] | None:
         return None
     if kinds and {"float"}.issuperset(kinds):  # numbers, and no list of anything
         return None
-    return values if {"int"}.issuperset(kinds) else tuple(map(atom_of, kinds, values))
+    return values if {int}.issuperset(map(type, values)) else tuple(map(atom_of, kinds, values))
 
 
 def whole_of(record: Record, prefix: int = 0) -> Hashable:
@@ -107,9 +108,11 @@ def whole_of(record: Record, prefix: int = 0) -> Hashable:
     if structure is None:
         return atom_of(kinds[0], values[0])
     entries = entries_of(record)
-    if entries is not None and (structure[0] == "tuple" or prefix):
+    if entries is None:
+        return Whole(record)
+    if structure[0] == "tuple":
         return entries[prefix:]
-    return Whole(record)
+    return Whole(((structure[0], None, structure[2][prefix:]), kinds[prefix:], values[prefix:]))
 
 
 class Group:
@@ -162,7 +165,7 @@ class Group:
             return [absent if inner is None else inner[0]] * self.size
         if self.array is None:
             return self._leaves[0][place]
-        return _float_kinds(self._column(place))
+        return _kinds_of(self._column(place))
 
     def values(self, path: Path) -> Sequence[Any]:
         """Return what is there in each output, None where nothing is."""
@@ -207,9 +210,9 @@ class Group:
         rows = self.matrix.tolist()
         if self.structure is SCALAR:
             return [flatten(row[0]) for row in rows]
-        records = [flatten(tuple(row)) for row in rows]
         if self.structure == ROWS:
-            return records
+            return [flatten(_ended(row)) for row in rows]
+        records = [flatten(tuple(row)) for row in rows]
         return [(self.structure, kinds, values) for _, kinds, values in records]
 
     def kind_set(self, path: Path) -> set[str]:
@@ -218,9 +221,11 @@ class Group:
         if self.array is None or place is None or not self.size:
             return set(self.kinds(path)[:1]) if place is None else set(self.kinds(path))
         column = self._column(place)
-        if column.dtype.kind == "b" or (np.isfinite(column).all() and column.all()):
+        if column.dtype.kind == "b":
+            return {"bool"}
+        if np.isfinite(column).all() and column.all():
             return {"float"}
-        return set(_float_kinds(column))
+        return set(_kinds_of(column))
 
     @property
     def shape(self) -> list[tuple[Structure, tuple[str, ...]]]:
@@ -235,12 +240,21 @@ class Group:
         return [entries_of(record) for record in self.records]
 
 
-def _float_kinds(column: Array) -> list[str]:
+def _ended(row: list[Any]) -> tuple[Any, ...]:
+    """Return a row of an array up to its last number: what follows may be there for wider rows."""
+    end = len(row)
+    while end and row[end - 1] != row[end - 1]:
+        end -= 1
+    return tuple(row[:end])
+
+
+def _kinds_of(column: Array) -> list[str]:
+    if column.dtype.kind == "b":
+        return ["bool"] * len(column)
     kinds = np.full(len(column), "float", dtype="<U5")
-    if column.dtype.kind == "f":
-        kinds[np.isnan(column)] = "nan"
-        kinds[np.isposinf(column)], kinds[np.isneginf(column)] = "inf", "-inf"
-        kinds[(column == 0) & np.signbit(column)] = "-0.0"
+    kinds[np.isnan(column)] = "nan"
+    kinds[np.isposinf(column)], kinds[np.isneginf(column)] = "inf", "-inf"
+    kinds[(column == 0) & np.signbit(column)] = "-0.0"
     return kinds.tolist()
 
 
@@ -512,8 +526,11 @@ def _step(rows: npt.NDArray[Any], at: int) -> Floats:
 
 
 def _sum(rows: npt.NDArray[Any], _: Any) -> Floats:
+    if not rows.shape[1]:
+        return np.zeros(len(rows))
+    # One after the other: how numpy's sum rounds depends on how wide and how stored the rows are.
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(np.where(_values(rows), rows, 0.0).sum(axis=1))
+        return np.asarray(np.cumsum(np.where(_values(rows), rows, 0.0), axis=1)[:, -1])
 
 
 def _extreme(rows: npt.NDArray[Any], worst: float) -> Floats:
