@@ -50,6 +50,9 @@ Floats = npt.NDArray[np.float64]
 #: The kind of what is not there, and of a row of an array beyond its end.
 ABSENT = "absent"
 
+#: Kinds of containers that have entries and no order.
+SETS = frozenset({"set", "frozenset", "dict_keys"})
+
 #: A number in a text.
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
@@ -112,6 +115,8 @@ def whole_of(record: Record, prefix: int = 0) -> Hashable:
         return Whole(record)
     if structure[0] == "tuple":
         return entries[prefix:]
+    if structure[0] in SETS:
+        return Whole(record)
     return Whole(((structure[0], None, structure[2][prefix:]), kinds[prefix:], values[prefix:]))
 
 
@@ -231,6 +236,11 @@ class Group:
     def shape(self) -> list[tuple[Structure, tuple[str, ...]]]:
         """Structure and kinds of each output."""
         return [record[:2] for record in self.records]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether what is in these outputs has an order."""
+        return self.structure is None or self.structure[0] not in SETS
 
     @cached_property
     def entries(self) -> list[tuple[Hashable, ...] | None]:
@@ -442,7 +452,7 @@ def _per_value(
 def _length(column: Column, group: Group) -> Floats:
     inner = layout(group.structure).containers.get(column.path)
     if inner is not None and group.structure != ROWS:
-        return np.full(group.size, float(inner[1] - column.prefix))
+        return np.full(group.size, float(inner[1] - column.prefix * group.ordered))
     values = group.values(column.path) if group.array is None else [None] * group.size
     sizes = [len(v) if isinstance(v, (str, bytes)) else math.nan for v in values]
     return np.array(sizes, dtype=np.float64)
@@ -574,12 +584,17 @@ READERS: dict[str, Callable[[Column, Group], Floats]] = {
 
 def _of_entries(
     function: Callable[[tuple[Hashable, ...], Any], Hashable],
+    *,
+    of_sets: bool = False,
 ) -> Callable[[Column, Group], list[Hashable]]:
-    """Return a reader of the entries of a list; None for what is no list."""
+    """Return a reader of the entries of a list, or of a set; None for what is none."""
 
     def read(column: Column, group: Group) -> list[Hashable]:
+        if not (group.ordered or of_sets):
+            return [None] * group.size
+        prefix = column.prefix if group.ordered else 0
         return [
-            None if entries is None else function(entries[column.prefix :], column.at)
+            None if entries is None else function(entries[prefix:], column.at)
             for entries in group.entries
         ]
 
@@ -604,9 +619,9 @@ CATEGORIES: dict[str, Callable[[Column, Group], list[Hashable]]] = {
     "kind": lambda column, group: list(group.kinds(column.path)),
     "first": _of_entries(lambda entries, _: entries[0] if entries else None),
     "last": _of_entries(lambda entries, _: entries[-1] if entries else None),
-    "length": _of_entries(lambda entries, _: len(entries)),
+    "length": _of_entries(lambda entries, _: len(entries), of_sets=True),
     "begins": _of_entries(lambda entries, length: entries[:length]),
-    "finds": _of_entries(lambda entries, entry: entry in entries),
+    "finds": _of_entries(lambda entries, entry: entry in entries, of_sets=True),
     "order": _of_entries(_earlier),
     "value": _texts,
     "template": lambda column, group: [template_of(v) for v in group.values(column.path)],

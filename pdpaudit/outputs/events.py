@@ -400,7 +400,7 @@ def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Memb
     known = list(outputs)
     batch = batch_of_outputs(known)
     lists = [group.entries[0] for group in batch.groups]
-    prefix = shared_prefix(lists)
+    prefix = shared_prefix(lists) if all(group.ordered for group in batch.groups) else 0
     aspects = LIST_ASPECTS if any(lists) else LIST_ASPECTS[-1:]
     for aspect in aspects:
         column = Column(aspect, prefix=prefix)

@@ -155,8 +155,10 @@ def _column(column: Numbered, words: Vocabulary) -> str:
 
 def _membership(event: Membership, words: Vocabulary) -> str:
     column, values = event.column, sorted(event.values, key=repr)
-    after = "" if column.prefix <= 1 else f" after the first {column.prefix}"
     done = words.done
+    # All that a search puts out begins with its seed, which goes without saying.
+    after = "" if column.prefix <= bool(done) else f" after the first {column.prefix}"
+    after = after.removesuffix(" 1")
     match column.aspect:
         case "kind":
             return _kinds(_it(column.path, words), values)

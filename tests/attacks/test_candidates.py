@@ -12,9 +12,7 @@ from pdpaudit.attacks import events
 from pdpaudit.attacks.sweeping import Choice
 from pdpaudit.attacks.vector_events import choose_regions
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.evidence.event import Event
-from pdpaudit.evidence.regions import Range, Score, View
-from pdpaudit.sampling import Draws
+from pdpaudit.outputs import Column, Draws, Membership, Range, Score, flatten, gathered
 
 AIM = Aim(5_000, 0.05)
 LISTS = ("finds", "order")
@@ -26,11 +24,26 @@ def candidates(monkeypatch):
 
     def found(halves, **options):
         monkeypatch.setattr(events, "OTHERS", 10**6)
-        draws = [Draws(Counter(half)) for half in halves]
+        draws = [draws_of(half) for half in halves]
         choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM, **options)
         return [Choice(choice.event, choice.expected), *choice.others]
 
     return found
+
+
+def draws_of(half):
+    """Draws of a table of counts."""
+    return gathered(list(Counter(half).elements()), sum(half.values()))
+
+
+def named(event):
+    """What an event looks at, in short: "first", or "finds" and whom, or a place and what of it."""
+    if not isinstance(event, Membership):
+        return type(event).__name__
+    column = event.column
+    if column.aspect in ("finds", "order", "begins"):
+        return column.aspect, column.at
+    return (column.aspect, *column.path) if column.path else column.aspect
 
 
 def made_up_lists(seed, sizes=(150, 250, 350, 450)):
@@ -64,10 +77,10 @@ def about_vertices(halves, most=48, most_ordered=12):
     for v in [v for v, _ in often.most_common(most)]:
         if often[v] < sum(runs):
             for answer in (True, False):
-                tests[f"finds {v}", answer] = lambda o, v=v, answer=answer: (v in o) == answer
+                tests["finds", v, answer] = lambda o, v=v, answer=answer: (v in o) == answer
     for pair in combinations(sorted(v for v, _ in often.most_common(most_ordered)), 2):
         for v in pair:
-            tests[f"order {pair[0]} {pair[1]}", v] = lambda o, v=v, pair=pair: (
+            tests["order", pair, v] = lambda o, v=v, pair=pair: (
                 [e for e in o if e in pair][:1] == [v]
             )
     for key, holds in tests.items():
@@ -84,19 +97,20 @@ def about_vertices(halves, most=48, most_ordered=12):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("most", "ordered"), [(48, 12), (5, 3), (2, 2)])
 def test_the_best_events_about_vertices_are_found(candidates, monkeypatch, seed, most, ordered):
-    monkeypatch.setattr(events, "MOST_VERTICES", most)
+    monkeypatch.setattr(events, "MOST_ENTRIES", most)
     monkeypatch.setattr(events, "MOST_ORDERED", ordered)
     halves = made_up_lists(seed)
-    choices = [c for c in candidates(halves, thorough=False) if isinstance(c.event, Event)]
+    found = candidates(halves, thorough=False)
+    choices = [c for c in found if isinstance(c.event, Membership)]
     plain = about_vertices(halves, most, ordered)
     for side in ("left", "right"):
-        ours = [c for c in choices if c.event.side == side and c.event.feature.split()[0] in LISTS]
+        ours = [c for c in choices if c.event.side == side and c.event.feature in LISTS]
         assert [c.expected for c in ours] == pytest.approx(
             sorted(plain[side].values(), reverse=True)[:3], abs=1e-12
         )
         for choice in ours:
             (value,) = choice.event.values
-            assert choice.expected == pytest.approx(plain[side][choice.event.feature, value])
+            assert choice.expected == pytest.approx(plain[side][*named(choice.event), value])
             assert choice.event.prefix == 1
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pdpaudit.attacks import events
 from pdpaudit.evidence import lower_bound
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.evidence.regions import Range, View
-from pdpaudit.sampling import Draws
+from pdpaudit.outputs import Column, Range, gathered
 
 quick = settings(max_examples=40, deadline=None)
 
@@ -24,7 +23,10 @@ ALPHA = 0.05
 
 def choose_event(left, right, size=1000):
     """Choose from plain counts: two halves a side."""
-    sides = (tuple(Draws(Counter(half)) for half in side) for side in (left, right))
+    sides = (
+        tuple(gathered(list(Counter(half).elements()), sum(half.values())) for half in side)
+        for side in (left, right)
+    )
     return events.choose_event(*sides, Aim(size, ALPHA))
 
 
@@ -82,9 +84,9 @@ def test_the_whole_output_where_only_that_tells():
 
 
 def test_where_no_entry_ever_is_a_number_there_is_nothing_to_choose():
-    half = Draws(pieces=[np.full((50, 1), np.nan)])
+    half = gathered(np.full((50, 1), np.nan), 50)
     choice = events.choose_event((half, half), (half, half), Aim(1000, ALPHA))
-    assert choice.event == Range("left", 1, None, View("entry"), -np.inf, np.inf)
+    assert choice.event == Range("left", Column("length"), -np.inf, np.inf)
     assert (choice.expected, choice.others) == (0.0, ())
 
 

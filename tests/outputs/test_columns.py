@@ -147,6 +147,19 @@ def test_a_sum_does_not_depend_on_how_rows_are_stored():
     assert read(Column("sum"), [()]) == [0.0]
 
 
+def test_of_a_set_nothing_is_first():
+    """It has entries and no order; what all sets hold is no beginning of theirs."""
+    batch = batch_of_outputs([{3, 4}, frozenset({3, 6}), {3: 1}.keys()])
+    for aspect in ("first", "last"):
+        assert batch.categories(Column(aspect)) == [None] * 3
+    assert batch.categories(Column("begins", at=1)) == [None] * 3
+    assert batch.categories(Column("order", at=(3, 4))) == [None] * 3
+    assert batch.categories(Column("finds", at=4)) == [True, False, False]
+    assert batch.categories(Column("finds", at=3, prefix=1)) == [True] * 3
+    assert batch.categories(Column("length", prefix=1)) == [2, 2, 1]
+    assert batch.categories(Column("output", prefix=1))[0] == Whole(flatten({3, 4}))
+
+
 def test_categories_as_numbers():
     column = Coded(Column("kind"), ("None", "float"))
     np.testing.assert_array_equal(read(column, [None, 0.5, 3]), [0, 1, NAN])

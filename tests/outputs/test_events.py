@@ -562,7 +562,11 @@ def test_names_are_those_of_the_vocabulary():
 
 def test_no_word_of_searches_is_said_of_what_is_none():
     said = {
-        Column("first", prefix=1): ({4, None}, "the first entry is 4 or there is no entry"),
+        Column("first", prefix=1): (
+            {4, None},
+            "the first entry after the first is 4 or there is no entry after the first",
+        ),
+        Column("length", prefix=2): ({2}, "the number of entries after the first 2 is 2"),
         Column("last"): ({"a", "b"}, "the last entry is one of {a, b}"),
         Column("finds", at=5): ({True}, "5 is in the list"),
         Column("length"): ({2}, "the number of entries is 2"),
@@ -660,6 +664,13 @@ def test_cells_are_the_same_compared_or_searched(many):
         ([(1,), "b"], {(1,), "b"}, "first", {None, 1}, 0),
         ([3, 4], {4}, "output", {4}, 0),
         ([True, None], {None}, "output", {Atom("None", None)}, 0),
+        (
+            [frozenset({3, 4}), frozenset({3, 6})],
+            {frozenset({3, 6})},
+            "output",
+            {Whole(flatten(frozenset({3, 6})))},
+            0,
+        ),
     ],
 )
 def test_the_simplest_description_of_a_set(outputs, inside, feature, values, prefix):
