@@ -177,7 +177,10 @@ class Group:
         place = self.paths.get(path)
         if place is None:
             return [None] * self.size
-        return self._leaves[1][place] if self.array is None else self._column(place).tolist()
+        if self.array is None:
+            return self._leaves[1][place]
+        # As in records, where nan, which is not equal to itself, has no value.
+        return [None if value != value else value for value in self._column(place).tolist()]
 
     def numbers(self, path: Path) -> Floats:
         """Return the number that is there in each output, nan where there is none."""

@@ -80,6 +80,9 @@ MOST_BITS = 4096
 
 RAISES = "raises "
 
+#: What the steps of keys that are no texts begin with; texts that do are written as records too.
+MARKS = ("[", "((", "(None, (")
+
 FUNCTIONS: tuple[type, ...] = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
@@ -349,18 +352,17 @@ def _array(output: npt.NDArray[Any]) -> Parts:
     return kind, names, [*sums, digest, *flat[:KEPT].tolist()]
 
 
-def _step(key: Any) -> str | int:
-    """Return a key as a step of a path."""
+def _step(key: Any) -> str:
+    """Return a key as a step of a path: a text as it is, a whole number in brackets."""
+    if type(key) is str and not key.startswith(MARKS):
+        return key
     record = flatten(key)
     structure, kinds, values = record
-    if structure is None and kinds[0] in ("str", "int") and not _is_record(values[0]):
-        return values[0]  # type: ignore[no-any-return]
+    if structure is None and kinds[0] == "str" and not values[0].startswith(MARKS):
+        return str(values[0])
+    if structure is None and kinds[0] == "int" and type(values[0]) is int:
+        return f"[{values[0]}]"
     return repr(record)
-
-
-def _is_record(value: str | int) -> bool:
-    """Return whether a key looks like the record of another, or is a number too wide to write."""
-    return type(value) is str and value.startswith(("((", "(None, (", "0x", "-0x"))
 
 
 def sort_key(record: Record) -> tuple[str, tuple[Any, ...], str]:

@@ -131,6 +131,18 @@ def test_flags_are_read_as_numbers_and_named_as_flags():
         assert [group.kind_set((0,)) for group in batch.groups] == [{"bool"}]
 
 
+def test_what_is_no_number_is_one_category_in_arrays_too():
+    """Nan is not equal to itself."""
+    rows = np.array([[NAN, 1.0], [NAN, INF]])
+    nothing = Atom("nan", None)
+    for draws in (gathered(rows, 2), gathered(list(map(tuple, rows.tolist())), 2)):
+        assert batch_of(draws).categories(Column("value", (0,))) == [nothing, nothing]
+    single = batch_of(gathered(rows[:, 0].copy(), 2))
+    assert (
+        single.categories(Column("value")) == single.categories(Column("output")) == [nothing] * 2
+    )
+
+
 def test_patterns_end_where_digits_do():
     for outputs in ([(1.0,) * 40], [(1.0,) * 33 + (NAN,) * 7]):
         assert read(Column("pattern", at=40), outputs) == [sum(3.0**i for i in range(33))]

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from pdpaudit.contracts import Outputs
+from pdpaudit.network import Network
 from pdpaudit.outputs import (
     Atom,
     Coded,
@@ -295,7 +297,7 @@ def test_so_do_single_numbers(numbers, dtype):
         ("value", 0, (1,), Atom("tuple", None)),
         ("template", 0, "3 of 4.5", "# of #"),
         ("template", 0, 3, None),
-        ("keys", 0, {"a": 1, 3: 2}, ("a", 3)),
+        ("keys", 0, {"a": 1, 3: 2}, ("a", "[3]")),
         ("keys", 0, (1, 2), None),
         ("structure", 0, (1, None), (("tuple", None, (None, None)), ("int", "None"))),
     ],
@@ -558,6 +560,39 @@ def test_names_are_those_of_the_vocabulary():
     assert event_words(absent, words) == "v5 is not found"
     neither = Membership("left", Column("order", at=(5, 7)), frozenset({None}))
     assert event_words(neither, words) == "neither v5 nor v7 is found"
+
+
+def test_keys_that_are_numbers_are_no_places():
+    """Entries of a list are counted from 1, and a dictionary's 7 is 7."""
+    for output, text in {
+        (0.0, 1.5): "entry 2",
+        "dict": 'entry "b", [7]',
+        "text": 'entry "b", "7"',
+    }.items():
+        made = {"dict": {"b": {7: 1.5}}, "text": {"b": {"7": 1.5}}}.get(output, output)
+        (path,) = [p for p, i in layout(flatten(made)[0]).leaves.items() if i == len(made) - 1]
+        event = Range("left", Column("number", path), 1.5, 1.5)
+        assert made in event
+        assert event_words(event, Vocabulary()) == f"{text} is 1.5"
+    keys = Membership("left", Column("keys"), frozenset({batch_keys({"a": 1, 3: 2})}))
+    assert event_words(keys, Vocabulary()) == "the keys of the output is {a, [3]}"
+
+
+def batch_keys(output):
+    return batch_of_outputs([output]).categories(Column("keys"))[0]
+
+
+@given(st.integers())
+def test_whoever_is_not_in_the_network_has_a_number_for_a_name(vertex):
+    """A search that is wrong may put out anybody."""
+    matrix = csr_array(np.zeros((3, 3), dtype=np.int8))
+    network = Network(matrix, np.array([True, False, False]), (0,), names=("Ann", "Bob", "Cy"))
+    event = Membership("left", Column("first"), frozenset({vertex}))
+    words = event_words(event, Vocabulary(name=network.name, done="found"))
+    who = ("Ann", "Bob", "Cy")[vertex] if 0 <= vertex < 3 else None
+    assert words.endswith(" is found first")
+    assert who is None or words.startswith(who)
+    assert who or not words.startswith(("Ann", "Bob", "Cy"))
 
 
 def test_no_word_of_searches_is_said_of_what_is_none():

@@ -119,6 +119,7 @@ DIFFERENT = {
     "members of two enums": (Colour.RED, Colour.BLUE, Taste.RED, "RED"),
     "kinds of bytes": (b"a", bytearray(b"a"), memoryview(b"a"), "a"),
     "keys": ({1: 0}, {True: 0}, {"1": 0}, {1.0: 0}, {None: 0}, {(1,): 0}),
+    "a number and its text as keys": ({7: 0}, {"7": 0}, {"[7]": 0}, {"[7": 0}, {2**5000: 0}),
     "structures of keys": ({(1, 2): 0}, {((1,), 2): 0}, {frozenset({1, 2}): 0}),
     "a key and its text": ({True: 0}, {repr((("bool",), (True,))): 0}, {repr(flatten(True)): 0}),
     "what is behind a key": ({"a": {"b": 1}}, {"a": ("b", 1)}, {"a": 1, "b": 1}, {"b": 1, "a": 1}),
