@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +15,7 @@ from pdpaudit.attacks.candidates import candidates as columns_of
 from pdpaudit.attacks.sweeping import Choice
 from pdpaudit.attacks.vector_events import choose_regions
 from pdpaudit.evidence.aim import Aim
-from pdpaudit.outputs import Column, Membership, Range, Score, gathered
+from pdpaudit.outputs import Column, Membership, Range, Score, Term, gathered
 
 AIM = Aim(5_000, 0.05)
 LISTS = ("finds", "order")
@@ -361,12 +362,25 @@ def test_the_less_simple_must_promise_clearly_more(monkeypatch, promises, best):
     choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM, thorough=False)
     assert (choice.event, choice.expected) == (known[best].event, promises[best])
     rest = [one for one in known if one is not known[best]]
-    assert choice.others == tuple(sorted(rest, key=lambda c: -c.expected)[:14])
+    assert choice.others == tuple(sorted(rest, key=lambda c: -c.expected)[:5])
     # The sample is handed on half by half, with the columns worth a look.
     ((sample, numbers, categories, aim), options) = asked[0]
     assert sample.runs == [2, 3, 4, 5]
     assert (numbers, categories) == ([Column("number", (0,))], [])
     assert (aim, options) == (AIM, {"thorough": False})
+
+
+def test_the_best_others_of_each_kind_are_kept(monkeypatch):
+    """However many scores promise more than the simplest."""
+    term = Term(Column("number"), (), (0.0,))
+    simple = made_up(*np.arange(8) / 100)
+    one = [Choice(replace(c.event, column=Column("sum")), c.expected + 1) for c in simple]
+    scores = [Choice(Score("left", (term,) * n, 0.0), 2.0 + n) for n in range(1, 9)]
+    monkeypatch.setattr(events, "choose_regions", lambda *_, **__: simple + one + scores)
+    draws = [gathered(np.arange(k)[:, None] + 10.0 * k, k) for k in (2, 3, 4, 5)]
+    choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM)
+    assert choice.event == scores[-1].event
+    assert choice.others == (*scores[-2:-7:-1], *one[:2:-1], *simple[:2:-1])
 
 
 def test_by_default_scores_are_learnt_by_regression_too(monkeypatch):
@@ -418,7 +432,14 @@ def columns_seen(*halves):
         (["a", "bc"], [("length",)], [("value",)]),
         (["a 1", "b 2"], [("embedded",)], [("value",), ("template",)]),
         (["1 1", "2 2"], [("embedded",), ("embedded", 1)], [("value",), ("template",)]),
-        ([b"ab", b"ac"], [("byte",), ("byte", 1)], [("value",), ("template",)]),
+        ([b"ab", b"ac"], [], [("value",)]),
+        ([b"a1", b"a2"], [("embedded",)], [("value",), ("template",)]),
+        (
+            [f"{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(101)],
+            [("byte",), ("byte", 1)],
+            [("value",)],
+        ),
+        ([f"{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(100)], [], [("value",)]),
         ([(0.5, None), (0.5,)], [("number", 0), ("length",)], [("kind", 1)]),
         ([(0.5,), [0.5]], [("number", 0)], [("kind",)]),
         (

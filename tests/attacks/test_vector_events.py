@@ -244,29 +244,29 @@ KINDS = [Coded(Column("kind", (j,)), ("None", "float")) for j in range(2)]
     [
         (1, [], 0, True, [("entry", 8)]),
         (1, [], 0, False, [("entry", 8)]),
-        (2, [], 0, True, [("entry", 8), ("cells", 8), ("ramps", 24), ("crossed", 0)]),
-        (2, [], 0, False, [("entry", 4)]),
-        (1, [], 1, True, [("entry", 8), ("cells", 8), ("ramps", 24), ("crossed", 0)]),
-        (1, [], 1, False, [("entry", 4)]),
+        (2, [], 0, True, [("entry", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 2]),
+        (2, [], 0, False, [("entry", 4), *[("crossed", 0)] * 2]),
+        (1, [], 1, True, [("entry", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 2]),
+        (1, [], 1, False, [("entry", 4), *[("crossed", 0)] * 2]),
         (
             2,
             STEPS,
             1,
             True,
-            [("entry", 8), ("step", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 3],
+            [("entry", 8), ("step", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 2],
         ),
-        (2, STEPS, 0, False, [("entry", 4), ("step", 4)]),
+        (2, STEPS, 0, False, [("entry", 4), ("step", 4), *[("crossed", 0)] * 2]),
     ],
 )
-def test_scores_are_learnt_from_what_there_is(simple, more, coded, thorough, expected):
+def test_scores_are_learnt_from_what_there_is(monkeypatch, simple, more, coded, thorough, expected):
     class Table:
-        def pooled(self, column):
-            return np.arange(9.0)
+        pass
 
     table = Table()
     table.simple, table.coded = ENTRIES[:simple], KINDS[:coded]
     table.ordered = [*table.simple, *more]
     table.columns = [*table.ordered, *table.coded]
+    monkeypatch.setattr(module, "_pairs", lambda _: ["one pair", "another"])
     kinds = module._kinds(table, thorough)
     assert [(name, cells) for name, _, cells in kinds] == expected
     looked = {name: columns for name, columns, _ in kinds}
@@ -274,24 +274,61 @@ def test_scores_are_learnt_from_what_there_is(simple, more, coded, thorough, exp
     stepped = [*table.simple[:1], *more, *table.coded]
     assert looked.get("step", stepped) == stepped
     assert looked.get("cells", table.columns) == looked.get("ramps", table.columns) == table.columns
+    assert looked.get("crossed", ["another"]) == ["another"]
 
 
-def test_pairs_are_cut_into_a_few_ranges():
+def far_apart(pair, left, right):
+    """How far two tables of cells are from each other: 0 for equal ones, 2 for disjoint ones."""
+    sides = [
+        np.concatenate([batch_of(gathered(h, len(h))).read(pair) for h in side])
+        for side in (left, right)
+    ]
+    shares = [{c: float(np.mean(side == c)) for c in np.concatenate(sides)} for side in sides]
+    p, q = (np.array([share[c] for c in sorted(shares[0])]) for share in shares)
+    return float(((p - q) ** 2 / (p + q)).sum())
+
+
+def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges():
+    """Two of the six that four columns have."""
     rng = np.random.default_rng(9)
-    rows = [list(map(tuple, rng.normal(size=(40, 2)).tolist())) for _ in range(4)]
-    kinds = Coded(Column("kind", (2,)), tuple("abc"))
-    table = table_of(rows[:2], rows[2:], ENTRIES[:2], [kinds])
-    pairs = module._pairs(table)
-    assert [pair.columns for pair in pairs] == list(combinations([kinds, *ENTRIES[:2]], 2))
-    numbers = np.sort(np.concatenate([np.array(half)[:, 0] for half in rows]))
-    quarters = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
-    assert pairs[0].edges == ((0.5, 1.5), tuple(quarters))
-    assert len(module._pairs(table_of(rows[:2], rows[2:], [ENTRIES[0]] * 9))) == 6 * 5 / 2
-    long = Coded(Column("kind", (2,)), tuple("abcdefghijkl"))
-    found = module._pairs(table_of(rows[:2], rows[2:], ENTRIES[:1], [long]))
-    assert found[0].edges[0] == tuple(i + 0.5 for i in range(7))
-    nothing = module._pairs(table_of(rows[:2], rows[2:], [ENTRIES[0], ENTRIES[2]]))
-    assert nothing[0].edges[1] == ()
+    sides = []
+    for shift in (0.0, 0.8):
+        rows = rng.normal(size=(2, 400, 3))
+        rows[:, :, 2] += shift * np.sign(rows[:, :, 0])
+        words = rng.choice(list("abc"), size=(2, 400))
+        sides.append(
+            [
+                [(*row, word) for row, word in zip(half.tolist(), some.tolist(), strict=True)]
+                for half, some in zip(rows, words, strict=True)
+            ]
+        )
+    word = Coded(Column("value", (3,)), tuple("abc"))
+    table = table_of(*sides, ENTRIES, [word])
+    numbers = [np.sort([row[j] for side in sides for half in side for row in half]) for j in (0, 2)]
+    cuts = [
+        tuple(np.quantile(n, [0.05, 0.25, 0.5, 0.75, 0.95], method="nearest").tolist())
+        for n in numbers
+    ]
+    edges = {column: module._ranges(table, column) for column in (word, *ENTRIES)}
+    assert (edges[word], edges[ENTRIES[0]], edges[ENTRIES[2]]) == ((0.5, 1.5), *cuts)
+    every = [
+        Crossed(pair, tuple(edges[column] for column in pair))
+        for pair in combinations([word, *ENTRIES], 2)
+    ]
+    found = module._pairs(table)
+    assert found == sorted(every, key=lambda pair: -far_apart(pair, *sides))[:2]
+    assert found[0].columns == (ENTRIES[0], ENTRIES[2])
+
+
+def test_what_pairs_are_cut_at_where_there_is_much_or_nothing():
+    rows = [[(1.0, 2.0)] * 9] * 2
+    many = Coded(Column("value", (3,)), tuple("abcdefghijkl"))
+    table = table_of(rows, rows, [ENTRIES[0], ENTRIES[2]], [many])
+    assert module._ranges(table, many) == tuple(i + 0.5 for i in range(7))
+    # Such a number is in none of the runs, or too rare to be among those that are read.
+    assert module._ranges(table, ENTRIES[2]) == ()
+    assert len(module._pairs(table)) == 2
+    assert len(module._pairs(table_of(rows, rows, [ENTRIES[0]] * 30))) == 2
 
 
 def test_cells_are_between_quantiles_and_common_numbers_stand_for_themselves():
@@ -733,17 +770,17 @@ def test_of_everything_the_best_of_each_kind():
     left, right = two_sides(3)
     sample = sample_of(left, right)
     found = choose_regions(sample, ENTRIES, [], CAREFUL)
-    # Three thresholds of each score, of entries, steps, cells, ramps and of three pairs.
-    assert [type(one.event) for one in found] == [Range] * 6 + [Score] * (3 * 4 + 3 * 3)
+    # Three thresholds of each score, of entries, steps, cells, ramps and of two pairs.
+    assert [type(one.event) for one in found] == [Range] * 6 + [Score] * (3 * 4 + 3 * 2)
     aim = replace(CAREFUL, caution=CAREFUL.caution + 1.0)
     for i, kind in enumerate((("entry", 8), ("step", 8), ("cells", 8), ("ramps", 24))):
         some = [one.expected for one in found[6 + 3 * i : 9 + 3 * i]]
         kind = kind_of(*kind, left, right)
         assert some == pytest.approx([one[0] for one in by_hand(left, right, kind, aim)[0]])
     crossed = [one.event.terms[0].column for one in found[18:]]
-    assert [column.columns for column in crossed[::3]] == list(combinations(ENTRIES, 2))
+    assert crossed[::3] == module._pairs(table_of(left, right, ENTRIES))
     hasty = choose_regions(sample, ENTRIES, [], CAREFUL, thorough=False)
-    assert [type(one.event) for one in hasty] == [Range] * 6 + [Score] * 6
+    assert [type(one.event) for one in hasty] == [Range] * 6 + [Score] * (3 * 2 + 3 * 2)
 
 
 def test_no_more_is_learnt_from_than_is_said(monkeypatch):

@@ -520,7 +520,7 @@ def test_lists_are_read_as_where_their_entries_stand():
         (Column("length"), "the length of the list is 2"),
         (Column("length", ("a",)), 'the length of entry "a" is 2'),
         (Column("embedded", ("a",), 1), 'number 2 in entry "a" is 2'),
-        (Column("byte", (), 0), "byte 1 of the output is 2"),
+        (Column("byte", (), 0), "the code of character 1 of the output is 2"),
         (Column("place", at=5), "the place of 5 in the list is 2"),
         (Column("step", at=2), "entry 3 less the one before is 2"),
         (Column("sum"), "the sum of the values is 2"),
