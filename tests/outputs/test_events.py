@@ -211,6 +211,9 @@ def float_rows_and_numbers(draw):
             ]
         )
     )
+    if column.aspect in ("output", "structure"):
+        # A row of an array ends at its last number: what follows may be there for wider rows.
+        rows = [(*row[:-1], 0.5 if math.isnan(row[-1]) else row[-1]) for row in rows]
     if column.aspect in READERS:
         ends = cuts(draw, column, rows) or (-INF,)
         return rows, Range("left", column, ends[0], ends[-1])
