@@ -121,9 +121,14 @@ class Sample:
         return sum(self.runs) / max(sum(batch.size for batch in self.batches), 1)
 
     @cached_property
+    def ordered(self) -> bool:
+        """Whether no output is a set."""
+        return all(group.ordered for batch in self.batches for group in batch.groups)
+
+    @cached_property
     def prefix(self) -> int:
         """How many leading entries all lists share."""
-        return shared_prefix(self.lists or [])
+        return shared_prefix(self.lists or []) if self.ordered else 0
 
 
 def _is_name(entry: Hashable) -> bool:

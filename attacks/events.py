@@ -196,7 +196,7 @@ def _by_lists(sample: Sample, aim: Aim) -> list[Choice]:
             masks += [present, ~present]
     ordered = [entry for entry in entries if entry in _most(times, MOST_ORDERED)]
     filled = np.where(np.isnan(places), np.inf, places)
-    for one, other in combinations(ordered, 2):
+    for one, other in combinations(ordered if sample.ordered else (), 2):
         first, second = filled[:, entries.index(one)], filled[:, entries.index(other)]
         column = Column("order", at=(one, other), prefix=sample.prefix)
         events += [(column, one), (column, other)]

@@ -115,7 +115,8 @@ def choose_regions(
     table = _Table(sample, numbers, _coded(sample, categories))
     many, some = (replace(aim, caution=aim.caution + more) for more in (MANY, SOME))
     found = _best_ranges(table, many)
-    for kind in _kinds(table, thorough):
+    # A score learnt on one half is judged on the other.
+    for kind in _kinds(table, thorough) if all(sample.runs) else ():
         found += _best_scores(table, kind, some)
     return found
 

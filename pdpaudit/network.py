@@ -324,7 +324,9 @@ class Network:
 
     def name(self, vertex: int) -> str:
         """Return what the user calls ``vertex``."""
-        return str(vertex) if self.names is None else self.names[vertex]
+        if self.names is None or not 0 <= vertex < len(self.names):
+            return str(vertex)
+        return self.names[vertex]
 
     def neighbours(self, vertex: int) -> npt.NDArray[np.int32]:
         """Return the neighbours of ``vertex``, ascending; O(degree)."""

@@ -50,6 +50,9 @@ Floats = npt.NDArray[np.float64]
 #: The kind of what is not there, and of a row of an array beyond its end.
 ABSENT = "absent"
 
+#: Kinds of containers that have entries and no order.
+SETS = frozenset({"set", "frozenset", "dict_keys"})
+
 #: A number in a text.
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
@@ -74,7 +77,8 @@ class Whole:
 
 def atom_of(kind: str, value: Hashable) -> Hashable:
     """Return an entry as a category: whole numbers and texts stand for themselves."""
-    return value if kind in ("int", "str") and type(value) in (int, str) else Atom(kind, value)
+    plain = type(value) is int if kind == "int" else kind == "str"
+    return value if plain else Atom(kind, value)
 
 
 def entries_of(record: Record) -> tuple[Hashable, ...] | None:
@@ -92,7 +96,7 @@ def entries_of(record: Record) -> tuple[Hashable, ...] | None:
         return None
     if kinds and {"float"}.issuperset(kinds):  # numbers, and no list of anything
         return None
-    return values if {"int"}.issuperset(kinds) else tuple(map(atom_of, kinds, values))
+    return values if {int}.issuperset(map(type, values)) else tuple(map(atom_of, kinds, values))
 
 
 def whole_of(record: Record, prefix: int = 0) -> Hashable:
@@ -107,9 +111,13 @@ def whole_of(record: Record, prefix: int = 0) -> Hashable:
     if structure is None:
         return atom_of(kinds[0], values[0])
     entries = entries_of(record)
-    if entries is not None and (structure[0] == "tuple" or prefix):
+    if entries is None:
+        return Whole(record)
+    if structure[0] == "tuple":
         return entries[prefix:]
-    return Whole(record)
+    if structure[0] in SETS:
+        return Whole(record)
+    return Whole(((structure[0], None, structure[2][prefix:]), kinds[prefix:], values[prefix:]))
 
 
 class Group:
@@ -162,14 +170,17 @@ class Group:
             return [absent if inner is None else inner[0]] * self.size
         if self.array is None:
             return self._leaves[0][place]
-        return _float_kinds(self._column(place))
+        return _kinds_of(self._column(place))
 
     def values(self, path: Path) -> Sequence[Any]:
         """Return what is there in each output, None where nothing is."""
         place = self.paths.get(path)
         if place is None:
             return [None] * self.size
-        return self._leaves[1][place] if self.array is None else self._column(place).tolist()
+        if self.array is None:
+            return self._leaves[1][place]
+        # As in records, where nan, which is not equal to itself, has no value.
+        return [None if value != value else value for value in self._column(place).tolist()]
 
     def numbers(self, path: Path) -> Floats:
         """Return the number that is there in each output, nan where there is none."""
@@ -207,9 +218,9 @@ class Group:
         rows = self.matrix.tolist()
         if self.structure is SCALAR:
             return [flatten(row[0]) for row in rows]
-        records = [flatten(tuple(row)) for row in rows]
         if self.structure == ROWS:
-            return records
+            return [flatten(_ended(row)) for row in rows]
+        records = [flatten(tuple(row)) for row in rows]
         return [(self.structure, kinds, values) for _, kinds, values in records]
 
     def kind_set(self, path: Path) -> set[str]:
@@ -218,14 +229,21 @@ class Group:
         if self.array is None or place is None or not self.size:
             return set(self.kinds(path)[:1]) if place is None else set(self.kinds(path))
         column = self._column(place)
-        if column.dtype.kind == "b" or (np.isfinite(column).all() and column.all()):
+        if column.dtype.kind == "b":
+            return {"bool"}
+        if np.isfinite(column).all() and column.all():
             return {"float"}
-        return set(_float_kinds(column))
+        return set(_kinds_of(column))
 
     @property
     def shape(self) -> list[tuple[Structure, tuple[str, ...]]]:
         """Structure and kinds of each output."""
         return [record[:2] for record in self.records]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether what is in these outputs has an order."""
+        return self.structure is None or self.structure[0] not in SETS
 
     @cached_property
     def entries(self) -> list[tuple[Hashable, ...] | None]:
@@ -235,12 +253,21 @@ class Group:
         return [entries_of(record) for record in self.records]
 
 
-def _float_kinds(column: Array) -> list[str]:
+def _ended(row: list[Any]) -> tuple[Any, ...]:
+    """Return a row of an array up to its last number: what follows may be there for wider rows."""
+    end = len(row)
+    while end and row[end - 1] != row[end - 1]:
+        end -= 1
+    return tuple(row[:end])
+
+
+def _kinds_of(column: Array) -> list[str]:
+    if column.dtype.kind == "b":
+        return ["bool"] * len(column)
     kinds = np.full(len(column), "float", dtype="<U5")
-    if column.dtype.kind == "f":
-        kinds[np.isnan(column)] = "nan"
-        kinds[np.isposinf(column)], kinds[np.isneginf(column)] = "inf", "-inf"
-        kinds[(column == 0) & np.signbit(column)] = "-0.0"
+    kinds[np.isnan(column)] = "nan"
+    kinds[np.isposinf(column)], kinds[np.isneginf(column)] = "inf", "-inf"
+    kinds[(column == 0) & np.signbit(column)] = "-0.0"
     return kinds.tolist()
 
 
@@ -428,7 +455,7 @@ def _per_value(
 def _length(column: Column, group: Group) -> Floats:
     inner = layout(group.structure).containers.get(column.path)
     if inner is not None and group.structure != ROWS:
-        return np.full(group.size, float(inner[1] - column.prefix))
+        return np.full(group.size, float(inner[1] - column.prefix * group.ordered))
     values = group.values(column.path) if group.array is None else [None] * group.size
     sizes = [len(v) if isinstance(v, (str, bytes)) else math.nan for v in values]
     return np.array(sizes, dtype=np.float64)
@@ -512,8 +539,11 @@ def _step(rows: npt.NDArray[Any], at: int) -> Floats:
 
 
 def _sum(rows: npt.NDArray[Any], _: Any) -> Floats:
+    if not rows.shape[1]:
+        return np.zeros(len(rows))
+    # One after the other: how numpy's sum rounds depends on how wide and how stored the rows are.
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(np.where(_values(rows), rows, 0.0).sum(axis=1))
+        return np.asarray(np.cumsum(np.where(_values(rows), rows, 0.0), axis=1)[:, -1])
 
 
 def _extreme(rows: npt.NDArray[Any], worst: float) -> Floats:
@@ -557,12 +587,17 @@ READERS: dict[str, Callable[[Column, Group], Floats]] = {
 
 def _of_entries(
     function: Callable[[tuple[Hashable, ...], Any], Hashable],
+    *,
+    of_sets: bool = False,
 ) -> Callable[[Column, Group], list[Hashable]]:
-    """Return a reader of the entries of a list; None for what is no list."""
+    """Return a reader of the entries of a list, or of a set; None for what is none."""
 
     def read(column: Column, group: Group) -> list[Hashable]:
+        if not (group.ordered or of_sets):
+            return [None] * group.size
+        prefix = column.prefix if group.ordered else 0
         return [
-            None if entries is None else function(entries[column.prefix :], column.at)
+            None if entries is None else function(entries[prefix:], column.at)
             for entries in group.entries
         ]
 
@@ -587,9 +622,9 @@ CATEGORIES: dict[str, Callable[[Column, Group], list[Hashable]]] = {
     "kind": lambda column, group: list(group.kinds(column.path)),
     "first": _of_entries(lambda entries, _: entries[0] if entries else None),
     "last": _of_entries(lambda entries, _: entries[-1] if entries else None),
-    "length": _of_entries(lambda entries, _: len(entries)),
+    "length": _of_entries(lambda entries, _: len(entries), of_sets=True),
     "begins": _of_entries(lambda entries, length: entries[:length]),
-    "finds": _of_entries(lambda entries, entry: entry in entries),
+    "finds": _of_entries(lambda entries, entry: entry in entries, of_sets=True),
     "order": _of_entries(_earlier),
     "value": _texts,
     "template": lambda column, group: [template_of(v) for v in group.values(column.path)],

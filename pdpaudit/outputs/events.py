@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -43,6 +44,9 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 Side = Literal["left", "right"]
+
+#: What no UTF-8 can hold, and two of which JSON reads back as one character.
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Up to so many edges each is compared with.
 FEW_EDGES = 32
@@ -107,7 +111,7 @@ class Membership(_Event):
         """Return the JSON form; values in a stable order."""
         return {
             "feature": self.column.aspect,
-            "path": list(self.column.path),
+            "path": value_json(self.column.path),
             "at": value_json(self.column.at),
             "values": sorted((value_json(value) for value in self.values), key=repr),
             "side": self.side,
@@ -260,9 +264,9 @@ class Score(_Event):
         terms = [
             {
                 "column": column_json(term.column),
-                "edges": list(term.edges),
+                "edges": value_json(term.edges),
                 "weights": list(term.weights),
-                "atoms": [list(atom) for atom in term.atoms],
+                "atoms": value_json(term.atoms),
                 "missing": term.missing,
             }
             for term in self.terms
@@ -271,6 +275,10 @@ class Score(_Event):
 
 
 Event: TypeAlias = Membership | Range | Score
+
+
+def _floats(body: Any) -> tuple[float, ...]:
+    return tuple(float(value_from_json(value)) for value in body)
 
 
 def complexity(event: Event) -> int:
@@ -357,9 +365,9 @@ def event_from_json(body: Mapping[str, Any]) -> Event:
     terms = tuple(
         Term(
             column_from_json(term["column"]),
-            tuple(map(float, term["edges"])),
+            _floats(term["edges"]),
             tuple(map(float, term["weights"])),
-            tuple((float(value), float(weight)) for value, weight in term["atoms"]),
+            tuple((value, weight) for value, weight in map(_floats, term["atoms"])),
             float(term["missing"]),
         )
         for term in body["terms"]
@@ -392,7 +400,7 @@ def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Memb
     known = list(outputs)
     batch = batch_of_outputs(known)
     lists = [group.entries[0] for group in batch.groups]
-    prefix = shared_prefix(lists)
+    prefix = shared_prefix(lists) if all(group.ordered for group in batch.groups) else 0
     aspects = LIST_ASPECTS if any(lists) else LIST_ASPECTS[-1:]
     for aspect in aspects:
         column = Column(aspect, prefix=prefix)
@@ -431,11 +439,20 @@ def _membership(body: Mapping[str, Any], side: Side) -> Membership:
     if rest:  # "order 5 7": the form before had the vertices in the name
         vertices = tuple(map(int, rest))
         at = vertices if kind == "order" else vertices[0]
-    column = Column(kind, tuple(body.get("path", ())), at, int(body["prefix"]))
+    column = Column(kind, value_from_json(body.get("path", [])), at, int(body["prefix"]))
     values = frozenset(map(value_from_json, body["values"]))
-    if "path" not in body and kind == "output":
-        values = frozenset(whole_of(flatten(value)) for value in values)
+    if "path" not in body and kind in ("output", "first", "last", "begins"):
+        values = frozenset(_category(value, kind) for value in values)
     return Membership(side, column, values)
+
+
+def _category(value: Any, kind: str) -> Hashable:
+    """Return the category of a value of the form before, where None was also what is no entry."""
+    if value is None and kind != "output":
+        return None
+    if isinstance(value, str) and value.startswith("error "):
+        return Atom(f"raises {value.removeprefix('error ')}", None)
+    return whole_of(flatten(value))
 
 
 def column_json(column: Numbered) -> dict[str, Any]:
@@ -446,9 +463,9 @@ def column_json(column: Numbered) -> dict[str, Any]:
     if isinstance(column, Crossed):
         return {
             "crossed": [column_json(one) for one in column.columns],
-            "edges": [list(edges) for edges in column.edges],
+            "edges": value_json(column.edges),
         }
-    body: dict[str, Any] = {"aspect": column.aspect, "path": list(column.path)}
+    body: dict[str, Any] = {"aspect": column.aspect, "path": value_json(column.path)}
     return {**body, "at": value_json(column.at), "prefix": column.prefix}
 
 
@@ -467,14 +484,14 @@ def column_from_json(body: Mapping[str, Any]) -> Numbered:
         return Coded(inner, tuple(map(value_from_json, body["values"])))
     if "crossed" in body:
         first, second = map(column_from_json, body["crossed"])
-        one, other = (tuple(map(float, edges)) for edges in body["edges"])
+        one, other = map(_floats, body["edges"])
         if isinstance(first, Crossed) or isinstance(second, Crossed):
             raise KeyError("crossed")
         return Crossed((first, second), (one, other))
     if body["aspect"] not in READERS and body["aspect"] not in CATEGORIES:
         raise KeyError(str(body["aspect"]))
     at = value_from_json(body["at"])
-    return Column(body["aspect"], tuple(body["path"]), at, int(body["prefix"]))
+    return Column(body["aspect"], value_from_json(body["path"]), at, int(body["prefix"]))
 
 
 def value_json(value: Any) -> Any:
@@ -487,6 +504,8 @@ def value_json(value: Any) -> Any:
         return {"record": value_json(value.record)}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
+    if isinstance(value, str) and not value.isascii() and SURROGATE.search(value):
+        return {"text": value.encode("utf-8", "surrogatepass").hex()}
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": str(value)}
     return value
@@ -503,6 +522,8 @@ def value_from_json(body: Any) -> Any:
             return Whole(value_from_json(body["record"]))
         if "float" in body:
             return float(body["float"])
+        if "text" in body:
+            return bytes.fromhex(body["text"]).decode("utf-8", "surrogatepass")
         if "frozenset" in body:  # of the form before
             return frozenset(map(value_from_json, body["frozenset"]))
         return bytes.fromhex(body["bytes"])

@@ -17,7 +17,7 @@ import math
 import numbers
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import count, islice
 from typing import Any, TypeAlias
@@ -62,6 +62,12 @@ WIDE = 2**53
 #: Kinds whose values are float64 numbers already, or convert to one exactly.
 NUMERIC = frozenset({"float", "-0.0", "inf", "-inf", "int", "bool"})
 
+#: Kinds that say how a value is read, so that no other type may have their names.
+OURS = NUMERIC | {
+    "nan", "None", "str", "bytes", "absent",
+    "Decimal", "Fraction", "longdouble", "date", "datetime", "timedelta",
+}  # fmt: skip
+
 #: Deeper nesting, more leaves or longer iterators than these are refused; arrays beyond the last
 #: are summarised.
 MOST_DEEP, MOST_LEAVES, MOST_ENTRIES = 60, 200_000, 4096
@@ -73,6 +79,9 @@ KEPT = 64
 MOST_BITS = 4096
 
 RAISES = "raises "
+
+#: What the steps of keys that are no texts begin with; texts that do are written as records too.
+MARKS = ("[", "((", "(None, (")
 
 FUNCTIONS: tuple[type, ...] = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -206,7 +215,8 @@ def _leaf(value: Any) -> tuple[str, Any] | None:
     if known is not None:
         return known(value)
     if isinstance(value, enum.Enum):
-        return (type(value).__name__, str(value.name))
+        kind = type(value).__name__
+        return (f"enum {kind}" if kind in OURS else kind, str(value.name))
     if isinstance(value, np.generic):
         return _numpy_scalar(value)
     # A subclass may do what it likes with hash and comparison: its plain value is kept.
@@ -221,7 +231,7 @@ def _leaf(value: Any) -> tuple[str, Any] | None:
     if isinstance(value, decimal.Decimal):
         return ("Decimal", str(value))
     if isinstance(value, fractions.Fraction):
-        return ("Fraction", str(value))
+        return ("Fraction", _ratio(value.numerator, value.denominator))
     if isinstance(value, (datetime.date, datetime.time)):
         return (type(value).__name__, value.isoformat())
     if isinstance(value, datetime.timedelta):
@@ -236,7 +246,7 @@ def _numpy_scalar(value: Any) -> tuple[str, Any] | None:
         if not np.isfinite(value) or value == np.longdouble(float(value)):
             kind, plain = _float(float(value))
             return (kind, plain)
-        return ("longdouble", "/".join(map(str, value.as_integer_ratio())))
+        return ("longdouble", _ratio(*value.as_integer_ratio()))
     if isinstance(value, np.void):
         return None if value.dtype.names else ("bytes", value.tobytes())
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -244,6 +254,13 @@ def _numpy_scalar(value: Any) -> tuple[str, Any] | None:
     if isinstance(value, np.complexfloating):
         return None
     return _leaf(value.item())
+
+
+def _ratio(numerator: int, denominator: int) -> str:
+    # Python writes no more than some thousand decimal digits.
+    wide = max(numerator.bit_length(), denominator.bit_length()) > MOST_BITS
+    top, bottom = (hex(part) if wide else str(part) for part in (numerator, denominator))
+    return top if denominator == 1 else f"{top}/{bottom}"
 
 
 Parts: TypeAlias = tuple[str, tuple[Any, ...] | None, Any]
@@ -255,13 +272,13 @@ def _parts(output: Any) -> Parts:
     if kind is tuple or kind is list or isinstance(output, deque):
         return kind.__name__, None, output
     if isinstance(output, Mapping):
-        return kind.__name__, tuple(map(_step, output)), output.values()
+        return kind.__name__, tuple(map(_step, output)), list(output.values())
     if isinstance(output, Set):
         return kind.__name__, None, sorted(output, key=lambda item: sort_key(flatten(item)))
     if isinstance(output, np.ndarray):
         return _array(output)
     if isinstance(output, numbers.Complex):  # real numbers are leaves
-        return "complex", ("real", "imag"), (float(output.real), float(output.imag))
+        return "complex", ("real", "imag"), (output.real, output.imag)
     if isinstance(output, tuple):
         fields = getattr(output, "_fields", None)
         return kind.__name__, None if fields is None else tuple(fields), tuple(output)
@@ -298,11 +315,24 @@ def _object(output: Any) -> Parts:
         return kind.__name__, ("shape", "entries"), (tuple(ends.shape), sorted(rows))
     if library == "networkx" and hasattr(output, "edges"):
         return kind.__name__, ("nodes", "edges"), (set(output.nodes), set(output.edges))
-    if hasattr(output, "__dict__"):
-        names = tuple(vars(output))
-    else:
-        names = tuple(name for name in getattr(kind, "__slots__", ()) if hasattr(output, name))
-    return kind.__name__, names, [getattr(output, name) for name in names]
+    if hasattr(output, "__array__"):
+        return kind.__name__, None, [np.asarray(output)]
+    names = _attributes(output)
+    if names:
+        return kind.__name__, names, [getattr(output, name) for name in names]
+    if isinstance(output, Iterable):
+        return kind.__name__, None, list(islice(output, MOST_LEAVES + 1))
+    shown: Any = kind.__repr__
+    return kind.__name__, None, [] if shown is object.__repr__ else [repr(output)]
+
+
+def _attributes(output: Any) -> tuple[str, ...]:
+    """Return the names of what an object holds, in slots of its classes or in a dictionary."""
+    slots = [cls.__dict__.get("__slots__", ()) for cls in reversed(type(output).__mro__)]
+    each = [name for some in slots for name in ([some] if isinstance(some, str) else some)]
+    known = [name for name in each if name not in ("__dict__", "__weakref__")]
+    names = [name for name in known if hasattr(output, name)]
+    return tuple(dict.fromkeys([*names, *getattr(output, "__dict__", ())]))
 
 
 def _array(output: npt.NDArray[Any]) -> Parts:
@@ -310,22 +340,29 @@ def _array(output: npt.NDArray[Any]) -> Parts:
     if output.dtype.kind == "M" or output.dtype.kind == "m":
         output = output.astype(np.int64)
     flat = output.ravel()
-    if flat.size <= MOST_ENTRIES:
-        # An array of long doubles has to keep them; a list would not.
-        return kind, None, list(flat) if output.dtype.char in "gG" else flat.tolist()
+    if output.dtype.char in "gG":  # a list would not keep all digits, and their bytes have gaps
+        return kind, None, flat[: MOST_LEAVES + 1]
+    if flat.size <= MOST_ENTRIES or output.dtype.kind in "OV":
+        return kind, None, flat[: MOST_LEAVES + 1].tolist()
     values = flat if flat.dtype.kind in "biuf" else np.arange(0.0)
     digest = hashlib.sha256(np.ascontiguousarray(output).tobytes()).hexdigest()
-    sums = [float(f(values)) if values.size else 0.0 for f in (np.sum, np.min, np.max, np.std)]
+    with np.errstate(all="ignore"):
+        sums = [float(f(values)) if values.size else 0.0 for f in (np.sum, np.min, np.max, np.std)]
     names = ("sum", "least", "greatest", "spread", "digest", *range(KEPT))
     return kind, names, [*sums, digest, *flat[:KEPT].tolist()]
 
 
-def _step(key: Any) -> str | int:
-    """Return a key as a step of a path."""
-    if type(key) is str or type(key) is int:
+def _step(key: Any) -> str:
+    """Return a key as a step of a path: a text as it is, a whole number in brackets."""
+    if type(key) is str and not key.startswith(MARKS):
         return key
-    structure, kinds, values = flatten(key)
-    return str(values[0]) if structure is None and kinds[0] == "str" else repr((kinds, values))
+    record = flatten(key)
+    structure, kinds, values = record
+    if structure is None and kinds[0] == "str" and not values[0].startswith(MARKS):
+        return str(values[0])
+    if structure is None and kinds[0] == "int" and type(values[0]) is int:
+        return f"[{values[0]}]"
+    return repr(record)
 
 
 def sort_key(record: Record) -> tuple[str, tuple[Any, ...], str]:
@@ -394,17 +431,16 @@ def number_of(kind: str, value: Any) -> float:
     if kind in NUMERIC:
         if type(value) is str:
             return -math.inf if value.startswith("-") else math.inf
-        try:
-            return float(value)
-        except OverflowError:
-            return math.copysign(math.inf, value)
+        return _near(value)
     exact = _exact(kind, value)
-    if exact is None:
-        return math.nan
+    return math.nan if exact is None else _near(exact)
+
+
+def _near(number: float | fractions.Fraction) -> float:
     try:
-        return float(exact)
+        return float(number)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if number > 0 else -math.inf
 
 
 def rest_of(kind: str, value: Any) -> float:
@@ -422,7 +458,8 @@ def rest_of(kind: str, value: Any) -> float:
         return math.nan
     near = number_of(kind, value)
     if math.isinf(near):  # a logarithm is as good an order as any
-        return math.copysign(math.log2(abs(exact.numerator)), exact)
+        size = math.log2(abs(exact.numerator)) - math.log2(exact.denominator)
+        return math.copysign(size, near)
     return float(exact - fractions.Fraction(near))
 
 
@@ -433,7 +470,9 @@ def _exact(kind: str, value: Any) -> fractions.Fraction | None:
         try:
             if kind == "Decimal" and abs(decimal.Decimal(value).adjusted()) > MOST_BITS:
                 return None
-            return fractions.Fraction(value)
+            if kind == "Decimal":
+                return fractions.Fraction(value)
+            return fractions.Fraction(*(int(part, 0) for part in value.split("/")))
         except (ValueError, ArithmeticError):
             return None
     if kind in ("date", "datetime", "timedelta"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Whole
 from pdpaudit.outputs.events import Event, Membership, Score
-from pdpaudit.outputs.records import NUMERIC, Path
+from pdpaudit.outputs.records import MARKS, NUMERIC, Path
 
 __all__ = ["Vocabulary", "event_words", "list_names", "shown"]
 
@@ -128,9 +128,14 @@ def _it(path: Path, words: Vocabulary) -> str:
     """Return what is at a path; entries are counted from 1."""
     if not path:
         return words.number
-    steps = [f'"{step}"' if isinstance(step, str) else str(step + 1) for step in path]
-    text = f"entry {', '.join(steps)}"
+    text = f"entry {', '.join(map(_step, path))}"
     return text if text.isprintable() else ascii(text)
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return str(step + 1)
+    return step if step.startswith(MARKS) else f'"{step}"'
 
 
 def _column(column: Numbered, words: Vocabulary) -> str:
@@ -155,8 +160,10 @@ def _column(column: Numbered, words: Vocabulary) -> str:
 
 def _membership(event: Membership, words: Vocabulary) -> str:
     column, values = event.column, sorted(event.values, key=repr)
-    after = "" if column.prefix <= 1 else f" after the first {column.prefix}"
     done = words.done
+    # All that a search puts out begins with its seed, which goes without saying.
+    after = "" if column.prefix <= bool(done) else f" after the first {column.prefix}"
+    after = after.removesuffix(" 1")
     match column.aspect:
         case "kind":
             return _kinds(_it(column.path, words), values)

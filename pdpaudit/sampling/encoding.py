@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +29,10 @@ WRITER = json.JSONEncoder(separators=(",", ":"))
 #: Of lists, for those of tuples.
 BRACKETS = bytes.maketrans(b"()", b"[]")
 
-AS_THEY_ARE = {int, str, bool, type(None)}
+AS_THEY_ARE = {int, bool, type(None)}
+
+#: Two of these would be read back as one character.
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode(value: Any) -> bytes:
@@ -97,8 +101,11 @@ def _tagged(value: Any) -> Any:
         return value
     if kind is tuple:
         return [item if type(item) in AS_THEY_ARE else _tagged(item) for item in value]
-    if value is None or isinstance(value, bool | str):
-        return value if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        text = str(value)
+        if text.isascii() or not SURROGATE.search(text):
+            return text
+        return {"text": text.encode("utf-8", "surrogatepass").hex()}
     if isinstance(value, np.generic) and not isinstance(value, np.longdouble | np.clongdouble):
         return _tagged(value.item())
     if isinstance(value, int):
@@ -151,6 +158,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "float": float.fromhex,
     "list": lambda told: [_plain(item) for item in told],
     "bytes": base64.b64decode,
+    "text": lambda told: bytes.fromhex(told).decode("utf-8", "surrogatepass"),
     "set": lambda told: frozenset(_plain(item) for item in told),
     "dict": lambda told: {_plain(key): _plain(item) for key, item in told},
     "counter": lambda told: Counter({_plain(key): item for key, item in told}),

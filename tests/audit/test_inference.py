@@ -23,10 +23,8 @@ from pdpaudit.audit.inference import (
 )
 from pdpaudit.audit.ladder import SHARES, ladder
 from pdpaudit.contracts import Law, PrivacyClaim
-from pdpaudit.evidence.event import Event
-from pdpaudit.evidence.regions import Range, Score, Term, View
 from pdpaudit.losses import exact_loss
-from pdpaudit.sampling import Draws
+from pdpaudit.outputs import Column, Draws, Membership, Range, Score, Term, flatten, gathered
 
 from .test_audit import BatchedCoin, LawfulCoin
 
@@ -135,11 +133,11 @@ def test_a_single_sure_event_is_told_with_its_limits() -> None:
 def test_a_ladder_is_nested_and_runs_from_rare_to_common(counts: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     ours, theirs = (
-        (Draws(Counter(dict(enumerate(rng.permutation(counts).tolist())))), Draws())
+        (Draws(Counter({flatten(i): n for i, n in enumerate(rng.permutation(counts))})), Draws())
         for _ in range(2)
     )
-    event = Event("output", frozenset({0}), "left")
-    rungs = [one for one in ladder(event, ours, theirs) if isinstance(one, Event)]
+    event = Membership("left", Column("output"), frozenset({0}))
+    rungs = [one for one in ladder(event, ours, theirs) if isinstance(one, Membership)]
     for smaller, larger in itertools.pairwise(rungs):
         assert smaller.values < larger.values
     assert all(one.side == "left" and one.feature == "output" for one in rungs)
@@ -147,20 +145,35 @@ def test_a_ladder_is_nested_and_runs_from_rare_to_common(counts: list[int], seed
 
 def test_ladders_of_real_values_aim_at_rates_of_false_alarms() -> None:
     rng = np.random.default_rng(1)
-    theirs = (Draws(pieces=[rng.normal(size=(20_000, 1))]), Draws())
-    view = View("entry")
+    theirs = (gathered(rng.normal(size=20_000), 20_000), Draws())
+    number = Column("number")
     events = [
-        Range("left", 1, None, view, 0.5, math.inf),
-        Range("left", 1, None, view, -math.inf, 0.5),
-        Score("left", 1, None, (Term(view, (-1.0, 0.0, 1.0), (0.0, 1.0, 2.0, 3.0)),), 2.0),
+        Range("left", number, 0.5, math.inf),
+        Range("left", number, -math.inf, 0.5),
+        Score("left", (Term(number, (-1.0, 0.0, 1.0), (0.0, 1.0, 2.0, 3.0)),), 2.0),
     ]
-    fresh = Draws(pieces=[rng.normal(size=(20_000, 1))])
+    fresh = gathered(rng.normal(size=20_000), 20_000)
     for event in events[:2]:
         shares = [one.count(fresh) / 20_000 for one in ladder(event, theirs, theirs)]
         # Four standard errors of either sample.
         assert shares == pytest.approx(SHARES, abs=4 * math.sqrt(2 * 0.25 / 20_000))
     assert len(ladder(events[2], theirs, theirs)) in (2, 3)
-    assert ladder(Range("left", 1, None, view, 0.0, 1.0), theirs, theirs) == ()
+    assert ladder(Range("left", number, 0.0, 1.0), theirs, theirs) == ()
+
+
+def test_ladders_read_counted_outputs_as_they_read_arrays() -> None:
+    """Values that come up often count as often, beside outputs that have no number there."""
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 9, 4000) / 2
+    array = gathered(rows, 4000)
+    mixed = gathered([(x, "a") for x in rows.tolist()] + [None] * 500, 4500)
+    assert not mixed.arrays
+    for low, high in ((0.5, math.inf), (-math.inf, 0.5)):
+        plain = ladder(Range("left", Column("number"), low, high), (array, array), (array, Draws()))
+        inner = Range("left", Column("number", (0,)), low, high)
+        found = ladder(inner, (mixed, mixed), (mixed, Draws()))
+        assert [(one.low, one.high) for one in found] == [(one.low, one.high) for one in plain]
+        assert len(found) >= 3
 
 
 def test_audits_tell_of_attackers_exactly_and_from_samples() -> None:

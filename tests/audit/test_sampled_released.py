@@ -23,9 +23,8 @@ from pdpaudit.audit.released import audit_released
 from pdpaudit.contracts import LawUnavailable, PrivacyClaim
 from pdpaudit.errors import InputError
 from pdpaudit.evidence import Betting
-from pdpaudit.evidence.event import Side
-from pdpaudit.evidence.regions import Range, View
 from pdpaudit.observables import OBSERVABLES, Observed
+from pdpaudit.outputs import Column, Range, Side
 from pdpaudit.sampling import Hits, Store
 
 
@@ -143,7 +142,7 @@ def test_the_moods_of_a_machine_are_no_leak() -> None:
 
     A bound above 0 comes with probability 0.05 at most; the seed is pinned.
     """
-    slow = Range("right", 1, None, View("entry"), 0.5, math.inf)
+    slow = Range("right", Column("number"), 0.5, math.inf)
     inputs: dict[Side, Any] = {"left": 0, "right": 1}
     after: dict[Side, Hits] = {"left": Hits(), "right": Hits()}
     draw_sides(Moody(), inputs, 300, slow, seed=1, key=("confirm", 1), counted=after)

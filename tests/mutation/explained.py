@@ -15,7 +15,7 @@ __all__ = ["REASONS", "reason"]
 REASONS: tuple[tuple[str, str], ...] = (
     (
         r"dtype=None|astype\(None\)|np\.(asarray|array|zeros)\([^()]*, \)"
-        r"|np\.(asarray|array)\((np\.log|total - np\.log|np\.sin).*, \)$|digits @ powers, \)",
+        r"|np\.(asarray|array)\((np\.log|total - np\.log|np\.sin).*, \)$",
         "the same numbers: None, or nothing, stands for float64 or for the type of what comes in",
     ),
     (
@@ -45,7 +45,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"np\.clip\(theta \* q \+ delta, None, ",
         "theta is at least 1 and q at the floor already",
     ),
-    (r"found = _by_features", "the first that is added to an empty list"),
     (
         r"kind=\"STABLE\"",
         "another spelling of the same sort",
@@ -58,11 +57,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"table\[2 \* first : 3 \* first \+ 2\]|table\[2 \* second : 3 \* second \+ 2\]",
         "there is no fifth row",
     ),
-    (
-        r"zip\(finite.outputs, .*\.tolist\(\), (strict=(None|False))?\)",
-        "guards against a slip: both always have one length",
-    ),
-    (r"np\.bincount\(codes, weights=row, \)", "every code occurs, the greatest one too"),
     (r"^2\.0,$", "no bound is above 0 where all on the other side are hits"),
     (r"np\.zeros\(\(p\.size, width \+ 2\)\)", "a column more, which is never looked at"),
     (r"take_along_axis\(reach, place, \)", "the last axis is the one that is taken by itself"),
@@ -135,30 +129,19 @@ REASONS: tuple[tuple[str, str], ...] = (
         "the first probability is 1 there, and beyond: the same answer and the same root",
     ),
     (
-        r"zip\((table\.views, table\.numbers|sides, below|upto, below|terms, weights|sizes, terms"
+        r"zip\((terms, weights|sizes, terms"
         r"|learnt, folds|weights, coded|atoms, w\[len\(edges\) \+ 1 : -1\]\.tolist\(\)), "
         r"(strict=(None|False))?\)",
         "guards against a slip: both always have one length",
     ),
     (r"zip\(side, starts, \)", "False is what None, or nothing, stands for"),
-    (r"self\.learn = ", "never read"),
     (r"0\.9\]\)\.round\(7\)", "one digit more of a level that any near it would do for"),
     (
         r"searchsorted\(-points, -ends \+ 1e-9, \)",
         "differs only where a score is exactly a billionth away",
     ),
-    (r"part\[:4001\]", "looks at one run more to see what kind of numbers there are"),
-    (
-        r"\[2 \* side : 3 \* side \+ 2\]|\[2 \* i : 3 \* i \+ 2\]",
-        "there is no fifth part",
-    ),
-    (r"searchsorted\(side, cuts, \)", "left is what nothing stands for"),
     (r"block_diag\(bases, (format=None)?\)", "the same matrix, stored in another way"),
     (r"asarray\(logs\[0\] - logs\[1\], \)", "the same numbers: they are float64 already"),
-    (
-        r"_learn\(None, coded, terms, sizes, None\)|_learn\(name, coded, None, sizes, None\)",
-        "all of the sample is only learnt from where neither the name nor the terms are needed",
-    ),
     (
         r"for curve in curves\), None\)",
         "the best three of either direction are enough to find the best three",
@@ -193,9 +176,7 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"np\.where\(shown, excess, 2\.0\)|np\.minimum\(other_hits, other_draws \+ 1\.0\)",
         "stands in where the result is not used",
     ),
-    (r"strict=None|zip\(\*lists, \)", "False is what None, or nothing, stands for"),
-    (r"total = int\(self\.inside", "the first that is added to 0"),
-    (r"^rows = None$", "then outputs are counted one by one: slower, the same"),
+    (r"strict=None", "False is what None, or nothing, stands for"),
     (r"fromiter\(.*dtype=np\.int64, \)", "the length only saves memory"),
     (r"len\(edges\) < FEW_EDGES", "comparing and searching find the same cells"),
     (r"np\.where\(bound <= 0, bound / ", "0 divided by its error is 0"),

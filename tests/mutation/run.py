@@ -35,6 +35,7 @@ RESULT, README = HERE / "result.json", HERE / "README.md"
 MARK = "## Result\n\n"
 
 EVIDENCE, ATTACKS = "tests/evidence/test_{}.py", "tests/attacks/test_{}.py"
+OUTPUTS = "tests/outputs/test_{}.py"
 CHOOSING = tuple(map(ATTACKS.format, ("sweeping", "candidates", "events", "vector_events")))
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
@@ -48,13 +49,27 @@ MODULES = {
         (EVIDENCE.format("exact_parts"), EVIDENCE.format("exact")),
     ),
     "aim": ("pdpaudit/evidence/aim.py", (EVIDENCE.format("aim"),)),
-    "event": ("pdpaudit/evidence/event.py", (EVIDENCE.format("event"),)),
-    "regions": ("pdpaudit/evidence/regions.py", (EVIDENCE.format("regions"),)),
+    "records": ("pdpaudit/outputs/records.py", (OUTPUTS.format("records"),)),
+    "draws": (
+        "pdpaudit/outputs/draws.py",
+        (
+            OUTPUTS.format("records"),
+            OUTPUTS.format("events"),
+            "tests/sampling/test_misbehaviour.py",
+        ),
+    ),
+    "columns": ("pdpaudit/outputs/columns.py", (OUTPUTS.format("columns"),)),
+    "output_events": ("pdpaudit/outputs/events.py", (OUTPUTS.format("events"),)),
+    "words": ("pdpaudit/outputs/words.py", (OUTPUTS.format("events"),)),
     "sweeping": ("attacks/sweeping.py", CHOOSING[:1]),
     "calibrating": ("attacks/calibrating.py", CHOOSING[:1]),
+    "candidates": ("attacks/candidates.py", CHOOSING[1:3]),
     "events": ("attacks/events.py", CHOOSING[1:3]),
     "vector_events": ("attacks/vector_events.py", CHOOSING[3:]),
 }
+
+#: What tests of outputs share.
+SHARED = ("tests/outputs/made_up.py",)
 
 #: Tests about chance that take seconds: left out, so that no mutant is killed by them.
 LONG = tuple(
@@ -134,7 +149,7 @@ def lay_out(folder: Path, name: str) -> None:
     (folder / "mutants").mkdir(exist_ok=True)  # a path that is not there at the start is never read
     for room, place in (("pdpaudit", "pdpaudit"), *((r, f"pdpaudit/{r}") for r in ROOMS)):
         shutil.copytree(ROOT / room, folder / place, dirs_exist_ok=True, ignore=SKIP)
-    for file in ("conftest.py", *tests):
+    for file in ("conftest.py", *tests, *SHARED):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / file, folder / file)
     config = CONFIG.format(only=installed(source), tests="\n    ".join(("", *tests)))

@@ -130,12 +130,13 @@ def vectors():
 def test_counts_and_rows_are_those_of_one_process(cluster, eager):
     instance = np.arange(10)
     expected = tally(slow(0.0), instance, 2_030, seed=3, key=("k",))
-    rows = np.sort(draw(vectors(), instance, 1_030, seed=3, key=("k",)).rows, axis=0)
+    rows = draw(vectors(), instance, 1_030, seed=3, key=("k",))
     with backend("dask", cluster.address) as words:
         assert words == f"2 workers with 2 threads at {cluster.address}"
         assert tally(slow(0.0), instance, 2_030, seed=3, key=("k",), jobs=-1) == expected
         drawn = draw(vectors(), instance, 1_030, seed=3, key=("k",), jobs=-1)
-    assert np.sort(drawn.rows, axis=0).tobytes() == rows.tobytes()
+    assert drawn.same_as(rows)
+    assert (len(drawn), drawn.counts) == (1_030, {})
 
 
 def test_the_work_is_really_done_by_the_workers(cluster, eager):

@@ -11,9 +11,17 @@ import numpy as np
 import pytest
 
 from pdpaudit.contracts import Outputs
-from pdpaudit.rows import as_rows, fit_width, list_rows
-from pdpaudit.sampling import Hits, Misbehaviour, draw, engine, hits, stream
-from pdpaudit.sampling.draws import Draws, gathered
+from pdpaudit.outputs import Draws, flatten, gathered
+from pdpaudit.outputs.draws import ROWS, rows_of
+from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, engine, hits, stream
+
+
+def counted(draws):
+    """What was counted, by output: a value, or the kind of what was raised."""
+    return {
+        values[0] if structure is None and values[0] is not None else kinds[0]: times
+        for (structure, kinds, values), times in draws.counts.items()
+    }
 
 
 def of(function, **more):
@@ -30,15 +38,23 @@ def test_a_run_that_raises_is_an_output_and_its_first_words_are_kept():
 
     draws = draw(of(touchy), "x", 2000, seed=1, key=())
     assert len(draws) == draws.counts.total() == 2000
-    assert set(draws.counts) == {0, 1, 2, "error ValueError"}
-    assert draws.failures == {"error ValueError": "ValueError: no x"}
+    assert set(counted(draws)) == {0, 1, 2, "raises ValueError"}
+    assert draws.failures == {"raises ValueError": "ValueError: no x"}
+    assert draws.answered()
     # 500 expected, standard deviation 19: beyond 5 of them with probability 6e-7; seed pinned.
-    assert abs(draws.counts["error ValueError"] - 500) < 97
+    assert abs(counted(draws)["raises ValueError"] - 500) < 97
 
 
 def test_leaving_the_interpreter_is_no_way_out():
     draws = draw(of(lambda i, r: sys.exit(3)), None, 3, seed=1, key=())
-    assert draws.counts == {"error SystemExit": 3}
+    assert counted(draws) == {"raises SystemExit": 3}
+    assert not draws.answered()
+
+
+def test_the_name_of_an_error_is_no_error():
+    draws = draw(of(lambda i, r: "raises ValueError"), None, 3, seed=1, key=())
+    assert draws.counts == {flatten("raises ValueError"): 3}
+    assert draws.answered()
 
 
 @pytest.mark.parametrize("batched", [False, True])
@@ -62,7 +78,7 @@ def test_a_child_may_end_itself():
             os._exit(5)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    assert draw(of(run), None, 2, seed=1, key=()).counts == {5: 2}
+    assert draw(of(run), None, 2, seed=1, key=()).counts == {flatten(5): 2}
 
 
 def test_a_batch_that_raises_is_drawn_run_by_run():
@@ -75,7 +91,7 @@ def test_a_batch_that_raises_is_drawn_run_by_run():
 
     draws = draw(Half(), None, 100, seed=1, key=("a",))
     rng = stream(1, "a", 0)
-    assert draws.counts[1] == sum(int(rng.integers(2)) for _ in range(100))
+    assert draws.counts[flatten(1)] == sum(int(rng.integers(2)) for _ in range(100))
     assert draws.alone == "MemoryError: too many"
     draws.update(Draws(alone="another"))
     assert draws.alone == "MemoryError: too many"
@@ -100,14 +116,125 @@ def test_a_batch_of_another_size_is_not_taken():
             return 7
 
     draws = draw(Short(), None, 10, seed=1, key=())
-    assert draws.counts == {7: 10}
+    assert draws.counts == {flatten(7): 10}
     assert draws.alone == "ValueError: asked for 10 outputs it gave 9"
 
 
+class Sometimes:
+    """Counts its calls; a batch raises where one of its runs would, as whole arrays do."""
+
+    def __init__(self):
+        self.batches = self.runs = 0
+
+    def sample(self, instance, size, rng):
+        self.batches += 1
+        numbers = rng.integers(1000, size=size)
+        if (numbers == 0).any():
+            raise ZeroDivisionError("0")
+        return numbers.tolist()
+
+    def run(self, instance, rng):
+        self.runs += 1
+        return 1 // int(rng.integers(1000) > 0)
+
+
+class Everything:
+    def count(self, draws):
+        return len(draws)
+
+
+def test_where_a_verdict_depends_on_it_no_batch_is_drawn_again():
+    """Which runs share a batch with one that raises must decide nothing."""
+    made, total = Sometimes(), Hits()
+    with pytest.raises(BatchFailed, match=r"its sample raised ZeroDivisionError: 0 on a batch of"):
+        hits(made, None, 5000, Everything(), seed=1, key=("k",), total=total)
+    assert (made.runs, total.runs) == (0, 0)
+    assert issubclass(BatchFailed, Misbehaviour)
+
+
+def test_drawn_one_by_one_its_sample_is_not_asked():
+    made = Sometimes()
+    found = hits(made, None, 2000, Everything(), seed=1, key=("k",), single=True)
+    drawn = draw(made, None, 2000, seed=1, key=("k",), single=True)
+    assert (made.batches, made.runs, found.runs, len(drawn)) == (0, 4000, 2000, 2000)
+    assert drawn.alone == ""
+    plain = type("Plain", (), {"run": Sometimes.run})
+    one = plain()
+    one.runs = 0
+    assert draw(one, None, 2000, seed=1, key=("k",)).same_as(drawn)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_array_of_another_kind_in_another_batch_is_refused(monkeypatch, jobs):
+    """numpy makes an array of floats where one entry is one: what others give depends on it."""
+    monkeypatch.setattr(engine, "WORTH_WORKERS_S", -1.0)
+    monkeypatch.setattr(engine, "BATCHED_CHUNK", 50)
+
+    class Mixed:
+        def sample(self, instance, size, rng):
+            return np.array([0.5 if rng.random() < 0.02 else 1 for _ in range(size)])
+
+    words = "array of (int64|float64) in one batch and of (int64|float64) in another"
+    for ask in (
+        lambda: draw(Mixed(), None, 2000, seed=1, key=(), jobs=jobs),
+        lambda: hits(Mixed(), None, 2000, Everything(), seed=1, key=(), jobs=jobs),
+    ):
+        with pytest.raises(Misbehaviour, match=words):
+            ask()
+
+
+def test_texts_of_other_lengths_and_lists_are_one_kind():
+    draws = gathered(np.array(["a", "b"]), 2)
+    draws.update(gathered(np.array(["abc"]), 1))
+    draws.update(gathered(["x", 0.5], 2))
+    draws.update(gathered(np.array([None, 3], dtype=object), 2))
+    assert len(draws) == 7
+    assert draws.form == "text"
+
+
 @pytest.mark.parametrize("output", [[1], {1: 2}, ({1},), np.zeros(2)])
-def test_outputs_that_cannot_be_counted_say_what_they_are(output):
-    with pytest.raises(Misbehaviour, match=r"(list|dict|tuple|ndarray), which cannot be hashed"):
-        draw(of(lambda i, r: output), None, 5, seed=1, key=())
+def test_outputs_without_a_hash_are_counted(output):
+    draws = draw(of(lambda i, r: output), None, 5, seed=1, key=())
+    assert len(draws) == 5
+    again = gathered([output] * 5, 5)
+    assert draws.same_as(again)
+
+
+def test_outputs_that_change_afterwards_are_read_at_once():
+    kept = []
+
+    def growing(instance, rng):
+        kept.append(len(kept))
+        return kept
+
+    draws = draw(of(growing), None, 3, seed=1, key=())
+    assert draws.counts == {flatten([*range(k)]): 1 for k in (1, 2, 3)}
+
+
+def endless():
+    output = []
+    output.append(output)
+    return output
+
+
+class Sulking:
+    def __array__(self):
+        return 1 // 0
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (endless, "something nested more than 60 deep"),
+        (Sulking, "a Sulking that raises ZeroDivisionError when it is read"),
+        (lambda: iter(int, 1), "a callable_iterator that gives more than 200,000 items"),
+    ],
+)
+def test_outputs_that_cannot_be_read_say_what_they_are(make, words, batched):
+    more = {"sample": lambda self, i, size, r: [make()] * size} if batched else {}
+    with pytest.raises(Misbehaviour, match=f"it returned {words}; return numbers, texts, tuples"):
+        draw(of(lambda i, r: make(), **more), None, 5, seed=1, key=())
 
 
 def test_what_is_printed_is_swallowed_and_counted(capsys):
@@ -133,7 +260,7 @@ def test_a_call_that_does_not_end_is_stopped(batched):
 
 def test_many_quick_runs_are_not_one_slow_one():
     draws = draw(of(lambda i, r: time.sleep(0.002)), None, 200, seed=1, key=(), limit=0.2)
-    assert draws.counts == {None: 200}
+    assert draws.counts == {flatten(None): 200}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
@@ -169,14 +296,30 @@ def test_failures_and_counts_are_the_same_in_workers(monkeypatch):
     one, two = (draw(of(touchy), None, 230, seed=1, key=(), jobs=jobs) for jobs in (1, 2))
     assert one.counts == two.counts
     assert (
-        one.failures == two.failures == {"error IndexError": "IndexError: list index out of range"}
+        one.failures == two.failures == {"raises IndexError": "IndexError: list index out of range"}
     )
-    np.testing.assert_array_equal(np.sort(one.rows, axis=0), np.sort(two.rows, axis=0))
+    # In the order of the chunks, whichever worker ended first.
+    assert one.same_as(two)
+    assert [piece.tolist() for piece in one.arrays[None]] != [[]]
+
+
+def test_outputs_stay_in_the_order_of_their_chunks(monkeypatch):
+    """Whatever order they come in, as from workers or a store."""
+    monkeypatch.setattr(engine, "SINGLE_CHUNK", 50)
+    monkeypatch.setattr(engine, "BATCH", 1)
+    fine = of(lambda i, r: float(r.random()))
+    expected = draw(fine, None, 230, seed=1, key=("k",))
+    plain = engine._chunks
+    monkeypatch.setattr(engine, "_chunks", lambda *a: reversed([*plain(*a)]))
+    again = draw(fine, None, 230, seed=1, key=("k",))
+    assert rows_of(again.arrays[None]).tolist() == rows_of(expected.arrays[None]).tolist()
+    numbers = [stream(1, "k", chunk).random(50)[: 230 - 50 * chunk] for chunk in range(5)]
+    assert rows_of(expected.arrays[None]).tolist() == np.concatenate(numbers).tolist()
 
 
 class Low:
     def count(self, draws):
-        return int((draws.rows[:, 0] < 0.5).sum()) + draws.counts["x"]
+        return sum(int((piece < 0.5).sum()) for piece in draws.arrays.get(None, ()))
 
 
 def test_hits_are_those_of_the_same_draws_and_survive_what_ends_them(monkeypatch):
@@ -185,7 +328,7 @@ def test_hits_are_those_of_the_same_draws_and_survive_what_ends_them(monkeypatch
 
     def later(instance, rng):
         calls.append(1)
-        return float(rng.random()) if len(calls) <= instance else [1]
+        return float(rng.random()) if len(calls) <= instance else endless()
 
     fine = of(lambda i, r: float(r.random()))
     drawn = draw(fine, None, 230, seed=1, key=("k",))
@@ -199,40 +342,46 @@ def test_hits_are_those_of_the_same_draws_and_survive_what_ends_them(monkeypatch
 
 
 def test_arrays_stay_arrays_and_categories_are_counted():
-    assert gathered(np.zeros((5, 3)), 5).rows.shape == (5, 3)
-    assert gathered(np.zeros(5), 5).rows.shape == (5, 1)
-    assert gathered(np.zeros((5, 3), dtype=bool), 5).rows.dtype == bool
-    assert gathered(np.array([1, 1, 2]), 3).counts == {1: 2, 2: 1}
-    assert gathered(np.array([["a", "b"]]), 1).counts == {("a", "b"): 1}
-    assert gathered(Outputs([(), (1,)], np.array([1, 1])), 2).counts == {(1,): 2}
+    assert gathered(np.zeros((5, 3)), 5).arrays[ROWS][0].shape == (5, 3)
+    assert gathered(np.zeros(5), 5).arrays[None][0].shape == (5,)
+    assert gathered(np.zeros((5, 3), dtype=bool), 5).arrays[ROWS][0].dtype == bool
+    assert gathered(np.zeros((5, 2, 3)), 5).arrays[ROWS][0].shape == (5, 6)
+    assert gathered(np.zeros((5, 3), dtype=np.int32), 5).arrays[ROWS][0].dtype == np.float64
+    assert gathered(np.array([1, 1, 2]), 3).counts == {flatten(1): 2, flatten(2): 1}
+    assert gathered(np.array([["a", "b"]]), 1).counts == {flatten(("a", "b")): 1}
+    assert gathered(Outputs([(), (1,)], np.array([1, 1])), 2).counts == {flatten((1,)): 2}
     with pytest.raises(ValueError, match="asked for 3 outputs it gave 2"):
         gathered([1, 2], 3)
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_whole_numbers_that_no_float_holds_are_told_apart(dtype):
+    wide = np.array([2**53, 2**53 + 1, 2**53 + 1], dtype=dtype)
+    assert gathered(wide, 3).counts == {flatten(2**53): 1, flatten(2**53 + 1): 2}
+    rows = gathered(np.stack([wide, wide], axis=1), 3)
+    assert rows.counts == {flatten((2**53,) * 2): 1, flatten((2**53 + 1,) * 2): 2}
+
+
+def test_whether_an_output_is_counted_depends_on_it_alone():
+    """Ordinary floats are kept in arrays, by structure; anything else is counted."""
+    outputs = [0.5, (0.5, 1.5), (0.5, None), (0.5, 1), 1, None, {"a": 0.5}, float("nan"), -0.0, ()]
+    together = gathered(outputs, len(outputs))
+    alone = [gathered([output], 1) for output in outputs]
+    assert [bool(draws.arrays) for draws in alone] == [
+        True, True, False, False, False, False, True, False, False, False
+    ]  # fmt: skip
+    total = Draws()
+    for draws in alone:
+        total.update(draws)
+    assert total.same_as(together)
+    assert len(together) == len(outputs)
+
+
 def test_rows_of_different_lengths_are_filled_up():
-    draws = Draws(pieces=[np.ones((1, 1))])
-    draws.update(gathered([(1.0, 2.0)], 1))
-    np.testing.assert_array_equal(draws.rows, [[1.0, np.nan], [1.0, 2.0]])
-    assert len(Draws()) == 0
-    assert Draws().rows.shape == (0, 0)
-    assert fit_width(np.ones((1, 3)), 2).shape == (1, 2)
-
-
-def test_only_real_values_become_rows():
-    assert as_rows([]) is None
-    assert as_rows([(1, 2)]) is None
-    assert as_rows([(True, None)]) is None
-    assert as_rows([(0.5, "a")]) is None
-    assert as_rows([(0.5, 1j)]) is None
-    assert as_rows([3, None, True]) is None
-    assert as_rows([3, None, True, 0.5]).shape == (4, 1)
-    assert as_rows([(1, np.int64(2)), (np.bool_(True), np.float64(3.0))]).tolist() == [
-        [1, 2],
-        [1, 3],
-    ]
-    assert np.isnan(as_rows([float("nan"), (0.5, float("nan"))])).tolist() == [
-        [True, True],
-        [False, True],
-    ]
-    np.testing.assert_array_equal(as_rows([np.float32(0.5)]), [[0.5]])
-    np.testing.assert_array_equal(list_rows([(4, 9), "x"], [9]), [[1, 2], [np.nan, 0]])
+    draws = gathered(np.ones((1, 1)), 1)
+    draws.update(gathered(np.array([[1.0, 2.0]]), 1))
+    np.testing.assert_array_equal(rows_of(draws.arrays[ROWS]), [[1.0, np.nan], [1.0, 2.0]])
+    assert (len(draws), len(Draws())) == (2, 0)
+    assert Draws().same_as(Draws())
+    assert not draws.same_as(Draws())
+    assert not draws.same_as(gathered(np.array([[1.0, 2.0], [1.0, 3.0]]), 2))

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit.errors import InputError
+from pdpaudit.outputs import flatten
 from pdpaudit.sampling import draw, engine, hits, tally
 from pdpaudit.sampling.encoding import decode, encode
 from pdpaudit.sampling.store import Kept, Store
@@ -40,7 +41,7 @@ class Vectors:
 
 class Even:
     def count(self, draws):
-        return sum(times for (value, _), times in draws.counts.items() if value % 2 == 0)
+        return sum(times for (_, _, (v, _)), times in draws.counts.items() if v % 2 == 0)
 
     def to_json(self):
         return {"even": True}
@@ -121,6 +122,12 @@ def test_bytes_that_were_not_written_down_are_refused(junk):
         decode(junk)
 
 
+@pytest.mark.parametrize("text", ["\ud83d\ude00", "\udfff", "a\ud800b", "\U0001f600"])
+def test_surrogates_are_not_read_back_as_one_character(text):
+    for value in (text, (text, {text: text})):
+        assert decode(encode(value)) == value
+
+
 def test_a_set_is_written_alike_in_every_process():
     code = (
         "from pdpaudit.sampling.encoding import encode; import sys;"
@@ -158,15 +165,51 @@ def test_rows_failures_and_hits_are_kept_too(path):
             return super().run(instance, rng)
 
     plain = draw(Touchy(), "x", 200, seed=5, key=("k",))
+    structure = flatten((0.5, float("nan")))[0]
+    assert {record[0] for record in plain.counts} == {None, structure}
     plain_hits = hits(Die(), "x", 200, Even(), seed=5, key=("k",))
     for expected in (0, 200):
         with Store(path, SETTINGS) as store:
             drawn = draw(Touchy(), "x", 200, seed=5, key=("k",), store=store)
             assert store.found == expected
             found = hits(Die(), "x", 200, Even(), seed=5, key=("k",), store=store)
-        assert drawn.rows.tobytes() == plain.rows.tobytes()
-        assert (drawn.counts, drawn.failures) == (plain.counts, plain.failures)
+        assert drawn.same_as(plain)
+        assert drawn == plain
         assert found == plain_hits
+
+
+def test_arrays_and_what_is_said_of_a_sample_are_kept_too(path):
+    class Rows:
+        def sample(self, instance, size, rng):
+            return rng.normal(size=(size, 2)).astype(np.float32)
+
+    plain = draw(Rows(), "x", 200, seed=5, key=("k",))
+    for expected in (0, 200):
+        with Store(path, SETTINGS) as store:
+            drawn = draw(Rows(), "x", 200, seed=5, key=("k",), store=store)
+            assert store.found == expected
+        assert drawn.same_as(plain)
+        assert drawn.form == plain.form == "float32"
+
+
+def test_runs_drawn_one_by_one_are_kept_apart_from_batches(path):
+    class Both(Die):
+        def sample(self, instance, size, rng):
+            return [(7, "x")] * size
+
+    for expected in (0, 50):
+        with Store(path, SETTINGS) as store:
+            some = draw(Both(), "x", 50, seed=5, key=("k",), store=store)
+            assert some.counts == {flatten((7, "x")): 50}
+            assert store.found == expected
+            one = draw(Both(), "x", 50, seed=5, key=("k",), store=store, single=True)
+            assert one == draw(Die(), "x", 50, seed=5, key=("k",))
+            found = [
+                hits(Both(), "x", 50, Even(), seed=5, key=("k",), store=store, single=single)
+                for single in (False, True)
+            ]
+            assert store.found == 4 * expected
+            assert (found[0].inside, found[1].inside) == (0, Even().count(one))
 
 
 def test_streams_instances_events_and_kinds_do_not_mix(path, path_of_five):
@@ -242,7 +285,7 @@ def _foreign_database(path):
 def _other_format(path):
     filled(path)
     base = sqlite3.connect(path)
-    base.execute("PRAGMA user_version = 2")
+    base.execute("PRAGMA user_version = 1")
     base.close()
 
 
@@ -257,7 +300,7 @@ def _other_format(path):
         (lambda path: path.mkdir(), "cannot be read"),
         (_flipped, "damaged"),
         (_foreign_database, "no store"),
-        (_other_format, "format 2"),
+        (_other_format, "format 1"),
     ],
 )
 def test_what_is_no_whole_store_is_refused_and_left_alone(path, spoil, words):
