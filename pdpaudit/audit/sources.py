@@ -132,7 +132,14 @@ def _name(module: Any) -> str:
 def _file_of(module: Any) -> Path | None:
     """Return a module's file; None for what is no module or has none."""
     file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
-    return Path(file).resolve() if isinstance(file, str) and Path(file).is_file() else None
+    return _resolved(file) if isinstance(file, str) else None
+
+
+@cache
+def _resolved(file: str) -> Path | None:
+    """Return where a file is; None where it is not. Thousands of modules are looked up at once."""
+    path = Path(file)
+    return path.resolve() if path.is_file() else None
 
 
 def _packages(path: Path) -> Iterator[Path]:
