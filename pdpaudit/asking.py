@@ -12,6 +12,7 @@ import numpy as np
 
 from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable
 from pdpaudit.errors import InputError, Misbehaviour, described
+from pdpaudit.outputs import Unreadable, flatten
 from pdpaudit.sampling.guard import Guard
 
 __all__ = ["LIMIT_S", "ask", "enclosure_of", "law_of"]
@@ -121,6 +122,11 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
     total = float(values.sum())
     if not 1.0 - float(law.missing) - ROUNDING <= total <= 1.0 + ROUNDING:
         raise Misbehaviour(f"its law gives probabilities that add up to {total:.6g}, not 1")
+    try:
+        for output in law.probabilities:
+            flatten(output)
+    except Unreadable as error:
+        raise Misbehaviour(f"its law lists {error}") from None
     return law
 
 

@@ -163,6 +163,9 @@ class MechanismClaim:
             if claim.exact is not None
             else f"by {claim.samples.get('confirmation', 0)} fresh samples"
         )
+        told = result.context.get("law_compared")
+        if told:
+            how += f", compared with {told['runs_a_side']} runs a side on {told['pairs']} of them"
         count = result.context["tried"]["pairs"]
         return f"{self.mechanism} ({parameters}) on {count} neighbouring pairs, {how}"
 

@@ -390,6 +390,7 @@ def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Memb
     ('first', frozenset({2}), 1)
     """
     known = list(outputs)
+    wanted = frozenset(map(flatten, inside))  # 1 and True are equal, and two outputs
     batch = batch_of_outputs(known)
     lists = [group.entries[0] for group in batch.groups]
     prefix = shared_prefix(lists)
@@ -398,7 +399,7 @@ def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Memb
         column = Column(aspect, prefix=prefix)
         split: tuple[set[Hashable], set[Hashable]] = (set(), set())
         for output, value in zip(known, batch.categories(column), strict=True):
-            split[output in inside].add(value)
+            split[flatten(output) in wanted].add(value)
         if split[0].isdisjoint(split[1]):
             return Membership(side, column, frozenset(split[1]))
     raise AssertionError("the whole output tells outputs apart")
