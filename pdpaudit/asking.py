@@ -15,7 +15,7 @@ from pdpaudit.errors import InputError, Misbehaviour, described
 from pdpaudit.outputs import Unreadable, flatten
 from pdpaudit.sampling.guard import Guard
 
-__all__ = ["LIMIT_S", "ask", "enclosure_of", "law_of"]
+__all__ = ["LIMIT_S", "as_law", "ask", "enclosure_of", "law_of"]
 
 #: Seconds after which an answer is taken never to come; laws of large networks take a minute.
 LIMIT_S = 600.0
@@ -99,7 +99,17 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
     Traceback (most recent call last):
     pdpaudit.errors.Misbehaviour: its law gives probabilities that add up to 0.9, not 1
     """
-    law = ask("law", mechanism, instance, limit=limit)
+    return as_law(ask("law", mechanism, instance, limit=limit))
+
+
+def as_law(law: Any) -> Law:
+    """Return what a mechanism answered, once it is seen to be a law.
+
+    Raises
+    ------
+    Misbehaviour
+        If it is none.
+    """
     if not isinstance(law, Law) or not isinstance(law.probabilities, Mapping):
         given = law.probabilities if isinstance(law, Law) else law
         raise Misbehaviour(
