@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 
 from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable
 from pdpaudit.errors import InputError, Misbehaviour, described
-from pdpaudit.outputs import Unreadable, flatten
+from pdpaudit.losses import ROUNDED
+from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.sampling.guard import Guard
 
 __all__ = ["LIMIT_S", "as_law", "ask", "enclosure_of", "law_of"]
@@ -77,7 +79,8 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
     Returns
     -------
     Law
-        The law, with finite probabilities that add up to 1 but for what it says is missing.
+        The law, with finite probabilities that add up to 1 but for what it says is missing; what
+        they lack by more than rounding is.
 
     Raises
     ------
@@ -130,14 +133,16 @@ def as_law(law: Any) -> Law:
             f"its law gives {output!r} the probability {float(values[np.argmax(wrong)]):.6g}"
         )
     total = float(values.sum())
+    lacking = 1.0 - total
     if not 1.0 - float(law.missing) - ROUNDING <= total <= 1.0 + ROUNDING:
         raise Misbehaviour(f"its law gives probabilities that add up to {total:.6g}, not 1")
     try:
-        for output in law.probabilities:
+        for output in () if equal_is_same(law.probabilities) else law.probabilities:
             flatten(output)
     except Unreadable as error:
         raise Misbehaviour(f"its law lists {error}") from None
-    return law
+    # Whatever the probabilities lack may be outputs that are left out, so it counts as missing.
+    return law if lacking <= law.missing + ROUNDED else replace(law, missing=lacking)
 
 
 def enclosure_of(

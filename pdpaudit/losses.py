@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.contracts import Law
-from pdpaudit.outputs import Record, flatten
+from pdpaudit.outputs import equal_is_same, flatten
 
 __all__ = [
     "ROUNDED",
@@ -19,15 +20,13 @@ __all__ = [
     "epsilon_at",
     "exact_loss",
     "hockey_stick",
-    "left_out",
     "trade_off",
 ]
 
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
 
-#: What probabilities lack to 1 by rounding: a law of 200,000 outputs, each right to 1e-16, is off
-#: by no more.
+#: What a law may lack to 1 by rounding alone: 200,000 probabilities, each right to 1e-16, lack less.
 ROUNDED = 1e-10
 
 
@@ -117,7 +116,7 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     0.0
     """
     outputs, p, q = _aligned(left, right)
-    hidden = left_out(left), left_out(right)
+    hidden = left.missing, right.missing
     at_most_p, at_most_q = np.where(p > 0, p, hidden[0]), np.where(q > 0, q, hidden[1])
     forward, backward = epsilon_at(p, at_most_q, delta), epsilon_at(q, at_most_p, delta)
     side: Side = "left" if forward >= backward else "right"
@@ -140,18 +139,6 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     return ExactLoss(
         epsilon, delta, side, event, chances, tuple(outputs), least, max(most, epsilon), spare
     )
-
-
-def left_out(law: Law) -> float:
-    """Return the mass of all outputs that a law does not list; at most.
-
-    Examples
-    --------
-    >>> left_out(Law({0: 0.5, 1: 0.25})), left_out(Law({0: 1.0}, missing=0.125))
-    (0.25, 0.125)
-    """
-    lacking = 1.0 - float(np.fromiter(law.probabilities.values(), float).sum())
-    return float(law.missing if lacking <= law.missing + ROUNDED else lacking)
 
 
 def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> npt.NDArray[Any]:
@@ -222,8 +209,8 @@ def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         # Where e^ε overflows, whatever the other side has at all outweighs.
         factor = np.exp(np.asarray(epsilons, dtype=np.float64))
-        forward = _excess(p, q, left_out(right), factor)
-        backward = _excess(q, p, left_out(left), factor)
+        forward = _excess(p, q, right.missing, factor)
+        backward = _excess(q, p, left.missing, factor)
     worst: Floats = np.maximum(forward, backward)
     return worst
 
@@ -271,14 +258,22 @@ def _at_most(probabilities: Floats, missing: float) -> float:
 
 def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:
     """Return all outputs, and their probabilities on both sides; 1 and True are two outputs."""
-    outputs: dict[Record, Hashable] = {}
+    outputs: dict[Hashable, Hashable] = {}
+    if equal_is_same(chain(left.probabilities, right.probabilities)):
+        outputs = dict.fromkeys(chain(left.probabilities, right.probabilities))
+        p, q = (_chances(law.probabilities, outputs) for law in (left, right))
+        return list(outputs), p, q
     sides = []
     for law in (left, right):
-        chances: dict[Record, float] = {}
+        chances: dict[Hashable, float] = {}
         for output, chance in law.probabilities.items():
             record = flatten(output)
             outputs.setdefault(record, output)
             chances[record] = chances.get(record, 0.0) + chance
         sides.append(chances)
-    p, q = (np.array([side.get(record, 0.0) for record in outputs], dtype=float) for side in sides)
+    p, q = (_chances(side, outputs) for side in sides)
     return list(outputs.values()), p, q
+
+
+def _chances(law: Mapping[Hashable, float], outputs: Iterable[Hashable]) -> Floats:
+    return np.array([law.get(output, 0.0) for output in outputs], dtype=np.float64)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from pdpaudit.asking import as_law
 from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable
-from pdpaudit.losses import ROUNDED, exact_loss, left_out
+from pdpaudit.losses import ROUNDED, exact_loss
 from pdpaudit.neighbors import NeighborPair
 from pdpaudit.network import Network, SearchInstance, adjacency_from_edges
 from pdpaudit.outputs import flatten
@@ -91,7 +91,7 @@ def try_small_networks(mechanism: LawfulMechanism, vertices: int) -> SmallNetwor
         kept: list[int] = []
         for i, law in enumerate(laws):
             if not any(_same(law, laws[j]) for j in kept):
-                if left_out(as_law(law)) > ROUNDED:
+                if as_law(law).missing > ROUNDED:
                     raise LawUnavailable("a law leaves outputs out, and so certifies nothing")
                 kept.append(i)
         for i, j in combinations(kept, 2):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -15,8 +16,7 @@ from pdpaudit.audit.climbing import Found
 from pdpaudit.audit.telling import Run
 from pdpaudit.contracts import Law, LawUnavailable
 from pdpaudit.errors import Misbehaviour
-from pdpaudit.losses import left_out
-from pdpaudit.outputs import Draws, Record, flatten, is_failure
+from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
 from pdpaudit.outputs.columns import whole_of
 from pdpaudit.outputs.draws import ROWS
 from pdpaudit.outputs.words import shown
@@ -33,6 +33,10 @@ COMPARED = 20
 #: Chance that a law that is right is said to be wrong, over all pairs; and that one that is off by
 #: the `deviation` is not.
 FALSE_ALARM, MISSED = 1e-9, 0.05
+
+
+#: Outputs of a law beyond which not all are looked at.
+MANY = 10_000
 
 
 class Incomparable(LawUnavailable):
@@ -169,11 +173,7 @@ def contradiction(law: Law, counts: Mapping[Record, int], runs: int, level: floa
     Incomparable
         If most of the outputs are real numbers that the law leaves out, no two alike.
     """
-    known: dict[Record, float] = {}
-    for output, chance in law.probabilities.items():
-        record = flatten(output)
-        known[record] = known.get(record, 0.0) + float(chance)
-    hidden = left_out(law)
+    known, hidden = _listed(law, counts), law.missing
     unknown = {output: times for output, times in counts.items() if output not in known}
     times = sum(unknown.values())
     if _tail(times, runs, hidden + FALSE_ALARM) < level:
@@ -191,6 +191,22 @@ def contradiction(law: Law, counts: Mapping[Record, int], runs: int, level: floa
             said = f"{_shown([output])} has probability {chance:.6g} by the law"
             return f"{said}, and came up in {times} of {runs} runs"
     return ""
+
+
+def _listed(law: Law, counts: Iterable[Record]) -> dict[Record, float]:
+    """Return the probabilities of the likeliest outputs, and of those that came up."""
+    near: Mapping[Hashable, float] = law.probabilities
+    if len(near) > MANY and equal_is_same(near):
+        came = {record[2][0] if record[0] is None else record[2] for record in counts}
+        likely = heapq.nlargest(COMPARED, near, key=near.__getitem__)
+        near = {output: near[output] for output in near if output in came} | {
+            output: near[output] for output in likely
+        }
+    known: dict[Record, float] = {}
+    for output, chance in near.items():
+        record = flatten(output)
+        known[record] = known.get(record, 0.0) + float(chance)
+    return known
 
 
 def _tail(times: int, runs: int, chance: float) -> float:

@@ -27,7 +27,7 @@ from pdpaudit.contracts import (
     SearchedMechanism,
 )
 from pdpaudit.errors import Misbehaviour
-from pdpaudit.losses import ROUNDED, ExactLoss, hockey_stick, left_out, trade_off
+from pdpaudit.losses import ROUNDED, ExactLoss, hockey_stick, trade_off
 from pdpaudit.outputs import simplest
 from pdpaudit.results import ClaimResult, Status
 
@@ -210,7 +210,7 @@ def _curves(left: Law, right: Law, reach: float) -> dict[str, Any]:
 
 def _left_out(run: Run, laws: Sequence[Law]) -> dict[str, Any]:
     """Tell of the probability that a law leaves out, where it is more than rounding."""
-    missing = max(map(left_out, laws))
+    missing = max(law.missing for law in laws)
     if missing <= EXACT_SLACK:
         return {}
     missing = float(f"{missing:.3g}")

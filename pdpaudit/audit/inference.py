@@ -21,7 +21,7 @@ from scipy import special
 
 from pdpaudit.contracts import Law, PrivacyClaim
 from pdpaudit.evidence.sequential import anytime_limits
-from pdpaudit.losses import left_out, trade_off
+from pdpaudit.losses import trade_off
 from pdpaudit.outputs import Side
 
 __all__ = ["LOW_FPR", "advantage_allowed", "by_counts", "by_laws", "tpr_allowed"]
@@ -89,7 +89,7 @@ def by_laws(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> dict[str,
     >>> told["advantage"], told["tpr_at_low_fpr"]["attained"]
     ({'attained': 0.5, 'allowed': 0.46211716}, 0.003)
     """
-    if max(left_out(left), left_out(right)) > MISSING:
+    if max(left.missing, right.missing) > MISSING:
         return {}
     fpr, miss = trade_off(left, right) if side == "left" else trade_off(right, left)
     tpr = 1 - miss
