@@ -26,7 +26,7 @@ __all__ = [
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
 
-#: What a law may lack to 1 by rounding alone: 200,000 probabilities, each right to 1e-16, lack less.
+#: What a law may lack to 1 by rounding: 200,000 probabilities, each right to 1e-16, lack less.
 ROUNDED = 1e-10
 
 
