@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 
 from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable
 from pdpaudit.errors import InputError, Misbehaviour, described
+from pdpaudit.losses import ROUNDED
+from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.sampling.guard import Guard
 
-__all__ = ["LIMIT_S", "ask", "enclosure_of", "law_of"]
+__all__ = ["LIMIT_S", "as_law", "ask", "enclosure_of", "law_of"]
 
 #: Seconds after which an answer is taken never to come; laws of large networks take a minute.
 LIMIT_S = 600.0
@@ -76,7 +79,8 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
     Returns
     -------
     Law
-        The law, with finite probabilities that add up to 1 but for what it says is missing.
+        The law, with finite probabilities that add up to 1 but for what it says is missing; what
+        they lack by more than rounding is.
 
     Raises
     ------
@@ -98,7 +102,17 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
     Traceback (most recent call last):
     pdpaudit.errors.Misbehaviour: its law gives probabilities that add up to 0.9, not 1
     """
-    law = ask("law", mechanism, instance, limit=limit)
+    return as_law(ask("law", mechanism, instance, limit=limit))
+
+
+def as_law(law: Any) -> Law:
+    """Return what a mechanism answered, once it is seen to be a law.
+
+    Raises
+    ------
+    Misbehaviour
+        If it is none.
+    """
     if not isinstance(law, Law) or not isinstance(law.probabilities, Mapping):
         given = law.probabilities if isinstance(law, Law) else law
         raise Misbehaviour(
@@ -119,9 +133,16 @@ def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) ->
             f"its law gives {output!r} the probability {float(values[np.argmax(wrong)]):.6g}"
         )
     total = float(values.sum())
+    lacking = 1.0 - total
     if not 1.0 - float(law.missing) - ROUNDING <= total <= 1.0 + ROUNDING:
         raise Misbehaviour(f"its law gives probabilities that add up to {total:.6g}, not 1")
-    return law
+    try:
+        for output in () if equal_is_same(law.probabilities) else law.probabilities:
+            flatten(output)
+    except Unreadable as error:
+        raise Misbehaviour(f"its law lists {error}") from None
+    # Whatever the probabilities lack may be outputs that are left out, so it counts as missing.
+    return law if lacking <= law.missing + ROUNDED else replace(law, missing=lacking)
 
 
 def enclosure_of(

@@ -26,8 +26,13 @@ from pdpaudit.composition import (
     paper_composition_proved,
 )
 from pdpaudit.conformance import Options, check_sop
-from pdpaudit.contracts import LawfulMechanism, Mechanism, StatisticOfProximity
-from pdpaudit.errors import InputError
+from pdpaudit.contracts import (
+    LawfulMechanism,
+    LawUnavailable,
+    Mechanism,
+    StatisticOfProximity,
+)
+from pdpaudit.errors import InputError, Misbehaviour
 from pdpaudit.making import make_mechanism, make_sop
 from pdpaudit.network import Network
 from pdpaudit.proof import prove_claim
@@ -125,7 +130,7 @@ class MechanismClaim:
         Raises
         ------
         InputError
-            If the mechanism cannot be made.
+            If the mechanism cannot be made, or small networks cannot be exhausted.
         """
         made, spec = make_mechanism(self.mechanism, self.parameters)
         networks = list(grounds() if self.networks is None else self.networks())
@@ -137,7 +142,10 @@ class MechanismClaim:
         claim = result.claims[self.number - 1]
         tried = self._tried(result, claim)
         if self.exhaust:
-            small = try_small_networks(_lawful(made), self.exhaust)
+            try:
+                small = try_small_networks(_lawful(made), self.exhaust)
+            except (LawUnavailable, Misbehaviour) as error:
+                raise InputError(f"{self.id}: small networks are not exhausted: {error}") from None
             tried = f"{small.scope}; and {tried}"
             if small.worst is not None and small.epsilon > (claim.exact or 0.0):
                 arm = _arm("exhaustive", small.worst)
@@ -165,6 +173,9 @@ class MechanismClaim:
             if claim.exact is not None
             else f"by {claim.samples.get('confirmation', 0)} fresh samples"
         )
+        told = result.context.get("law_compared")
+        if told:
+            how += f", compared with {told['runs_a_side']} runs a side on {told['pairs']} of them"
         count = result.context["tried"]["pairs"]
         return f"{self.mechanism} ({parameters}) on {count} neighbouring pairs, {how}"
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.contracts import Law
+from pdpaudit.outputs import equal_is_same, flatten
 
-__all__ = ["ExactLoss", "epsilon_at", "exact_loss", "hockey_stick", "trade_off"]
+__all__ = [
+    "ROUNDED",
+    "ExactLoss",
+    "epsilon_at",
+    "exact_loss",
+    "hockey_stick",
+    "trade_off",
+]
 
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
+
+#: What a law may lack to 1 by rounding: 200,000 probabilities, each right to 1e-16, lack less.
+ROUNDED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,13 @@ class ExactLoss:
         Of that event on the left and on the right; at most, where a law leaves outputs out.
     outputs : tuple
         All outputs that can occur on either side.
+    at_least : float
+        What the pair loses at ``delta`` wherever the missing mass is and whatever the relative
+        errors of the laws are; ``epsilon`` where they have none.
+    at_most : float
+        What it loses at most, but for the outputs left out: at a slack of ``delta + left_out``.
+    left_out : float
+        0 where ``delta`` forgives whatever is left out, else the mass that is left out.
     """
 
     epsilon: float
@@ -45,6 +64,9 @@ class ExactLoss:
     event: frozenset[Hashable]
     probabilities: tuple[float, float]
     outputs: tuple[Hashable, ...] = field(repr=False, default=())
+    at_least: float = 0.0
+    at_most: float = math.inf
+    left_out: float = 1.0
 
 
 def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
@@ -52,7 +74,7 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
 
     An output that one law leaves out may have all the mass that law is missing, so it is no
     infinite loss: wherever the missing mass is, the loss is at least what is returned. Laws leave
-    out outputs whole; see :class:`.Law`.
+    out outputs whole; see :class:`.Law`. Outputs are the same if their records are.
 
     Parameters
     ----------
@@ -66,8 +88,26 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     ExactLoss
         O(k log k) for k outputs.
 
+    Notes
+    -----
+    The upper end. Let the left law list ``p`` with relative error ``e`` and leave out outputs of
+    mass ``m`` together, the right law list ``q`` with relative error ``f``, 0 for what it does not
+    list. For any event S the true laws P and Q have
+
+        P(S) - exp(ε) Q(S) <= sum over S of (p (1 + e) - exp(ε) q (1 - f)) + m
+                           <= sum of max(0, p (1 + e) - exp(ε) q (1 - f)) + m,
+
+    as Q is at least 0 where it is not listed. So (ε, δ + s) holds from left to right as soon as the
+    sum is at most ``δ + s - m``, and the other way round likewise. Where e = f = 0 nothing smaller
+    will do: if all that the left leaves out is one output that never occurs on the right, both are
+    equalities for the best S. So at δ < m the pair may lose infinitely much, and there is no upper
+    end without a slack s; it is the larger of the two masses that are left out.
+
     Examples
     --------
+    >>> nothing = exact_loss(Law({}, missing=1.0), Law({}, missing=1.0))
+    >>> nothing.at_least, nothing.at_most, nothing.left_out
+    (0.0, 0.0, 1.0)
     >>> left, right = Law({"a": 0.75, "b": 0.25}), Law({"a": 0.25, "b": 0.75})
     >>> loss = exact_loss(left, right)
     >>> round(loss.epsilon, 6), loss.side, sorted(loss.event)
@@ -76,23 +116,39 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     0.0
     """
     outputs, p, q = _aligned(left, right)
-    at_most_p, at_most_q = np.where(p > 0, p, left.missing), np.where(q > 0, q, right.missing)
+    hidden = left.missing, right.missing
+    at_most_p, at_most_q = np.where(p > 0, p, hidden[0]), np.where(q > 0, q, hidden[1])
     forward, backward = epsilon_at(p, at_most_q, delta), epsilon_at(q, at_most_p, delta)
     side: Side = "left" if forward >= backward else "right"
     epsilon = max(forward, backward)
     ours, theirs = (p, at_most_q) if side == "left" else (q, at_most_p)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(ours > 0, np.log(ours) - np.log(theirs), -np.inf)
-    if delta > 0 or math.isinf(epsilon):
-        inside = ratio > epsilon if math.isfinite(epsilon) else np.isinf(ratio) & (ratio > 0)
-        if not inside.any():
-            inside = ratio >= ratio.max()
-    else:
-        inside = ratio >= epsilon - 1e-9
+    inside = _worst_event(ours, theirs, epsilon, delta)
     event = frozenset(output for output, member in zip(outputs, inside, strict=True) if member)
     # Of all that is left out together there is no more than what is missing.
-    chances = (_at_most(p[inside], left.missing), _at_most(q[inside], right.missing))
-    return ExactLoss(epsilon, delta, side, event, chances, tuple(outputs))
+    chances = (_at_most(p[inside], hidden[0]), _at_most(q[inside], hidden[1]))
+    off = left.error, right.error
+    least = max(
+        epsilon_at(p * max(0.0, 1 - off[0]), at_most_q * (1 + off[1]), delta),
+        epsilon_at(q * max(0.0, 1 - off[1]), at_most_p * (1 + off[0]), delta),
+    )
+    spare = max(hidden) if max(hidden) > delta else 0.0
+    most = max(
+        epsilon_at(p * (1 + off[0]), q * max(0.0, 1 - off[1]), delta + spare - hidden[0]),
+        epsilon_at(q * (1 + off[1]), p * max(0.0, 1 - off[0]), delta + spare - hidden[1]),
+    )
+    return ExactLoss(
+        epsilon, delta, side, event, chances, tuple(outputs), least, max(most, epsilon), spare
+    )
+
+
+def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> npt.NDArray[Any]:
+    """Return which outputs show the loss."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(ours > 0, np.log(ours) - np.log(theirs), -np.inf)
+    if delta == 0 and math.isfinite(epsilon):
+        return ratio >= epsilon - 1e-9
+    inside = ratio > epsilon if math.isfinite(epsilon) else np.isinf(ratio) & (ratio > 0)
+    return inside if inside.any() else ratio >= ratio.max(initial=-np.inf)
 
 
 def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:
@@ -201,7 +257,23 @@ def _at_most(probabilities: Floats, missing: float) -> float:
 
 
 def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:
-    outputs = list(dict.fromkeys([*left.probabilities, *right.probabilities]))
-    p = np.array([left.probabilities.get(output, 0.0) for output in outputs])
-    q = np.array([right.probabilities.get(output, 0.0) for output in outputs])
-    return outputs, p, q
+    """Return all outputs, and their probabilities on both sides; 1 and True are two outputs."""
+    outputs: dict[Hashable, Hashable] = {}
+    if equal_is_same(chain(left.probabilities, right.probabilities)):
+        outputs = dict.fromkeys(chain(left.probabilities, right.probabilities))
+        p, q = (_chances(law.probabilities, outputs) for law in (left, right))
+        return list(outputs), p, q
+    sides = []
+    for law in (left, right):
+        chances: dict[Hashable, float] = {}
+        for output, chance in law.probabilities.items():
+            record = flatten(output)
+            outputs.setdefault(record, output)
+            chances[record] = chances.get(record, 0.0) + chance
+        sides.append(chances)
+    p, q = (_chances(side, outputs) for side in sides)
+    return list(outputs.values()), p, q
+
+
+def _chances(law: Mapping[Hashable, float], outputs: Iterable[Hashable]) -> Floats:
+    return np.array([law.get(output, 0.0) for output in outputs], dtype=np.float64)

@@ -6,6 +6,7 @@ verifies it again by separate code.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -24,10 +25,10 @@ from pdpaudit.contracts import (
 )
 from pdpaudit.errors import Misbehaviour
 from pdpaudit.outputs import event_from_json
-from pdpaudit.replay.certificate import THEOREM
+from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.claims import PROVED
 from pdpaudit.replay.inputs import ReadNetwork, candidate_of
-from pdpaudit.results import ClaimResult
+from pdpaudit.results import ClaimResult, Result
 
 __all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
 
@@ -153,45 +154,54 @@ def prove_claim(
     Returns
     -------
     ClaimResult
-        With method ``enclosure`` and the certificate in the witness; otherwise the reason under
-        ``unproved`` in the event. A claim that is not violated comes back as it is.
+        Where :mod:`pdpaudit.proof_check` accepts it, with method ``enclosure`` and the certificate
+        in the witness; otherwise the reason under ``unproved`` in the event. A claim that is not
+        violated comes back as it is.
     """
     if claim.status != "violated":
         return claim
     try:
-        certificate = _certificate(claim, mechanism, seed, read)
+        return _proved(claim, mechanism, seed, read)
     except Unproved as reason:
         return replace(claim, event={**claim.event, "unproved": str(reason)})
-    body = certificate.to_json()
-    told = {key: value for key, value in body.items() if key != "outputs"}
-    return replace(
-        claim,
-        method=PROVED,
-        event={**claim.event, "proof": {**told, "words": THEOREM}},
-        witness={**(claim.witness or {}), "method": PROVED, "certificate": body},
-    )
 
 
-def _certificate(
-    claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork
-) -> Certificate:
+def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork) -> ClaimResult:
+    """Return the claim with its certificate, once it is verified as `replay` will verify it."""
     if claim.exact is None or claim.witness is None:
         raise Unproved("the loss was sampled, and no sample is a proof")
     if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
-    left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
-    event = event_from_json(claim.witness["event"])
     try:
+        left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
         known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]
-    except Misbehaviour as error:
-        raise Unproved(str(error)) from None
+    except (ValueError, LookupError, TypeError, Misbehaviour) as error:
+        raise Unproved(" ".join(str(error).split())) from None
+    event = event_from_json(claim.witness["event"])
     outputs = frozenset(output for output in known if output in event)
     ours, theirs = (left, right) if event.side == "left" else (right, left)
     promise = PrivacyClaim(claim.claimed["epsilon"], claim.claimed["delta"])
     certificate = prove(mechanism, ours, theirs, outputs, promise)
     if not certificate.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")
-    return certificate
+    body = certificate.to_json()
+    told = {key: value for key, value in body.items() if key != "outputs"}
+    proved = replace(
+        claim,
+        method=PROVED,
+        event={**claim.event, "proof": {**told, "words": THEOREM}},
+        witness={**claim.witness, "method": PROVED, "certificate": body},
+    )
+    written = json.loads(json.dumps(Result("audit", "", seed, 0.0, claims=(proved,)).to_json()))
+    try:
+        holds, why = check_certificate(
+            written["claims"][0], mechanism, event, outputs, ours, theirs
+        )
+    except ValueError as error:
+        raise Unproved(str(error)) from None
+    if not holds:
+        raise Unproved(f"replay would refuse the certificate: {why}")
+    return proved
 
 
 def interval(ends: Interval, digits: int = DIGITS) -> tuple[str, str]:

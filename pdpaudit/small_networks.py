@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.contracts import LawfulMechanism
-from pdpaudit.losses import exact_loss
+from pdpaudit.asking import as_law
+from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable
+from pdpaudit.losses import ROUNDED, exact_loss
 from pdpaudit.neighbors import NeighborPair
 from pdpaudit.network import Network, SearchInstance, adjacency_from_edges
+from pdpaudit.outputs import flatten
 
 __all__ = ["SmallNetworks", "try_small_networks"]
 
@@ -33,7 +35,7 @@ class SmallNetworks:
         Choices of rewired vertex, other edges, partition and seed; in each all neighbourhoods of
         the rewired vertex were compared with each other.
     epsilon : float
-        The largest loss, exactly.
+        The largest loss, exactly; where laws have errors, what none exceeds.
     worst : NeighborPair, optional
         A pair that loses most; None if nothing is lost.
     """
@@ -68,7 +70,9 @@ def try_small_networks(mechanism: LawfulMechanism, vertices: int) -> SmallNetwor
     Raises
     ------
     LawUnavailable
-        If the mechanism has no law on some network.
+        If the mechanism has no law on some network, or one that leaves outputs out.
+    Misbehaviour
+        If what it gives is no law.
 
     Examples
     --------
@@ -86,13 +90,23 @@ def try_small_networks(mechanism: LawfulMechanism, vertices: int) -> SmallNetwor
         # The same law many times over need not be compared with itself.
         kept: list[int] = []
         for i, law in enumerate(laws):
-            if all(law != laws[j] for j in kept):
+            if not any(_same(law, laws[j]) for j in kept):
+                if as_law(law).missing > ROUNDED:
+                    raise LawUnavailable("a law leaves outputs out, and so certifies nothing")
                 kept.append(i)
         for i, j in combinations(kept, 2):
-            loss = exact_loss(laws[i], laws[j]).epsilon
+            loss = exact_loss(laws[i], laws[j]).at_most
             if loss > epsilon:
                 epsilon, worst = loss, family.pair(i, j)
     return SmallNetworks(vertices, families, epsilon, worst)
+
+
+def _same(one: Law, other: Law) -> bool:
+    """Return whether two laws are one; of outputs that are equal and of two kinds they are not."""
+    return one == other and all(
+        flatten(a) == flatten(b)
+        for a, b in zip(one.probabilities, other.probabilities, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,94 +1,220 @@
-"""See whether a mechanism's law is the law of its runs: what is told exactly rests on it."""
+"""Compare a mechanism's law with its runs on several pairs: what is exact rests on the law."""
 
 from __future__ import annotations
 
-import time
+import heapq
+import math
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
 
+import numpy as np
 from scipy import special
 
 from pdpaudit.audit.arms import Arm
+from pdpaudit.audit.climbing import Found
 from pdpaudit.audit.telling import Run
-from pdpaudit.contracts import Law
-from pdpaudit.outputs import Record, flatten
+from pdpaudit.contracts import Law, LawUnavailable
+from pdpaudit.errors import Misbehaviour
+from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
+from pdpaudit.outputs.columns import whole_of
+from pdpaudit.outputs.draws import ROWS
+from pdpaudit.outputs.words import shown
 from pdpaudit.sampling import draw
 
-__all__ = ["disagreement"]
+__all__ = ["Incomparable", "compare_laws", "contradiction", "deviation", "several"]
 
-#: Runs a side where many are drawn at once, and where they are drawn one by one: these in pieces,
-#: as long as they take no more than so many seconds.
-AT_ONCE, ONE_BY_ONE, PIECE, SECONDS = 1000, 100, 10, 2.0
+#: Runs a side and pairs at most, where many runs are drawn at once, and where one by one.
+AT_ONCE, ONE_BY_ONE = (1000, 16), (100, 6)
 
 #: The most probable outputs of the law, and the most frequent ones of the runs, that are compared.
 COMPARED = 20
 
-#: Chance that a law that is right is said to be wrong.
-FALSE_ALARM = 1e-9
+#: Chance that a law that is right is said to be wrong, over all pairs; and that one that is off by
+#: the `deviation` is not.
+FALSE_ALARM, MISSED = 1e-9, 0.05
 
 
-def disagreement(run: Run, arm: Arm, laws: tuple[Law, Law]) -> str:
-    """Return how the runs on a pair contradict the law, in words; empty where they do not.
+#: Outputs of a law beyond which not all are looked at.
+MANY = 10_000
 
-    A law that is right is contradicted with probability at most 1e-9: each count is held against
-    its binomial law, Bonferroni. A law that is slightly wrong may well pass: this is a check of
-    what is told exactly, not a verdict. Real values are not compared.
+
+class Incomparable(LawUnavailable):
+    """Outputs that are real numbers, none of which a law can list."""
+
+
+def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> set[Arm]:
+    """Compare the laws of several pairs with runs; return the pairs where they disagree.
+
+    A law that is right on all pairs is contradicted with probability at most 1e-9: each count is
+    compared with its binomial law, Bonferroni. How many runs of how many pairs there were, and what
+    they would have shown, is noted in ``run``; so is the first contradiction. A law that is
+    slightly wrong may well pass: this is a check of what is computed exactly, not a verdict.
 
     Parameters
     ----------
     run : Run
         What is audited.
-    arm : Arm
-        The pair.
-    laws : pair of Law
-        Of its left and its right.
+    found : sequence of Found
+        All pairs that were computed, worst first.
+    worst : iterable of Found
+        Those a claim is judged by; they are compared in any case.
 
     Raises
     ------
-    Misbehaviour
-        If the runs cannot be had.
+    Incomparable
+        If the outputs are real numbers that a law cannot list.
     """
-    for side, law, instance in zip(("left", "right"), laws, arm.inputs(), strict=True):
-        counts, runs = _counted(run, side, instance)
-        odd = _contradiction(law, counts, runs)
+    batched = callable(getattr(run.mechanism, "sample", None))
+    runs, most = AT_ONCE if batched else ONE_BY_ONE
+    judged = list(worst)
+    pairs = several(found, judged, most)
+    level = FALSE_ALARM / (len(pairs) * 2 * (2 * 2 * COMPARED + 1))  # two sides, two tails each
+    run.watcher.stage("comparing laws with runs", len(pairs))
+    wrong: set[Arm] = set()
+    for number, one in enumerate(pairs):
+        try:
+            odd = _disagreement(run, one, number, runs, level)
+        except Misbehaviour as error:
+            odd = str(error)
+        if odd:
+            run.blocked.append(f"{one.arm.label}, {odd}")
+            wrong.add(one.arm)
+        if wrong and number + 1 >= len(judged):
+            return wrong
+        run.watcher.advance(1)
+    off = float(f"{deviation(runs, level):.2g}")
+    run.compared.update({"pairs": len(pairs), "runs_a_side": runs, "deviation": off})
+    return wrong
+
+
+def several(found: Sequence[Found], worst: Sequence[Found], most: int) -> list[Found]:
+    """Return pairs to compare on: those that matter, that with the least loss, and a spread.
+
+    The spread has the worst of each network and the least of each family, in turn, as far as laws
+    were kept.
+
+    Parameters
+    ----------
+    found : sequence of Found
+        Worst first.
+    worst : sequence of Found
+        To be compared in any case.
+    most : int
+        How many others, together with these.
+    """
+    kept = [one for one in found if one.laws is not None]
+    networks = _first_of_each(kept, _network)
+    families = _first_of_each(kept[::-1], _family)
+    turns = chain.from_iterable(zip_longest(networks, families))
+    chosen = {id(one): one for one in worst}
+    for one in (*kept[-1:], *turns):
+        if one is not None and len(chosen) < most:
+            chosen.setdefault(id(one), one)
+    return list(chosen.values())
+
+
+def _first_of_each(found: Iterable[Found], kind: Callable[[Found], str]) -> list[Found]:
+    return list({kind(one): one for one in reversed(list(found))}.values())[::-1]
+
+
+def _network(one: Found) -> str:
+    return one.arm.label if one.arm.pair is None else one.arm.pair.network.title
+
+
+def _family(one: Found) -> str:
+    return one.arm.label if one.arm.pair is None else one.arm.pair.family
+
+
+def deviation(runs: int, level: float) -> float:
+    """Return by how much a probability has to be off to be seen, with probability 0.95.
+
+    Hoeffding: a share of ``runs`` is off by t from what is expected with probability at most
+    ``exp(-2 runs t²)``. So a share that is off by the t of ``level`` is refused, and one whose
+    expectation is further off, by the t of 0.05, is off by that much.
+
+    Examples
+    --------
+    >>> round(deviation(1000, 1e-12), 3), round(deviation(100, 1e-12), 3)
+    (0.156, 0.494)
+    """
+    return sum(math.sqrt(-math.log(tail) / (2 * runs)) for tail in (level, MISSED))
+
+
+def _disagreement(run: Run, one: Found, number: int, runs: int, level: float) -> str:
+    """Return how the runs on a pair contradict its laws, in words; empty where they do not."""
+    assert one.laws is not None
+    for side, law, instance in zip(("left", "right"), one.laws, one.arm.inputs(), strict=True):
+        key = ("agree", number, side)
+        draws = draw(run.mechanism, instance, runs, seed=run.plan.seed, key=key)
+        odd = contradiction(law, _counted(draws), runs, level)
         if odd:
             return f"on the {side}: its law and its runs disagree: {odd}"
     return ""
 
 
-def _counted(run: Run, side: str, instance: Any) -> tuple[Counter[Record], int]:
-    """Draw, and return how often each output came up, and in how many runs."""
-    batched = callable(getattr(run.mechanism, "sample", None))
-    size, piece = (AT_ONCE, AT_ONCE) if batched else (ONE_BY_ONE, PIECE)
-    counts, runs, began = Counter[Record](), 0, time.monotonic()
-    while runs < size and time.monotonic() - began < SECONDS:
-        key = ("agree", side, runs)
-        draws = draw(run.mechanism, instance, piece, seed=run.plan.seed, key=key)
-        if draws.arrays:
-            return Counter(), 0
-        counts.update(draws.counts)
-        runs += piece
-    return counts, runs
+def _counted(draws: Draws) -> Counter[Record]:
+    """Count outputs as records; a row of an array that ``sample`` gave is the tuple a law lists."""
+    counts = Counter(draws.counts)
+    kind = np.dtype("float64" if draws.form in ("", "text") else draws.form)
+    for structure, pieces in draws.arrays.items():
+        for piece in pieces:
+            for row in piece.astype(kind).reshape(len(piece), -1).tolist():
+                record = flatten(tuple(row))
+                counts[record if structure == ROWS else (structure, *record[1:])] += 1
+    return counts
 
 
-def _contradiction(law: Law, counts: Mapping[Record, int], runs: int) -> str:
-    known = {flatten(output): chance for output, chance in law.probabilities.items()}
-    likely = sorted(known, key=lambda output: -known[output])[:COMPARED]
-    frequent = sorted(counts, key=lambda output: -counts[output])[:COMPARED]
-    level = FALSE_ALARM / (2 * 2 * (2 * COMPARED + 1))  # two sides, and two tails of each count
+def contradiction(law: Law, counts: Mapping[Record, int], runs: int, level: float) -> str:
+    """Return which count contradicts a law, each tail at a level; empty where none does.
+
+    Raises
+    ------
+    Incomparable
+        If most of the outputs are real numbers that the law leaves out, no two alike.
+    """
+    known, hidden = _listed(law, counts), law.missing
     unknown = {output: times for output, times in counts.items() if output not in known}
     times = sum(unknown.values())
-    if times and special.bdtrc(times - 1, runs, min(law.missing + FALSE_ALARM, 1.0)) < level:
-        first = next(iter(unknown))
-        return f"{times} of {runs} runs gave what the law leaves out, such as {first!r}"
-    for output in dict.fromkeys([*likely, *(o for o in frequent if o in known)]):
-        times, chance = counts.get(output, 0), float(known[output])
+    if _tail(times, runs, hidden + FALSE_ALARM) < level:
+        real = [output for output, once in unknown.items() if once == 1 and "float" in output[1]]
+        if len(real) == times and 2 * times > runs:
+            raise Incomparable("outputs are real numbers, which no law can list")
+        return f"{times} of {runs} runs gave what the law leaves out, such as {_shown(unknown)}"
+    likely = sorted(known, key=lambda output: -known[output])[:COMPARED]
+    frequent = sorted(counts, key=lambda output: -counts[output])[:COMPARED]
+    for output in dict.fromkeys([*likely, *(one for one in frequent if one in known)]):
+        times, chance = counts.get(output, 0), known[output]
         least, most = (chance * (1 + way * law.error) for way in (-1, 1))
-        most = min(most + law.missing, 1.0)
-        few = special.bdtr(times, runs, max(least, 0.0))
-        many = special.bdtrc(times - 1, runs, most) if times else 1.0
-        if min(few, many) < level:
-            told = f"{output!r} has probability {chance:.6g} by the law"
-            return f"{told}, and came up in {times} of {runs} runs"
+        few = float(special.bdtr(times, runs, min(max(least, 0.0), 1.0)))
+        if min(few, _tail(times, runs, most + hidden)) < level:
+            said = f"{_shown([output])} has probability {chance:.6g} by the law"
+            return f"{said}, and came up in {times} of {runs} runs"
     return ""
+
+
+def _listed(law: Law, counts: Iterable[Record]) -> dict[Record, float]:
+    """Return the probabilities of the likeliest outputs, and of those that came up."""
+    near: Mapping[Hashable, float] = law.probabilities
+    if len(near) > MANY and equal_is_same(near):
+        came = {record[2][0] if record[0] is None else record[2] for record in counts}
+        likely = heapq.nlargest(COMPARED, near, key=near.__getitem__)
+        near = {output: near[output] for output in near if output in came} | {
+            output: near[output] for output in likely
+        }
+    known: dict[Record, float] = {}
+    for output, chance in near.items():
+        record = flatten(output)
+        known[record] = known.get(record, 0.0) + float(chance)
+    return known
+
+
+def _tail(times: int, runs: int, chance: float) -> float:
+    """Return the probability of so many runs or more."""
+    return float(special.bdtrc(times - 1, runs, min(chance, 1.0))) if times else 1.0
+
+
+def _shown(records: Iterable[Record]) -> str:
+    """Return the first of some outputs as it is shown."""
+    first = next(iter(records))
+    return first[1][0] if is_failure(first) else shown(whole_of(first))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pdpaudit.audit.arms import Arm, moves_of
+from pdpaudit.contracts import Law
 from pdpaudit.losses import ExactLoss
 from pdpaudit.outputs import Draws, Event
 
@@ -36,6 +37,8 @@ class Found:
         Exact loss, or the lower bound its best event is expected to give.
     losses : dict of float to ExactLoss
         By δ, where the law is known.
+    laws : tuple of Law, optional
+        Of the left and the right, as long as they are kept.
     halves : tuple
         Discovery samples: left and right, two halves each; given up when the arm is.
     events : list of Event
@@ -56,6 +59,7 @@ class Found:
     arm: Arm
     score: float = -math.inf
     losses: dict[float, ExactLoss] = field(default_factory=dict)
+    laws: tuple[Law, Law] | None = field(default=None, repr=False)
     halves: Halves = field(default_factory=empty_halves)
     events: list[Event] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)

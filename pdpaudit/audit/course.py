@@ -116,6 +116,7 @@ def audit(
         context={
             "tried": _tried(found),
             "error_budget": budget_words(plan, len(claims), exact=exactly),
+            **({"law_compared": run.compared} if exactly and run.compared else {}),
             **({"remarks": run.remarks} if run.remarks else {}),
             **({"network": file} if file else {}),
         },

@@ -17,7 +17,7 @@ from pdpaudit.contracts import ExtendedMechanism, Law, LawfulMechanism, LawUnava
 from pdpaudit.errors import Misbehaviour
 from pdpaudit.losses import exact_loss
 
-__all__ = ["DECIMALS", "hunt", "patience"]
+__all__ = ["DECIMALS", "hunt", "patience", "worst_of"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
@@ -34,6 +34,9 @@ SHORTLISTED = 20
 
 #: Promising pairs without an exact law after which no more are tried.
 REFUSED = 2
+
+#: Outputs whose probabilities are kept, of all pairs together: some 100 MB; and those of the worst.
+KEPT = 500_000
 
 #: Seconds that any law may take, however short the time limit of the search.
 SHORTEST = 60.0
@@ -59,6 +62,9 @@ class _Meter:
     began: float = field(default_factory=time.monotonic)
     measured: list[Found] = field(default_factory=list)
     work: float = 0.0
+    kept: int = 0
+    worst: dict[float, Found] = field(default_factory=dict)
+    extra: list[Found] = field(default_factory=list)
 
     @property
     def spent(self) -> float:
@@ -83,8 +89,34 @@ class _Meter:
         self.run.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
         score = round(losses[self.deltas[0]].epsilon, DECIMALS)
-        self.measured.append(Found(arm, score, losses))
+        self.measured.append(Found(arm, score, losses, (left, right)))
+        self._keep(self.measured[-1])
         return self.measured[-1]
+
+    def _keep(self, new: Found) -> None:
+        """Keep the laws of the first pairs, and those of the worst at each δ."""
+        for delta in self.deltas:
+            best = self.worst.get(delta)
+            if best is None or _rank(new, delta) > _rank(best, delta):
+                self.worst[delta] = new
+        size = sum(len(law.probabilities) for law in new.laws or ())
+        if self.kept + size <= KEPT:
+            self.kept += size
+            return
+        worst = list(map(id, self.worst.values()))
+        for one in (*self.extra, new):
+            if id(one) not in worst:
+                one.laws = None
+        self.extra = [one for one in (*self.extra, new) if one.laws is not None]
+
+
+def worst_of(found: Sequence[Found], delta: float) -> Found:
+    """Return the worst pair for a slack; of those that are alike the first."""
+    return max(found, key=lambda one: _rank(one, delta))
+
+
+def _rank(one: Found, delta: float) -> tuple[float, float]:
+    return round(one.losses[delta].at_least, DECIMALS), one.score
 
 
 def hunt(
@@ -106,8 +138,9 @@ def hunt(
     Returns
     -------
     list of Found
-        All that was computed whole, worst first. Where a law misbehaved, what was computed before;
-        `run` then says what is in the way.
+        All that was computed whole, worst first, the worst at each slack with its laws, and so are
+        the first of the others. Where a law misbehaved, what was computed before; `run` then says
+        what is in the way.
 
     Raises
     ------

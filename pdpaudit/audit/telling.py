@@ -29,6 +29,7 @@ class Run:
     file: dict[str, Any] | None = field(default=None)
     remarks: list[str] = field(default_factory=list)
     blocked: list[str] = field(default_factory=list)
+    compared: dict[str, Any] = field(default_factory=dict)
 
     def remark(self, words: str) -> None:
         """Keep what is to be said of how the mechanism behaved, once."""

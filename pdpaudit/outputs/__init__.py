@@ -14,7 +14,7 @@ from pdpaudit.outputs.events import (
     event_from_json,
     simplest,
 )
-from pdpaudit.outputs.records import Record, Unreadable, failure, flatten, is_failure
+from pdpaudit.outputs.records import Record, Unreadable, equal_is_same, failure, flatten, is_failure
 
 __all__ = [
     "Atom",
@@ -35,6 +35,7 @@ __all__ = [
     "Whole",
     "batch_of",
     "complexity",
+    "equal_is_same",
     "event_from_json",
     "failure",
     "flatten",

@@ -19,6 +19,7 @@ from pdpaudit.outputs.columns import (
     Coded,
     Column,
     Crossed,
+    Group,
     Numbered,
     Whole,
     batch_of,
@@ -26,7 +27,7 @@ from pdpaudit.outputs.columns import (
     whole_of,
 )
 from pdpaudit.outputs.draws import Draws
-from pdpaudit.outputs.records import flatten
+from pdpaudit.outputs.records import Record, Structure, flatten
 
 __all__ = [
     "Event",
@@ -397,16 +398,20 @@ def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Memb
     >>> event.feature, event.values, event.prefix
     ('first', frozenset({2}), 1)
     """
-    known = list(outputs)
-    batch = batch_of_outputs(known)
-    lists = [group.entries[0] for group in batch.groups]
+    wanted = frozenset(map(flatten, inside))  # 1 and True are equal, and two outputs
+    parts: dict[Structure, list[Record]] = {}
+    for record in map(flatten, outputs):
+        parts.setdefault(record[0], []).append(record)
+    batch = Batch(tuple(Group(structure, records, None) for structure, records in parts.items()))
+    known = [record for records in parts.values() for record in records]
+    lists = [entries for group in batch.groups for entries in group.entries]
     prefix = shared_prefix(lists) if all(group.ordered for group in batch.groups) else 0
     aspects = LIST_ASPECTS if any(lists) else LIST_ASPECTS[-1:]
     for aspect in aspects:
         column = Column(aspect, prefix=prefix)
         split: tuple[set[Hashable], set[Hashable]] = (set(), set())
         for output, value in zip(known, batch.categories(column), strict=True):
-            split[output in inside].add(value)
+            split[output in wanted].add(value)
         if split[0].isdisjoint(split[1]):
             return Membership(side, column, frozenset(split[1]))
     raise AssertionError("the whole output tells outputs apart")

@@ -34,6 +34,7 @@ __all__ = [
     "Record",
     "Structure",
     "Unreadable",
+    "equal_is_same",
     "failure",
     "flatten",
     "is_failure",
@@ -136,6 +137,8 @@ def flatten(output: Any) -> Record:
     if kind is float:
         leaf = _float(output)
         return (SCALAR, (leaf[0],), (leaf[1],))
+    if kind is tuple and output and {bool}.issuperset(map(type, output)):
+        return (_flat("tuple", len(output)), _same("bool", len(output)), output)
     plain = kind is tuple and output and {int}.issuperset(map(type, output))
     if plain and max(max(output), -min(output)).bit_length() <= MOST_BITS:
         return (_flat("tuple", len(output)), _same("int", len(output)), output)
@@ -152,6 +155,30 @@ def flatten(output: Any) -> Record:
             f"a {kind.__name__} that raises {type(error).__name__} when it is read"
         ) from None
     return (structure, tuple(kinds), tuple(values))
+
+
+#: Types of values of which equal ones have equal records, and all are readable; and those of two
+#: which Python takes for equal.
+PLAIN, ALIKE = frozenset({int, bool, str, bytes, type(None)}), frozenset({int, bool})
+
+
+def equal_is_same(outputs: Iterable[Any]) -> bool:
+    """Return whether these can be compared as they are: equal ones have equal records.
+
+    Cheap, and so for values and flat tuples only: of others it is not known.
+
+    Examples
+    --------
+    >>> equal_is_same([1, (2, "a")]), equal_is_same([1, True]), equal_is_same([0.0])
+    (True, False, False)
+    """
+    kinds: set[type] = set()
+    for output in outputs:
+        if type(output) is tuple:
+            kinds.update(map(type, output))
+        else:
+            kinds.add(type(output))
+    return kinds <= PLAIN and not kinds >= ALIKE
 
 
 @lru_cache(maxsize=4096)

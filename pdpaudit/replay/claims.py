@@ -26,7 +26,7 @@ from pdpaudit.errors import InputError, Misbehaviour, described
 from pdpaudit.evidence import ErrorBudget
 from pdpaudit.evidence.sequential import Known
 from pdpaudit.fields import Fields
-from pdpaudit.losses import exact_loss
+from pdpaudit.losses import ExactLoss, exact_loss
 from pdpaudit.making import Find, claiming
 from pdpaudit.observables import SAMPLES, observed
 from pdpaudit.outputs import Event, event_from_json
@@ -256,7 +256,8 @@ def _exact(
     if shown < loss.epsilon - CLOSE * max(1.0, loss.epsilon):
         raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
     loss = replace(loss, probabilities=chances, event=inside, side=event.side)
-    rebuilt = judged(again.run, again.number, again.promise, again.arm, laws, event, loss)
+    ends = _ends_of(witness, loss)
+    rebuilt = judged(again.run, again.number, again.promise, again.arm, laws, event, loss, ends)
     words = f"exact loss {loss.epsilon:.10g} computed again"
     reason = _part(claim, "event").get("unproved")
     if witness["method"] == PROVED:
@@ -268,6 +269,17 @@ def _exact(
     elif isinstance(reason, str) and rebuilt.status == "violated":
         rebuilt = replace(rebuilt, event={**rebuilt.event, "unproved": reason})
     return rebuilt, words
+
+
+def _ends_of(witness: Mapping[str, Any], loss: ExactLoss) -> tuple[float, float]:
+    """Return what all pairs lose at most and leave out: no less than this one does."""
+    own = loss.at_most, loss.left_out
+    if "ends" not in witness:
+        return own
+    most, left_out = Fields(witness, "it", "witness.").numbers("ends", 2)
+    if not (most >= own[0] - CLOSE and left_out >= own[1]):
+        raise _Unlike(f"this pair alone loses up to {own[0]:.6g}, all of them {most:.6g} on file")
+    return most, left_out
 
 
 def _proved(rebuilt: ClaimResult, certificate: Mapping[str, Any]) -> ClaimResult:

@@ -34,7 +34,7 @@ from pdpaudit.reporting.reproduce import command_of, listing_of, replay_of
 from pdpaudit.reporting.simulated import KEY as SIMULATION
 from pdpaudit.reporting.tables import Table, bounds_table, cell, grid_tables, table_of
 from pdpaudit.reporting.telling_simulations import SimulationPart, simulation_part
-from pdpaudit.reporting.words import NAMES_PEOPLE, VERDICT, claim_words
+from pdpaudit.reporting.words import NAMES_PEOPLE, VERDICT, claim_words, compared_words
 from pdpaudit.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["CheckPart", "ClaimPart", "Document", "Finding", "Part", "Verdict", "compose"]
@@ -466,7 +466,8 @@ def _facts(claim: ClaimResult, seen: Chances | None) -> Table:
     if claim.source:
         rows.append(("where", clip(claim.source, 300)))
     if claim.exact is not None:
-        rows.append(("exact loss", nats(claim.exact)))
+        what = "exact loss" if "at_most" not in claim.event else "loss, at least"
+        rows.append((what, nats(claim.exact)))
     elif claim.lower_bound is not None:
         sure = f" with confidence {number(claim.confidence)}" if claim.confidence else ""
         rows.append(("lower bound", nats(claim.lower_bound) + sure))
@@ -549,10 +550,14 @@ def _context(context: Mapping[str, Any]) -> tuple[Table | None, str, tuple[Table
         pairs = pairs if isinstance(pairs, int) else sum(families.values())
         words = f"{count(pairs)} neighbouring pairs were tried"
         words += f" on {count(len(every))} networks." if len(every) > 1 else "."
+        compared = compared_words(context)
+        words += f" {compared}" if compared else ""
         tried = Table("Pairs tried", ("kind of pair", "pairs", "networks"), rows, numeric=True)
     rest = []
     for key, value in context.items():
-        if key in ("tried", "error_budget", "names") or value in (None, "", {}, []):
+        if key in ("tried", "error_budget", "law_compared", "names"):
+            continue
+        if value in (None, "", {}, []):
             continue
         if key in (SIMULATION, EXPOSURE) and isinstance(value, Mapping):
             continue  # has a section of its own

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pdpaudit.reporting.attacking import attack_words
-from pdpaudit.reporting.words import VERDICT, claim_words
+from pdpaudit.reporting.words import VERDICT, claim_words, compared_words
 from pdpaudit.results import Result
 
 __all__ = ["show_audit", "show_exposure"]
@@ -60,6 +60,9 @@ def show_audit(console: Console, result: Result) -> None:
         for words in (claim_words(claim), attack_words(claim), claim.detail):
             if words:
                 console.print(Padding(Text(words), (0, 0, 0, 2)))
+    compared = compared_words(result.context)
+    if compared:
+        console.print(Text(compared))
     for remark in result.context.get("remarks", ()):
         console.print(Text(f"Note: {remark}."))
     console.print(Text(str(result.context["error_budget"]), style="dim"))

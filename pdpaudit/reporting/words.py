@@ -8,7 +8,15 @@ from typing import Any
 
 from pdpaudit.results import ClaimResult
 
-__all__ = ["NAMES_PEOPLE", "VERDICT", "claim_words", "how_known", "least_true", "true_words"]
+__all__ = [
+    "NAMES_PEOPLE",
+    "VERDICT",
+    "claim_words",
+    "compared_words",
+    "how_known",
+    "least_true",
+    "true_words",
+]
 
 #: Stands first where a network's people are called by their names.
 NAMES_PEOPLE = "This report names people and their contacts."
@@ -65,11 +73,7 @@ def claim_words(claim: ClaimResult) -> str:
         if claim.status == "violated":
             told = f"{_effect(claim)}; the claim allows {allowed}. {how_known(claim)}"
             return f"{told} {true_words(claim)}".rstrip()
-        return (
-            f"Computed exactly: on every pair tried the loss is at most {claim.exact:.4f}, within "
-            f"the claim of {claim.claimed['epsilon']:.4g}, and any loss above it would have been "
-            f"seen. The worst: {_effect(claim)}."
-        )
+        return f"{_exactly(claim)} The worst: {_effect(claim)}."
     sure = f"with confidence {claim.confidence:g}" if claim.confidence else ""
     seen = claim.detectable_epsilon
     power = _power_words(seen)
@@ -79,6 +83,65 @@ def claim_words(claim: ClaimResult) -> str:
     if claim.status == "inconclusive":
         return f"Nothing was shown, and little could have been: {power}"
     return f"The sharpest test tried: {pair}, and whether {event}. {power}"
+
+
+def _exactly(claim: ClaimResult) -> str:
+    """Say between what ends the loss lies, of a claim that is not violated."""
+    exact, claimed = claim.exact or 0.0, claim.claimed["epsilon"]
+    known = claim.event.get("at_most", {"epsilon": exact, "left_out": 0.0})
+    missing = known["left_out"]
+    most = f"at most {upward(float(known['epsilon']))}"
+    if missing:
+        slack = f"{claim.claimed.get('delta', 0.0) + missing:.3g}"
+        most += (
+            f" with a slack of δ = {slack}, for the laws leave out outputs of probability "
+            f"{missing:.3g}"
+        )
+    if claim.status == "inconclusive":
+        return (
+            f"Computed from laws that leave it open whether the claim of {claimed:.4g} holds: the "
+            f"loss is at least {claim.lower_bound or 0.0:.4f}, and on every pair tried {most}."
+        )
+    seen = (
+        "whatever they lose was not seen" if missing else "any loss above it would have been seen"
+    )
+    return (
+        f"Computed exactly: on every pair tried the loss is {most}, within the claim of "
+        f"{claimed:.4g}, and {seen}."
+    )
+
+
+def upward(epsilon: float) -> str:
+    """Return a loss with four decimals, no less than it is but for the error of computing it.
+
+    Examples
+    --------
+    >>> upward(0.25), upward(0.25001), upward(math.inf), upward(2e-12)
+    ('0.2500', '0.2501', 'inf', '0.0000')
+    """
+    if math.isinf(epsilon):
+        return "inf"
+    return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
+
+
+def compared_words(context: Mapping[str, Any]) -> str:
+    """Say on how many runs a law was tested, and what would have been seen; nothing if on none.
+
+    Examples
+    --------
+    >>> told = {"pairs": 6, "runs_a_side": 1000, "deviation": 0.16}
+    >>> compared_words({"law_compared": told}).partition(";")[0]
+    'The law was compared with 1,000 runs a side on 6 pairs'
+    """
+    told = context.get("law_compared")
+    known = told if isinstance(told, Mapping) else {}
+    pairs, runs, off = (known.get(key) for key in ("pairs", "runs_a_side", "deviation"))
+    if type(pairs) is not int or type(runs) is not int or type(off) is not float:
+        return ""
+    return (
+        f"The law was compared with {runs:,} runs a side on {pairs:,} pair{'s' * (pairs != 1)}; a "
+        f"probability off by more than {off:g} would have been seen."
+    )
 
 
 def unproved_words(claim: ClaimResult) -> str:

@@ -15,12 +15,13 @@ from pdpaudit import __version__
 from pdpaudit.audit import Plan, audit, hunting
 from pdpaudit.audit.plan import Silent
 from pdpaudit.audit.telling import Run
-from pdpaudit.contracts import Law, PrivacyClaim
+from pdpaudit.contracts import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
 from pdpaudit.errors import InputError
 from pdpaudit.making import make_mechanism
 from pdpaudit.plugin.regression import measure_growth
 from pdpaudit.proof import Unproved, prove, prove_claim
 from pdpaudit.replay import Terms, finder, replay_claim
+from pdpaudit.reporting.words import claim_words
 from pdpaudit.results import Result
 
 FAIR = Law({0: 0.5, 1: 0.5})
@@ -116,19 +117,99 @@ def test_with_samples_the_law_is_not_asked() -> None:
     assert ran(made, samples=600).claims[0].status == "not_rejected"
 
 
-def test_a_law_that_fails_when_asked_again() -> None:
-    made, calls = Made(FAIR, SKEW), []
+def test_no_law_is_asked_for_twice() -> None:
+    made, calls = Made(FAIR, SKEW, Law({0: 0.7, 1: 0.3}), claims=(0.5, 2.0)), []
 
     def law(instance: int) -> Law:
         calls.append(instance)
-        if len(calls) > 2:
-            raise RuntimeError("worn out")
         return made.laws[instance]
 
     made.law = law  # type: ignore[method-assign]
-    (claim,) = ran(made).claims
+    assert [claim.status for claim in ran(made).claims] == ["violated", "not_rejected"]
+    assert calls == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("law", "status"),
+    [
+        (Law({}, missing=1.0), "inconclusive"),
+        (Law({0: 0.25, 1: 0.25}, missing=0.5), "inconclusive"),
+        (Law({0: 0.5 - 1e-6, 1: 0.5 - 1e-6}, missing=2e-6), "not_rejected"),
+        (Law({0: 0.5, 1: 0.5 - 5e-7}), "not_rejected"),
+        (Law({0: 0.5, 1: 0.5}, missing=1e-15), "not_rejected"),
+        (Law({0: 0.5, 1: 0.5}, error=0.9), "inconclusive"),
+    ],
+)
+def test_what_a_law_leaves_open_is_open(law: Law, status: str) -> None:
+    """Between both networks nothing is known but that the laws listed are the same."""
+    claim = ran(Made(law, law)).claims[0]
+    assert claim.status == status
+    most = claim.event.get("at_most")
+    # But for rounding it is said what is left out.
+    assert (most is None) == (law.missing == 1e-15)
+    words = claim_words(claim)
+    if status == "inconclusive":
+        assert "leave it open whether the claim of 1 holds: the loss is at least 0.0000" in words
+    else:
+        assert "on every pair tried the loss is at most 0.0000" in words
+    lacking = 1.0 - sum(law.probabilities.values())
+    if lacking > 1e-9:
+        slack = f"a slack of δ = {lacking:.3g}, for the laws leave out outputs of probability"
+        assert slack in words
+    assert "any loss above it would have been seen" not in words or most is None
+
+
+def test_of_several_pairs_none_loses_more_than_is_said() -> None:
+    """The pair with the largest loss listed is not the one of which least is known."""
+    vague = Law({0: 0.5, 1: 0.5}, error=0.3)
+    claim = ran(Made(FAIR, Law({0: 0.6, 1: 0.4}), vague)).claims[0]
+    assert claim.pair["number"] == 1
+    assert claim.event["at_most"]["epsilon"] == pytest.approx(-math.log(0.7))
+    assert claim.status == "not_rejected"
+
+
+def test_a_pair_that_surely_breaks_the_claim_is_judged_before_one_that_may() -> None:
+    vague, sure = Law({0: 0.9, 1: 0.1}, error=0.9), Law({0: 0.82, 1: 0.18})
+    claim = ran(Made(FAIR, vague, sure)).claims[0]
+    assert (claim.status, claim.pair["number"]) == ("violated", 2)
+
+
+@pytest.mark.parametrize(
+    ("part", "kind", "epsilon", "said"),
+    [
+        ("proved_bound", ProvedBound, 1.0, "its proved_bound is 1, and by its law the pair loses"),
+        ("proved_bound", ProvedBound, math.nan, "its proved_bound is nan, which is no loss"),
+        ("proved_bound", ProvedBound, -1.0, "its proved_bound is -1.0, which is no loss"),
+        ("proved_bound", ProvedBound, "2", "its proved_bound is '2', which is no loss"),
+        ("largest_loss", LargestLoss, math.nan, "its largest_loss is nan, which is no loss"),
+        ("largest_loss", LargestLoss, -0.5, "its largest_loss is -0.5, which is no loss"),
+    ],
+)
+@pytest.mark.parametrize("claimed", [0.5, 2.0])
+def test_what_it_says_of_its_own_loss_must_agree_with_its_law(
+    part: str, kind: Any, epsilon: Any, said: str, claimed: float
+) -> None:
+    made = Made(FAIR, SKEW, claims=(claimed,), **{part: lambda _: kind(epsilon, "by faith")})
+    claim = ran(made).claims[0]
     assert claim.status == "error"
-    assert "its law raised RuntimeError: worn out" in claim.method
+    assert claim.method.startswith(f"pair 1, {said}")
+
+
+@pytest.mark.parametrize("epsilon", [math.log(5), math.log(5) - 1e-12, 7.0, math.inf])
+def test_a_bound_that_agrees_with_the_law_is_shown(epsilon: float) -> None:
+    made = Made(FAIR, SKEW, proved_bound=lambda _: ProvedBound(epsilon, "by proof"))
+    claim = ran(made).claims[0]
+    assert claim.status == "violated"
+    assert claim.event["proved_bound"]["epsilon"] == epsilon
+
+
+def test_a_law_of_what_cannot_be_read_is_an_error() -> None:
+    deep: Any = ()
+    for _ in range(100):
+        deep = (deep,)
+    claim = ran(Made(FAIR, Law({deep: 1.0}))).claims[0]
+    assert claim.status == "error"
+    assert "its law lists something nested" in claim.method
 
 
 def test_a_law_that_refuses_with_an_input_error_is_a_wrong_request() -> None:
@@ -182,6 +263,40 @@ def test_an_enclosure_that_makes_sense_proves() -> None:
     assert prove_claim(ran(made).claims[0], made, 1, None).method == "enclosure"  # type: ignore[arg-type]
 
 
+def test_no_certificate_is_written_that_replay_refuses() -> None:
+    """The second way to enclose, which replay asks, does not agree, or cannot be had."""
+
+    def enclose(instance: int, outputs: frozenset[int]) -> tuple[Fraction, Fraction]:
+        exact = sum(Fraction(str(made.laws[instance].probabilities[o])) for o in outputs)
+        return exact, exact
+
+    def other(instance: int, outputs: frozenset[int]) -> tuple[Fraction, Fraction]:
+        return Fraction(1, 3), Fraction(1, 3)
+
+    def unable(instance: int, outputs: frozenset[int]) -> tuple[Fraction, Fraction]:
+        raise LawUnavailable("too many")
+
+    for again, said in ((other, "by separate code"), (unable, "cannot be enclosed again")):
+        made = Made(FAIR, SKEW, enclose=enclose, enclose_again=again)
+        claim = prove_claim(ran(made).claims[0], made, 1, None)  # type: ignore[arg-type]
+        assert claim.method == "exact law"
+        assert "certificate" not in (claim.witness or {})
+        assert said in claim.event["unproved"]
+
+
+@pytest.mark.parametrize(
+    "error", [LawUnavailable("no more"), InputError("stop = 3: too many"), RuntimeError("worn out")]
+)
+def test_a_law_that_is_refused_when_it_comes_to_the_proof_proves_nothing(error: Exception) -> None:
+    made = Made(FAIR, SKEW, enclose=lambda *_: None, enclose_again=lambda *_: None)
+    claim = ran(made).claims[0]
+    made.laws = (FAIR, error)
+    unproved = prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
+    assert str(error) in unproved
+    made.pairs = list  # type: ignore[method-assign, assignment]
+    assert prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
@@ -216,7 +331,7 @@ def test_what_are_no_pairs_is_named(pairs: Any, said: str) -> None:
 
 LATER = """
 from pathlib import Path
-from pdpaudit.contracts import Law, PrivacyClaim
+from pdpaudit.contracts import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
 
 class Later:
     claim = PrivacyClaim(1.0)

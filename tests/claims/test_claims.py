@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -22,8 +23,8 @@ from pdpaudit.claims import (
     composition_rows,
     paper_form_region,
 )
-from pdpaudit.contracts import Law
-from pdpaudit.errors import InputError
+from pdpaudit.contracts import Law, LawUnavailable
+from pdpaudit.errors import InputError, Misbehaviour
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.reporting.dossier import dossier, published
 from pdpaudit.reporting.markdown import render_markdown
@@ -99,6 +100,31 @@ class ByDegree(SFS):
 
     def law(self, instance: Any) -> Law:
         return Law({self.run(instance.fresh(), np.random.default_rng(0)): 1.0})
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        (Law({}, missing=1.0), "leaves outputs out"),
+        (Law({0: 1.0 - 5e-7}), "leaves outputs out"),
+        (Law({0: math.nan}), "the probability nan"),
+    ],
+)
+def test_a_law_that_says_little_certifies_nothing(law: Law, said: str) -> None:
+    class Silent(ByDegree):
+        def law(self, instance: Any) -> Law:
+            return law
+
+    with pytest.raises((LawUnavailable, Misbehaviour), match=said):
+        try_small_networks(Silent(), 3)
+
+
+def test_small_networks_tell_equal_outputs_of_two_kinds_apart() -> None:
+    class Kinds(ByDegree):
+        def law(self, instance: Any) -> Law:
+            return Law({True: 1.0}) if instance.adjacency.nnz else Law({1: 1.0})
+
+    assert np.isinf(try_small_networks(Kinds(), 3).epsilon)
 
 
 @pytest.mark.parametrize("name", ["C1", "C13"])

@@ -47,6 +47,15 @@ def test_a_law_is_returned_as_it_is(law: Law) -> None:
     assert law_of(saying(law), "instance") is law
 
 
+def test_what_the_probabilities_lack_counts_as_missing() -> None:
+    assert law_of(saying(Law({0: 0.5, 1: 0.5 - 5e-7})), None).missing == pytest.approx(5e-7)
+    assert law_of(saying(Law({0: 0.5, 1: 0.4}, missing=0.1 - 5e-7)), None).missing == (
+        pytest.approx(0.1)
+    )
+    with_rounding = Law(dict.fromkeys(range(10), 0.1))
+    assert law_of(saying(with_rounding), None) is with_rounding
+
+
 def test_it_is_asked_about_the_instance() -> None:
     asked = []
     mechanism = SimpleNamespace(law=lambda instance: asked.append(instance) or FAIR)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain, combinations, combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.contracts import Law
 from pdpaudit.losses import epsilon_at, exact_loss, hockey_stick, trade_off
+from pdpaudit.outputs import simplest
 
 quick = settings(max_examples=60, deadline=None)
 
@@ -231,3 +232,113 @@ def test_wherever_the_mass_left_out_is_the_loss_is_at_least_what_is_told(
             assert p >= math.exp(loss.epsilon) * q + slack - 1e-9
     epsilons = [0.0, 0.5, 2.0, 800.0]
     assert (hockey_stick(*told, epsilons) <= hockey_stick(*full, epsilons) + 1e-9).all()
+
+
+#: Outputs of the laws that follow: both sides list some of 0, 1, 2; 3 and 4 are listed by none.
+FRESH = (3, 4)
+
+
+@st.composite
+def holed_pairs(draw):
+    """Two laws on up to three outputs in twentieths, with twentieths left out."""
+    laws = []
+    for _ in range(2):
+        weights = draw(st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any))
+        missing = draw(st.integers(0, 3))
+        total = sum(weights) + missing
+        listed = {i: Fraction(w, total) for i, w in enumerate(weights) if w}
+        laws.append((listed, missing, Fraction(1, total)))
+    return laws
+
+
+def placings(law):
+    """Every way to put the units left out on outputs that the law does not list."""
+    listed, missing, unit = law
+    free = [output for output in (0, 1, 2, *FRESH) if output not in listed]
+    for places in combinations_with_replacement(free, missing):
+        full = dict(listed)
+        for place in places:
+            full[place] = full.get(place, Fraction(0)) + unit
+        yield full
+
+
+@quick
+@given(holed_pairs(), st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 3)]))
+def test_the_upper_end_is_the_largest_loss_of_all_ways_to_place_what_is_left_out(pair, delta):
+    told = [
+        Law({k: float(p) for k, p in listed.items()}, missing=float(missing * unit))
+        for listed, missing, unit in pair
+    ]
+    loss = exact_loss(*told, float(delta))
+    most = max(missing * unit for _, missing, unit in pair)
+    slack = delta if most <= delta else delta + most
+    assert loss.left_out == pytest.approx(float(slack - delta), abs=1e-12)
+    # A hair more and less, for the laws told are rounded.
+    more, less = (
+        max(
+            brute_epsilon(left, right, slack + way * Fraction(1, 10**9))
+            for left in placings(pair[0])
+            for right in placings(pair[1])
+        )
+        for way in (1, -1 if slack else 0)
+    )
+    assert loss.at_most >= more - 1e-6
+    assert loss.at_most <= max(less, loss.epsilon) + 1e-6
+    assert loss.at_least <= loss.epsilon <= loss.at_most
+
+
+@quick
+@given(holed_pairs())
+def test_without_slack_what_is_left_out_may_lose_without_bound(pair):
+    assume(max(missing for _, missing, _ in pair) > 0)
+    worst = max(
+        brute_epsilon(left, right, Fraction(0))
+        for left in placings(pair[0])
+        for right in placings(pair[1])
+    )
+    assert worst == math.inf
+
+
+@quick
+@given(law_pairs(), st.floats(0, 0.5), st.floats(0, 0.5), st.floats(0, 0.3), st.data())
+def test_whatever_the_relative_errors_are_the_loss_lies_between_both_ends(
+    pair, one, other, delta, data
+):
+    """The true law moved within its error, one output against another, is what is told."""
+    true = [{k: float(p) for k, p in law.items()} for law in pair]
+    told = []
+    for law, error in zip(true, (one, other), strict=True):
+        moved = {k: p / (1 + data.draw(st.floats(-error, error))) for k, p in law.items()}
+        told.append(Law(moved, missing=max(0.0, 1.0 - sum(moved.values())), error=error))
+    loss = exact_loss(*told, delta)
+    truth = exact_loss(Law(true[0]), Law(true[1]), delta).epsilon
+    slack = exact_loss(Law(true[0]), Law(true[1]), delta + loss.left_out).epsilon
+    assert loss.at_least <= truth + 1e-6
+    assert slack <= loss.at_most + 1e-6
+
+
+def test_a_law_of_nothing_says_nothing():
+    nothing = Law({}, missing=1.0)
+    loss = exact_loss(nothing, nothing)
+    assert (loss.at_least, loss.left_out, loss.event) == (0.0, 1.0, frozenset())
+    assert hockey_stick(nothing, nothing, [0.0]).tolist() == [0.0]
+    assert exact_loss(Law({"a": 1.0}), nothing).left_out == 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, True), (1, 1.0), (0.0, -0.0), ((1, 2), (True, 2)), ("1", b"1")]
+)
+def test_outputs_that_are_told_apart_are_two_though_they_are_equal(one, other):
+    left, right = Law({one: 1.0}), Law({other: 1.0})
+    loss = exact_loss(left, right, 0.5)
+    assert loss.epsilon == math.inf
+    assert len(loss.outputs) == 2
+    assert hockey_stick(left, right, [0.0, 3.0]).tolist() == [1.0, 1.0]
+    event = simplest(loss.outputs, loss.event, loss.side)
+    assert sum(output in event for output in (one, other)) == 1
+    assert exact_loss(left, left).epsilon == 0.0
+
+
+def test_not_a_number_is_one_output_however_often_it_is_made():
+    left, right = Law({float("nan"): 0.5, 1.0: 0.5}), Law({float("nan"): 0.5, 1.0: 0.5})
+    assert exact_loss(left, right).epsilon == 0.0
