@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.outputs import Batch, Column, Draws, batch_of
-from pdpaudit.outputs.columns import Numbered, embedded_numbers
+from pdpaudit.outputs.columns import ABSENT, Numbered, embedded_numbers
 from pdpaudit.outputs.events import shared_prefix
 from pdpaudit.outputs.records import NUMERIC, WIDE, Path, layout
 
@@ -220,10 +220,15 @@ def _seen(
             _look(leaves.setdefault(path, _Leaf()), group, path)
         for path, form in layout(group.structure).containers.items():
             containers.setdefault(path, set()).add(form)
+    # What is missing in one structure is known of all with that structure: one look each.
+    structures = {group.structure: group for group in groups}
     for path, leaf in leaves.items():
-        for group in groups:
-            if path not in group.paths:
-                leaf.kinds |= group.kind_set(path)
+        inner = {form[0] for form in containers.get(path, ())}
+        leaf.kinds |= inner
+        if ABSENT in leaf.kinds:
+            continue
+        lacking = (g.kind_set(path) for g in structures.values() if path not in g.paths)
+        leaf.kinds |= next((kinds for kinds in lacking if kinds - inner), set())
     return leaves, containers
 
 

@@ -371,16 +371,20 @@ def _best_scores(table: _Table, kind: Kind, aim: Aim) -> list[Choice]:
     weights = learnt[0]
     if len(folds) > 1:
         weights = _learn(table, name, coded, terms, sizes, None)
+    # What has no weight is left out: people must be able to read which columns count.
     built = tuple(
         Term(
             column,
             edges,
-            tuple(w[: len(edges) + 1].tolist()),
-            tuple(zip(atoms, w[len(edges) + 1 : -1].tolist(), strict=True)),
-            float(w[-1]),
+            tuple((w[: len(edges) + 1] + 0.0).tolist()),
+            tuple(zip(atoms, (w[len(edges) + 1 : -1] + 0.0).tolist(), strict=True)),
+            float(w[-1]) + 0.0,
         )
         for (column, edges, atoms), w in zip(terms, weights, strict=True)
+        if w.any()
     )
+    if not built:
+        return []
     turned = tuple(term.turned() for term in built)
     judged = [
         (_scores(w, coded, parts), [table.weights[part] for part in parts])

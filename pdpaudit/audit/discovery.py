@@ -98,6 +98,7 @@ class Discovery:
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
         self._first: tuple[int, float] = (0, -math.inf)
+        self._set_aside: list[Found] = []
 
     def check_repeatable(self, arm: Arm) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
@@ -182,7 +183,7 @@ class Discovery:
             self._pool.update(half)
         for one in finalists:
             self._test(one, each)
-        return [one for one in by_score(finalists) + dropped if one.runs]
+        return [one for one in by_score(finalists) + dropped + self._set_aside if one.runs]
 
     def _wide_look(self, arms: list[Arm], runs: int) -> list[Arm]:
         """Return the arms that the runs suffice for, after a short look at as many as possible."""
@@ -193,7 +194,9 @@ class Discovery:
         measured = by_score(one for one in map(Found, arms) if self._measure(one, each))
         keep = max(LEFT, runs // (2 * FEWEST_RUNS))
         self._stays_in(measured, keep, each)
-        found = measured[:keep]
+        found, self._set_aside = measured[:keep], measured[keep:]
+        for one in self._set_aside:
+            one.halves = empty_halves()
         self._forget(found)
         return [one.arm for one in found] or arms[:keep]
 
