@@ -154,9 +154,9 @@ def prove_claim(
     Returns
     -------
     ClaimResult
-        Where :mod:`pdpaudit.proof_check` accepts it, with method ``enclosure`` and the certificate
-        in the witness; otherwise the reason under ``unproved`` in the event. A claim that is not
-        violated comes back as it is.
+        With method ``enclosure`` and the certificate in the witness, where ``replay`` accepts it;
+        otherwise the reason under ``unproved`` in the event. A claim that is not violated comes
+        back as it is.
     """
     if claim.status != "violated":
         return claim

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -22,7 +23,14 @@ from pdpaudit.outputs.draws import ROWS
 from pdpaudit.outputs.words import shown
 from pdpaudit.sampling import draw
 
-__all__ = ["Incomparable", "compare_laws", "contradiction", "deviation", "several"]
+__all__ = [
+    "Incomparable",
+    "compare_laws",
+    "comparison",
+    "contradiction",
+    "deviation",
+    "several",
+]
 
 #: Runs a side and pairs at most, where many runs are drawn at once, and where one by one.
 AT_ONCE, ONE_BY_ONE = (1000, 16), (100, 6)
@@ -69,7 +77,7 @@ def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> se
     runs, most = AT_ONCE if batched else ONE_BY_ONE
     judged = list(worst)
     pairs = several(found, judged, most)
-    level = FALSE_ALARM / (len(pairs) * 2 * (2 * 2 * COMPARED + 1))  # two sides, two tails each
+    level = _level(len(pairs))
     run.watcher.stage("comparing laws with runs", len(pairs))
     wrong: set[Arm] = set()
     for number, one in enumerate(pairs):
@@ -83,9 +91,25 @@ def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> se
         if wrong and number + 1 >= len(judged):
             return wrong
         run.watcher.advance(1)
-    off = float(f"{deviation(runs, level):.2g}")
-    run.compared.update({"pairs": len(pairs), "runs_a_side": runs, "deviation": off})
+    run.compared.update(comparison(len(pairs), runs))
     return wrong
+
+
+def comparison(pairs: int, runs: int) -> dict[str, Any]:
+    """Return what a result says of a comparison: how much there was, and what it would have shown.
+
+    Examples
+    --------
+    >>> comparison(6, 1000)
+    {'pairs': 6, 'runs_a_side': 1000, 'deviation': 0.156181}
+    """
+    off = round(deviation(runs, _level(pairs)), 6)
+    return {"pairs": pairs, "runs_a_side": runs, "deviation": off}
+
+
+def _level(pairs: int) -> float:
+    """Return what each tail of each count may have: two sides of a pair, each with its counts."""
+    return FALSE_ALARM / (pairs * 2 * (2 * 2 * COMPARED + 1))
 
 
 def several(found: Sequence[Found], worst: Sequence[Found], most: int) -> list[Found]:

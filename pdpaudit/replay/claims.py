@@ -29,7 +29,7 @@ from pdpaudit.fields import Fields
 from pdpaudit.losses import ExactLoss, exact_loss
 from pdpaudit.making import Find, claiming
 from pdpaudit.observables import SAMPLES, observed
-from pdpaudit.outputs import Event, event_from_json
+from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.inputs import ReadNetwork, candidate_of
@@ -295,7 +295,11 @@ def _proved(rebuilt: ClaimResult, certificate: Mapping[str, Any]) -> ClaimResult
 
 def _chance(law: Law, inside: frozenset[Any]) -> float:
     """Return the probability of some outputs; at most, where the law leaves one of them out."""
-    listed = [float(law.probabilities.get(output, 0.0)) for output in inside]
+    known: Mapping[Any, float] = law.probabilities
+    if not equal_is_same([*known, *inside]):  # 1 and True are equal, and two outputs
+        known = {flatten(output): chance for output, chance in known.items()}
+        inside = frozenset(map(flatten, inside))
+    listed = [float(known.get(output, 0.0)) for output in inside]
     whole = all(chance > 0 for chance in listed)
     return sum(listed) if whole else min(1.0, sum(listed) + law.missing)
 

@@ -17,6 +17,7 @@ RELATIVE = 1e-6
 
 #: Numbers near 0 that are differences of others: losses, curves, rates of attackers.
 ROUNDED = {
+    "at_most",
     "exact",
     "lower_bound",
     "hockey_stick",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pdpaudit.audit.agreeing import AT_ONCE, ONE_BY_ONE, comparison
 from pdpaudit.audit.course import budget_words
 from pdpaudit.audit.keeping import source_digest
 from pdpaudit.audit.plan import Plan
@@ -121,9 +122,22 @@ def _header(result: Result) -> Iterator[str]:
     tried = Fields(context, "", "context.").inner("tried")
     if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
         yield "context.tried does not add up"
+    yield from _law_compared(context, tried.body.get("pairs"))
     files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
     if files - {repr(context.get("network"))}:
         yield "context.network is not the network of the witnesses"
+
+
+def _law_compared(context: Mapping[str, Any], tried: Any) -> Iterator[str]:
+    """Yield what is wrong with what is said of a law's comparison with runs."""
+    told = context.get("law_compared")
+    if told is None:
+        return
+    pairs, runs = (told.get(key) for key in ("pairs", "runs_a_side"))
+    sizes = [size for size, _ in (AT_ONCE, ONE_BY_ONE)]
+    known = type(pairs) is int and 1 <= pairs <= tried and runs in sizes
+    if not known or told != comparison(pairs, runs):
+        yield "context.law_compared does not add up"
 
 
 def _file(claim: ClaimResult) -> Any:

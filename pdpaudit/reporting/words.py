@@ -140,7 +140,7 @@ def compared_words(context: Mapping[str, Any]) -> str:
         return ""
     return (
         f"The law was compared with {runs:,} runs a side on {pairs:,} pair{'s' * (pairs != 1)}; a "
-        f"probability off by more than {off:g} would have been seen."
+        f"probability off by more than {off:.2g} would have been seen."
     )
 
 

@@ -143,7 +143,7 @@ def test_the_result_says_what_was_compared_and_what_would_have_been_seen() -> No
         mechanism = kind([FAIR] * 3, [FAIR] * 3, [(0, 1), (0, 2)])
         told = audited(mechanism).context["law_compared"]
         level = agreeing.FALSE_ALARM / (2 * 2 * (4 * agreeing.COMPARED + 1))
-        assert told["deviation"] == pytest.approx(deviation(runs, level), rel=0.05)
+        assert told["deviation"] == pytest.approx(deviation(runs, level), abs=1e-6)
         assert (told["pairs"], told["runs_a_side"]) == (2, runs)
         assert mechanism.runs == 2 * 2 * runs
     sampled = audited(Batched([FAIR] * 2, [FAIR] * 2), samples=300)

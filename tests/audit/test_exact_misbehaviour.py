@@ -371,6 +371,35 @@ def test_a_law_that_fails_in_replay_is_not_reproduced(later: tuple[Any, dict[str
     assert replay.why == "its law raised ValueError: law changed"
 
 
+KINDS = """
+from pdpaudit.contracts import Law, PrivacyClaim
+
+class Kinds:
+    claim = PrivacyClaim(1.0)
+
+    def pairs(self):
+        return [(1, True)]
+
+    def run(self, instance, rng):
+        return instance
+
+    def law(self, instance):
+        return Law({instance: 1.0})
+"""
+
+
+def test_equal_outputs_of_two_kinds_are_told_apart_in_replay_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kinds.py").write_text(KINDS)
+    made, spec = make_mechanism("kinds.py:Kinds", {})
+    claim = audit(made, [], Plan(1), subject="kinds", spec=spec).to_json()["claims"][0]
+    assert (claim["status"], claim["exact"]) == ("violated", "inf")
+    replay = replay_claim(claim, Terms(1, __version__, _never, find=finder(trust=True)))
+    assert replay.reproduced, replay.why
+
+
 def test_a_law_that_fails_is_no_measure_of_growth(later: tuple[Any, dict[str, Any]]) -> None:
     made, claim = later
     entry = {

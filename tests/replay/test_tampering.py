@@ -26,7 +26,6 @@ WITHOUT_MEANING = {
     "commit": "says where the code was; what it is is the source's digest",
     "written": "when; nothing follows from it",
     "elapsed_s": "how long; nothing follows from it",
-    "context.law_compared": "on how many other runs the law was tested; only the audit draws them",
     "claims.*.samples.discovery": "what the search cost; no evidence",
     "claims.*.event.unproved": "a note on why there is no proof",
     "claims.*.witness.known": "where the bets of a sequential test begin: any place is valid if "
