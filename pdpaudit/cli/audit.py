@@ -110,8 +110,8 @@ def audit_command(
     detect: Annotated[
         float | None,
         typer.Option(
-            help="With --sequential: stop, too, once a loss of so much would have been seen with "
-            "probability 0.95."
+            help="With --sequential: stop, too, once a loss of this size would have been found in "
+            "19 of 20 planted leaks."
         ),
     ] = None,
     tries: Annotated[
