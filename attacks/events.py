@@ -33,6 +33,7 @@ OTHERS, EACH = 5, 3
 WORTH = 0.002
 
 
+@np.errstate(over="ignore", invalid="ignore")  # outputs may be of any size
 def choose_event(
     left: tuple[Draws, Draws],
     right: tuple[Draws, Draws],

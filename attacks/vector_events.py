@@ -63,6 +63,9 @@ MOST_STEPS = 64
 #: A number that so large a share of all runs take has a cell of its own.
 ATOM = 0.01
 
+#: Of up to this many columns a table of their cells says how they depend on each other.
+FEW_COLUMNS = 2
+
 #: Shrinks the weights of a logistic regression, as a precision.
 RIDGE = 3.0
 
@@ -150,8 +153,9 @@ def computed(rows: Floats) -> list[Column]:
     columns.append(Column("sum"))
     if len(np.unique(values[:1000])) > 2:
         columns += [Column("least"), Column("greatest")]
-        cuts = np.unique(np.quantile(values, [0.1, 0.3, 0.5, 0.7, 0.9], method="nearest").round(6))
-        columns += [Column("above", at=float(cut)) for cut in cuts if np.isfinite(cut)]
+        cuts = np.quantile(values, [0.1, 0.3, 0.5, 0.7, 0.9], method="nearest").tolist()
+        short = sorted({float(f"{cut:.6g}") for cut in cuts if np.isfinite(cut)})
+        columns += [Column("above", at=cut) for cut in short]
     return columns
 
 
@@ -293,7 +297,7 @@ def _kinds(table: _Table, thorough: bool) -> list[Kind]:
     kinds: list[Kind] = [("entry", simple, cells)]
     if steps:
         kinds.append(("step", [*table.simple[:1], *steps, *table.coded], cells))
-    if thorough:
+    if thorough and len(simple) > FEW_COLUMNS:
         kinds += [("cells", table.columns, CELLS[0]), ("ramps", table.columns, RAMP)]
     kinds += [("crossed", [pair], 0) for pair in _pairs(table)]
     return kinds

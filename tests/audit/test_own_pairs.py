@@ -52,7 +52,6 @@ class Constant:
         None,
         ValueError("no pairs today"),
     ],
-    ids=repr,
 )
 def test_anything_else_is_refused_with_the_shape_expected(given: Any) -> None:
     with pytest.raises(
@@ -75,7 +74,6 @@ def test_anything_else_is_refused_with_the_shape_expected(given: Any) -> None:
         (((i, i + 1) for i in range(2)), ["pair 1", "pair 2"]),
         ([(np.zeros(2), np.ones(2))], ["pair 1"]),
     ],
-    ids=repr,
 )
 def test_pairs_are_what_they_look_like(given: Any, labels: list[str]) -> None:
     arms = arms_of(Constant(given), [], 1)
