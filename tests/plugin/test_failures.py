@@ -22,7 +22,7 @@ def test_it_is_short_and_says_all(project: Project) -> None:
     assert [line.split()[0] for line in lines[1:]] == ["claim", "bound", "pair", "event", "replay"]
     assert "coins.py:Coin is not private as claimed" in lines[0]
     assert "1-protected DP (its author): no outcome more than 2.7 times as likely" in lines[1]
-    assert "pair 1" in lines[3]
+    assert "flip" in lines[3]
     assert "of 2,000 runs" in lines[4]
     # Nothing of how the audit works: the test's own lines are the whole traceback.
     assert "judging.py" not in out(result)
