@@ -45,7 +45,7 @@ STEPS = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0)
 HALVINGS = 2
 
 #: Discovery runs a side of a planted leak, at most: fewer runs can only find less.
-MOST_RUNS = 20_000
+MOST_RUNS = 8_000
 
 #: A column of more distinct numbers than this has ends.
 DISTINCT = 8
