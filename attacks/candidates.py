@@ -110,6 +110,12 @@ class Sample:
         return distinct <= REPEATED * sum(self.runs)
 
     @cached_property
+    def rows(self) -> bool:
+        """Whether outputs are rows of arrays, whose gaps patterns and counts show."""
+        groups = [group for batch in self.batches for group in batch.groups]
+        return any(group.array is not None and group.array.ndim == 2 for group in groups)
+
+    @cached_property
     def varied(self) -> bool:
         """Whether outputs differ in structure."""
         groups = [group for batch in self.batches for group in batch.groups]
@@ -179,7 +185,7 @@ def candidates(sample: Sample) -> Candidates:
     numbers: list[Column] = []
     categories: list[Column] = []
     for path, leaf in leaves.items():
-        if len(leaf.kinds) > 1:
+        if len(leaf.kinds) > 1 and not (path and sample.rows):
             categories.append(Column("kind", path))
         numeric = leaf.kinds & NUMERIC
         if numeric or leaf.wide:

@@ -117,7 +117,7 @@ def _by_categories(sample: Sample, columns: Candidates, aim: Aim) -> list[Choice
     features += columns.categories
     if sample.finite:
         features.append(Column("output", prefix=prefix))
-    elif sample.varied or len(columns.categories) > 1:
+    elif not sample.rows and (sample.varied or len(columns.categories) > 1):
         features.append(Column("structure"))
     found: list[Choice] = []
     sides: tuple[Side, Side] = ("left", "right")

@@ -42,10 +42,10 @@ PLANTED, FOUND = 18, 0.96
 STEPS = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0)
 
 #: Times the step at which leaks begin to be found is halved.
-HALVINGS = 2
+HALVINGS = 1
 
 #: Discovery runs a side of a planted leak, at most: fewer runs can only find less.
-MOST_RUNS = 8_000
+MOST_RUNS = 5_000
 
 #: A column of more distinct numbers than this has ends.
 DISTINCT = 8
