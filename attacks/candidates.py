@@ -24,6 +24,9 @@ Ints = npt.NDArray[np.intp]
 #: there are more texts than that.
 MOST_PATHS, MOST_EMBEDDED, MOST_BYTES, MANY_TEXTS = 64, 8, 16, 100
 
+#: Rows of arrays that are too many to be read one by one.
+MANY_ROWS = 8000
+
 #: Rows looked at to see whether values repeat, and how often they must.
 SAMPLED, REPEATED = 1000, 0.5
 
@@ -111,9 +114,10 @@ class Sample:
 
     @cached_property
     def rows(self) -> bool:
-        """Whether outputs are rows of arrays, whose gaps patterns and counts show."""
+        """Whether there are many rows of arrays, whose gaps patterns and counts show."""
         groups = [group for batch in self.batches for group in batch.groups]
-        return any(group.array is not None and group.array.ndim == 2 for group in groups)
+        arrays = [group for group in groups if group.array is not None and group.array.ndim == 2]
+        return sum(group.size for group in arrays) > MANY_ROWS
 
     @cached_property
     def varied(self) -> bool:

@@ -244,9 +244,9 @@ KINDS = [Coded(Column("kind", (j,)), ("None", "float")) for j in range(2)]
     [
         (1, [], 0, True, [("entry", 8)]),
         (1, [], 0, False, [("entry", 8)]),
-        (2, [], 0, True, [("entry", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 2]),
+        (2, [], 0, True, [("entry", 8), *[("crossed", 0)] * 2]),
         (2, [], 0, False, [("entry", 4), *[("crossed", 0)] * 2]),
-        (1, [], 1, True, [("entry", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 2]),
+        (1, [], 1, True, [("entry", 8), *[("crossed", 0)] * 2]),
         (1, [], 1, False, [("entry", 4), *[("crossed", 0)] * 2]),
         (
             2,

@@ -64,7 +64,8 @@ def test_a_false_claim_is_broken_and_a_true_one_is_not(kind: type[Coin]) -> None
     assert 1.0 < (broken.lower_bound or 0) <= 1.5
     held = _audit(kind(epsilon=1.0, claimed=1.0)).claims[0]
     assert held.status == "not_rejected"
-    assert 1.0 < (held.detectable_epsilon or 0) < 1.3
+    # In events of probability 0.1, too, which the best event known in advance would not need.
+    assert 1.0 < (held.detectable_epsilon or 0) < 1.6
 
 
 def test_a_law_is_used_where_there_is_one_and_samples_force_sampling() -> None:
