@@ -281,7 +281,9 @@ class Confirmation:
                 rates = (looks.sizes, p, q, alpha, claim.epsilon, claim.delta, known.runs)
                 return float(refuted_by(*rates)[-1])
 
-            seen = power.measure(least, chance)
+            # What ended the audit was measured by the same planted leaks, and is what is stated.
+            asked = plan.detect if looks.enough else None
+            seen = power.measure(least, chance) if asked is None else max(asked, least)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
             **({"enough": True} if looks.enough else {}),

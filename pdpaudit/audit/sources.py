@@ -27,18 +27,21 @@ def source_files(mechanism: Any) -> list[Path]:
     it defines the mechanism or a part of it. Files are read, none is run.
     """
     found: set[Path] = set()
-    loaded = {_file_of(module): module for module in list(sys.modules.values())}
+    # A file may be loaded under several names, by pytest's doctests for one; each counts.
+    loaded: dict[Path | None, list[ModuleType]] = {}
+    for one in list(sys.modules.values()):
+        loaded.setdefault(_file_of(one), []).append(one)
     todo = [path for part in _parts(mechanism) for path in _defined_in(part)]
     while todo:
         path = todo.pop()
         if path in found:
             continue
         found.add(path)
-        module = loaded.get(path)
-        if _installed(path) or _ours(_name(module)):
+        modules = loaded.get(path, [])
+        if _installed(path) or any(_ours(_name(module)) for module in modules):
             continue
         used: list[Path | None] = [*_imported(path), *_packages(path)]
-        if module is not None:
+        for module in modules:
             used += [_file_of(one) for one in vars(module).values() if not _ours(_name(one))]
         todo += [one for one in used if one is not None and not _installed(one)]
     return sorted(found)

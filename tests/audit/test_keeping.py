@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from pdpaudit.algorithms.zoo import Laplace
 from pdpaudit.audit.keeping import source_digest, store_settings
+from pdpaudit.audit.sources import source_files
 from pdpaudit.making import make_mechanism
 from pdpaudit.observables import observed
 from pdpaudit.registry import resolve
@@ -131,3 +134,15 @@ def test_a_function_that_is_wrapped_counts(folder: Path) -> None:
     before = source_digest(Holder())
     change(folder / "near_helper.py")
     assert source_digest(Holder()) != before
+
+
+def test_a_file_of_ours_that_is_loaded_under_another_name_is_still_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As pytest loads it for its doctests: neither order of the two names changes anything."""
+    before = source_files(Laplace(1.0))
+    module = ModuleType("zoo_laplace")
+    known = vars(sys.modules[Laplace.__module__])
+    vars(module).update({name: known[name] for name in known if name != "__name__"})
+    monkeypatch.setitem(sys.modules, "zoo_laplace", module)
+    assert source_files(Laplace(1.0)) == before

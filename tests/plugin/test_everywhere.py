@@ -164,7 +164,7 @@ def test_another_project_with_and_without_workers_and_from_below(other: Path) ->
     assert "3 compared, none grew; 1 not in it" in shared.stdout
     assert 'name="pdp_bound"' in (other / "out.xml").read_text()
 
-    below = run(other / "tests" / "privacy", "--pdp-audits", "4")
+    below = run(other / "tests" / "privacy")
     assert "1 failed, 2 passed" in below.stdout, below.stdout
     assert failures(below) == failures(alone)
     assert "replay  pytest 'test_same.py::test_many[2.0]'" in below.stdout or (
