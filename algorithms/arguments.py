@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import operator
 
-from pdpaudit.contracts import Instance, StatisticOfProximity
-from pdpaudit.errors import InputError, Misbehaviour, described
+from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.protocols import Instance, StatisticOfProximity
 
 __all__ = [
     "check_search",
@@ -50,19 +50,19 @@ def check_search(
 
     Examples
     --------
-    >>> from pdpaudit.statistic import statistic
+    >>> from pdpaudit.core.statistic import statistic
     >>> @statistic(sensitivity=0, impact_cardinality=0)
     ... def zero(graph, vertex, targets):
     ...     return 0.0
     >>> check_search(sop=zero, epsilon=-1.0)
     Traceback (most recent call last):
         ...
-    pdpaudit.errors.InputError: epsilon = -1.0: must be a positive, finite number
+    pdpaudit.core.errors.InputError: epsilon = -1.0: must be a positive, finite number
     """
     if not isinstance(sop, StatisticOfProximity):
         raise InputError(
             f"sop = {sop!r}: a statistic of proximity is callable and declares sensitivity and "
-            "impact_cardinality; see pdpaudit.statistic.statistic"
+            "impact_cardinality; see pdpaudit.core.statistic.statistic"
         )
     if not 0 < epsilon < math.inf:
         raise InputError(f"epsilon = {epsilon}: must be a positive, finite number")
@@ -92,7 +92,7 @@ def degree_bound(max_degree: int | None, instance: Instance) -> int:
     Examples
     --------
     >>> import networkx as nx, numpy as np
-    >>> from pdpaudit.network import SearchInstance, adjacency_from_networkx
+    >>> from pdpaudit.core.network import SearchInstance, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.empty_graph(10))
     >>> someone = np.arange(10) == 0
     >>> open_ended = SearchInstance(adjacency, someone, (0,))
@@ -131,7 +131,7 @@ def declared(sop: StatisticOfProximity, max_degree: int) -> tuple[float, int]:
 
     Examples
     --------
-    >>> from pdpaudit.statistic import statistic
+    >>> from pdpaudit.core.statistic import statistic
     >>> @statistic(sensitivity=1, impact_cardinality=lambda d: 2 * d + 1)
     ... def common(graph, vertex, targets):
     ...     return 0.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 
-from pdpaudit.contracts import Law, StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Law, StatisticOfProximity
 
 from .hidden import Calibration, State, state_after_sfs, state_at_seeds
 from .hidden_law import law_of_many_rounds

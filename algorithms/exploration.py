@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
 
 from .orders import orders_in_step, step_pays, targets_in_order
 from .simulation import component_labels, component_members, shelf, targeted_mask
@@ -101,7 +101,7 @@ def explorations(
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
     >>> instance = Network(adjacency, np.array([True, True, False, True]), seeds=(0,)).instance()
     >>> {start: plan.targets.tolist() for start, plan in explorations(instance, [1, 3], 9).items()}
@@ -174,7 +174,7 @@ def neighbours_of(
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> from pdpaudit.core.network import adjacency_from_networkx
     >>> path, _ = adjacency_from_networkx(nx.path_graph(4))
     >>> [array.tolist() for array in neighbours_of(path, np.array([2, 0]))]
     [[1, 3, 1], [0, 0, 1]]

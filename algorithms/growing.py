@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import StatisticOfProximity
 
 from .exploration import neighbours_of
 from .searching import score

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pdpaudit.contracts import Outputs, StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Outputs, StatisticOfProximity
 
 from .classes import Classes, classes_by_score, refined, split
 from .counting import count_within, survival

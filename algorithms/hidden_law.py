@@ -15,8 +15,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Law, LawUnavailable, StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Law, LawUnavailable, StatisticOfProximity
 
 from .hidden import Calibration
 from .hidden_paths import law_by_paths

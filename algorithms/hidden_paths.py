@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Law, LawUnavailable, StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Law, LawUnavailable, StatisticOfProximity
 
 from .hidden import Calibration
 from .laws.condensed_rounds import condensed_path_law, least_cost

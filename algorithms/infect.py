@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 __all__ = ["infect"]
 
@@ -52,7 +52,7 @@ def infect(
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> from pdpaudit.core.network import adjacency_from_networkx
     >>> path, _ = adjacency_from_networkx(nx.path_graph(5))
     >>> infect(path, 0, p=1.0, q=0.0, rounds=2, rng=np.random.default_rng(1)).tolist()
     [True, True, True, False, False]

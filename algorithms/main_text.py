@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.composition import basic_composition
-from pdpaudit.contracts import (
+from pdpaudit.core.composition import basic_composition
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import (
     Instance,
     Law,
     LawUnavailable,
@@ -22,7 +23,6 @@ from pdpaudit.contracts import (
     StatisticOfProximity,
     Trajectory,
 )
-from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared_sensitivity, degree_bound
 from .exact import law_of_winners

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Outputs, StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Outputs, StatisticOfProximity
 
 from .laws.noise import Noise
 from .levels import Levels, draw_winners, group_by_score

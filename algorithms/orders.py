@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
 
 from .simulation import targeted_mask
 
@@ -55,7 +55,7 @@ def targets_in_order(
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
     >>> targeted = np.array([True, False, True, True, True])
     >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
@@ -124,7 +124,7 @@ def orders_in_step(instance: SearchInstance, members: Ints, starts: Ints) -> tup
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
     >>> targeted = np.array([True, False, True, True, True])
     >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
 
 from .orders import targets_in_order
 from .simulation import shelf

@@ -17,8 +17,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Instance, LawUnavailable, StatisticOfProximity
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Instance, LawUnavailable, StatisticOfProximity
 
 from .hidden import state_after_sfs, state_at_seeds
 from .laws import enclose_by_quadrature, enclose_round
@@ -111,7 +111,7 @@ def view_again(
     --------
     >>> import networkx as nx, numpy as np
     >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
     >>> targeted = np.array([True, False, True, False, False])
     >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from pdpaudit.composition import basic_composition, paper_composition
-from pdpaudit.contracts import (
+from pdpaudit.core.composition import basic_composition, paper_composition
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import (
     Instance,
     LargestLoss,
     Law,
@@ -22,7 +23,6 @@ from pdpaudit.contracts import (
     StatisticOfProximity,
     Trajectory,
 )
-from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_searches

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Instance, Law, Outputs, PrivacyClaim
 
 __all__ = ["QueryEveryone", "query_everyone"]
 
@@ -18,7 +18,7 @@ def query_everyone(instance: Instance) -> tuple[int, ...]:
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
     >>> targeted = np.array([False, True, False, True])
     >>> query_everyone(Network(adjacency, targeted, seeds=(3,)).instance())

@@ -11,8 +11,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.composition import basic_composition, general_composition
-from pdpaudit.contracts import (
+from pdpaudit.core.composition import basic_composition, general_composition
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import (
     Instance,
     Law,
     LawUnavailable,
@@ -24,8 +26,6 @@ from pdpaudit.contracts import (
     StatisticOfProximity,
     Trajectory,
 )
-from pdpaudit.errors import InputError
-from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared_sensitivity, degree_bound
 from .exact import law_of_winners

@@ -10,7 +10,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import (
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import (
     Instance,
     LargestLoss,
     Law,
@@ -20,7 +21,6 @@ from pdpaudit.contracts import (
     SearchRound,
     StatisticOfProximity,
 )
-from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, declared, degree_bound, query_limit
 from .exact import law_of_search
@@ -84,7 +84,7 @@ def search_com(
     --------
     >>> import networkx as nx
     >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(3))
     >>> instance = Network(adjacency, np.array([True, False, True]), seeds=(0,)).instance()
     >>> search_com(instance, (0,), CN(), 1.0, 100, 2, np.random.default_rng(1))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Instance, Oracle, StatisticOfProximity
-from pdpaudit.errors import InputError
-from pdpaudit.statistic import score_all
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Instance, Oracle, StatisticOfProximity
+from pdpaudit.core.statistic import score_all
 
 from .sfs import sfs
 
@@ -60,7 +60,7 @@ def examine(oracle: Oracle, order: Vertices, limit: float) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> from pdpaudit.network import IdentityOracle
+    >>> from pdpaudit.core.network import IdentityOracle
     >>> oracle = IdentityOracle(np.array([True, False, False, True]), seeds=[0])
     >>> examine(oracle, np.array([2, 1, 3]), 1.5), oracle.log
     ((), (2, 1))

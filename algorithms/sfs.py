@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdpaudit.contracts import Instance, Law, Outputs, PrivacyClaim
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Instance, Law, Outputs, PrivacyClaim
 
 __all__ = ["SFS", "sfs"]
 
@@ -40,7 +40,7 @@ def sfs(instance: Instance, start: tuple[int, ...]) -> tuple[int, ...]:
     Examples
     --------
     >>> import networkx as nx
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
     >>> targeted = np.array([True, False, True, True, True])
     >>> sfs(Network(adjacency, targeted, seeds=(0,)).instance(), (0,))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.network import SearchInstance, targeted_components
+from pdpaudit.core.network import SearchInstance, targeted_components
 
 __all__ = [
     "Shelf",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdpaudit.contracts import (
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import (
     Instance,
     Law,
     Outputs,
@@ -15,7 +16,6 @@ from pdpaudit.contracts import (
     StatisticOfProximity,
     Trajectory,
 )
-from pdpaudit.network import SearchInstance
 
 from .arguments import check_search, query_limit
 from .laws.noise import Laplace

@@ -19,8 +19,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import StatisticOfProximity, Trajectory
-from pdpaudit.network import SearchInstance
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import StatisticOfProximity, Trajectory
 
 from .counting import survival
 from .exploration import Exploration, exploration, explorations, explored
@@ -100,7 +100,7 @@ def draw_trajectories(
     --------
     >>> import networkx as nx
     >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
     >>> network = Network(adjacency, np.array([True, False, True, False, True]), seeds=(0,))
     >>> rule, rng = Rule(Laplace(0.0)), np.random.default_rng(1)

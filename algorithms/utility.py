@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Mechanism, StatisticOfProximity
-from pdpaudit.network import Network
+from pdpaudit.core.network import Network
+from pdpaudit.core.protocols import Mechanism, StatisticOfProximity
 from pdpaudit.sampling import stream
 
 from .laws import search_com_epsilon
@@ -153,7 +153,7 @@ def curves(
     --------
     >>> import networkx as nx
     >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.network import adjacency_from_networkx
+    >>> from pdpaudit.core.network import adjacency_from_networkx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
     >>> targeted = np.array([True, False, True, False, True])
     >>> network = Network(adjacency, targeted, seeds=(0,))

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.evidence.aim import Aim
+from pdpaudit.inference.aim import Aim
 from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
 
 from .candidates import REPEATS, Candidates, Sample, candidates

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.neighbors import NeighborPair
-from pdpaudit.network import Network
+from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.network import Network
 
 from .view import admissible, exposed, look
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 
-from pdpaudit.network import (
+from pdpaudit.core.network import (
     Network,
     adjacency_from_edges,
     adjacency_from_networkx,
     default_seeds,
 )
-from pdpaudit.registry import resolve
+from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import stream
 
 __all__ = ["karate_club", "les_miserables", "planted", "planted_network"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pdpaudit.neighbors import NeighborPair
+from pdpaudit.core.neighbors import NeighborPair
 
 from .families import pair_of
 from .grounds import planted_network

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse, special
 
-from pdpaudit.evidence.aim import Aim
+from pdpaudit.inference.aim import Aim
 from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
 from pdpaudit.outputs.columns import MOST_PATTERN, Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.network import Network, targeted_components
+from pdpaudit.core.network import Network, targeted_components
 
 __all__ = ["View", "admissible", "exposed", "look"]
 

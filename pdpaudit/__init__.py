@@ -1,6 +1,6 @@
 """Tries to break the privacy claims of graph-search algorithms, and says whether it could."""
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 __all__ = ["InputError", "__version__"]
 

@@ -1,6 +1,6 @@
 """Exact output laws of the searches: scores in, probabilities out, nothing sampled."""
 
-from pdpaudit.contracts import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable
 
 from .closed_form import LossEnclosure, enclose_loss, enclose_round
 from .exact_round import (

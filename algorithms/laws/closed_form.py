@@ -21,8 +21,8 @@ from typing import Any
 
 import flint
 
-from pdpaudit.contracts import LawUnavailable
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import LawUnavailable
 
 from .exact_round import Enclosure, ExactRound, Number
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pdpaudit.contracts import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable
 
 from .hidden_rounds import PathRound, Spending
 from .hidden_states import Futures, Mixture, Rule, Weighed, condense, pass_and_fail, passed

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 Number = int | float | str | Fraction
 Levels = tuple[tuple[Fraction, int], ...]

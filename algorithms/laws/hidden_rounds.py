@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pdpaudit.contracts import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable
 
 from .noise import Laplace
 

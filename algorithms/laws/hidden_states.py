@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from pdpaudit.contracts import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable
 
 from .stopping import clearance, contour, log_moment, log_pass_fail, tilted_excess
 

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 FloatArray = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdpaudit.contracts import LawUnavailable
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import LawUnavailable
 
 from .noise import Exponential, Gumbel, Laplace, Noise
 from .quadrature import Factors, log_integrals, logsumexp

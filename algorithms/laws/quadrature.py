@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
-from pdpaudit.contracts import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable
 
 FloatArray = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.stats import binom
 
-from pdpaudit.contracts import LawUnavailable
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import LawUnavailable
 
 from .noise import Laplace
 from .one_round import RoundLaw

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 FloatArray = NDArray[np.float64]
 

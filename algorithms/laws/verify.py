@@ -24,8 +24,8 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from pdpaudit.contracts import LawUnavailable
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import LawUnavailable
 
 from .exact_round import Enclosure, ExactRound, Number
 

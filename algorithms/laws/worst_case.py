@@ -18,7 +18,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 from .noise import Laplace
 from .one_round import first_target_law, search_com_law, search_com_noises

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pdpaudit.claims import BoundClaim, MechanismClaim
-from pdpaudit.network import Network, adjacency_from_edges
+from pdpaudit.auditing.published_claims import BoundClaim, MechanismClaim
+from pdpaudit.core.network import Network, adjacency_from_edges
 
 __all__ = ["C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C12", "C13"]
 

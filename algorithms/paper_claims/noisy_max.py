@@ -17,8 +17,8 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Law, LawUnavailable, PrivacyClaim
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
 from ..laws.noise import Laplace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 __all__ = ["impact_within", "require_order"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.contracts import Rewirer
+from pdpaudit.core.protocols import Rewirer
 
 __all__ = ["CN"]
 

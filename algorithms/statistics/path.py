@@ -61,7 +61,7 @@ class Path:
     >>> Path(k=0)
     Traceback (most recent call last):
         ...
-    pdpaudit.errors.InputError: Path(k=0): k is the longest path, a whole number of at least 1
+    pdpaudit.core.errors.InputError: Path(k=0): k is the longest path, a whole number of at least 1
     """
 
     k: int = 2

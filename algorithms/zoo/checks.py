@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 __all__ = ["check_epsilon", "check_limit", "check_queries"]
 

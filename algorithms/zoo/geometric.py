@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from pdpaudit.contracts import Law, Outputs, PrivacyClaim
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from .checks import check_epsilon, check_queries
 from .pairs import Queries, VectorPair, one_query_pairs

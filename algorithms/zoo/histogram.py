@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 from .checks import check_epsilon, check_queries
 from .noise import Floats, laplace_log_density

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from pdpaudit.contracts import Law, Outputs, PrivacyClaim
+from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from .checks import check_epsilon, check_queries
 from .noise import EXPONENTIAL, LAPLACE, Floats, Noise

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Law, PrivacyClaim
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Law, PrivacyClaim
 
 from .checks import check_queries
 from .noise import Floats

@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Law, Outputs, PrivacyClaim
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from .checks import check_epsilon, check_limit, check_queries
 from .noise import Floats, laplace_between, laplace_log_cdf, laplace_log_density

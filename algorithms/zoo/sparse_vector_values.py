@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Law, PrivacyClaim
-from pdpaudit.losses import epsilon_at
+from pdpaudit.core.privacy_loss import epsilon_at
+from pdpaudit.core.protocols import Law, PrivacyClaim
 
 from .checks import check_epsilon, check_limit, check_queries
 from .noise import Floats, laplace_log_cdf, laplace_log_density

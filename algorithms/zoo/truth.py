@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from pdpaudit.contracts import Law
-from pdpaudit.losses import exact_loss
+from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.protocols import Law
 
 from .pairs import Queries, VectorPair
 

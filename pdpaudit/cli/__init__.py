@@ -13,7 +13,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        from pdpaudit.errors import described
+        from pdpaudit.core.errors import described
 
         words = f"cannot start: {described(error)}; install it and what it needs once more"
         print(f"pdpaudit: {words}", file=sys.stderr)  # noqa: T201

@@ -17,9 +17,9 @@ import typer
 
 import pdpaudit
 from pdpaudit.cli import audit, check, claims, listing, replay, report, simulate
-from pdpaudit.errors import InputError, described
-from pdpaudit.registry import UserCodeError
-from pdpaudit.reporting.plaintext import clip, on_terminal
+from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.registry import UserCodeError
+from pdpaudit.report.plaintext import clip, on_terminal
 
 __all__ = ["app", "main"]
 

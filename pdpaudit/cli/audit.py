@@ -165,16 +165,16 @@ def audit_command(
     reading = o.NetworkOptions.asked_for(locals())
     from dataclasses import replace
 
-    from pdpaudit.audit import Plan, audit, grounds, promised
-    from pdpaudit.audit.plan import SEQUENTIAL
-    from pdpaudit.audit.released import audit_released
+    from pdpaudit.auditing import Plan, audit, grounds, promised
+    from pdpaudit.auditing.plan import SEQUENTIAL
+    from pdpaudit.auditing.released import audit_released
+    from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
     from pdpaudit.cli.lasting import keeping, workers
     from pdpaudit.cli.output import check_writable, console, progress, write_json
-    from pdpaudit.errors import InputError
-    from pdpaudit.making import make_mechanism
-    from pdpaudit.observables import ALL, SAMPLES, observed
-    from pdpaudit.reporting.terminal import show_audit, show_exposure
-    from pdpaudit.results import exit_status
+    from pdpaudit.core.errors import InputError
+    from pdpaudit.core.making import make_mechanism
+    from pdpaudit.report.terminal import show_audit, show_exposure
+    from pdpaudit.results.results import exit_status
     from pdpaudit.sampling import draw_seed
 
     check_writable(json_file)
@@ -234,7 +234,7 @@ def audit_command(
         exposed: dict[str, Any] = {"names": True} if names else {}
         if exposure:
             # First, so that a refusal costs no audit.
-            from pdpaudit.exposure import measure_exposure
+            from pdpaudit.auditing.exposure import measure_exposure
 
             told = measure_exposure(made, networks[0], watcher=watcher).to_json(networks[0])
             exposed["exposure"] = told
@@ -242,8 +242,8 @@ def audit_command(
         result = how(made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher)
         result = replace(result, context={**result.context, **exposed})
     if prove:
+        from pdpaudit.auditing.proof import prove_claim
         from pdpaudit.cli.replay import read_again
-        from pdpaudit.proof import prove_claim
 
         proved = (prove_claim(claim, made, plan.seed, read_again) for claim in result.claims)
         result = replace(result, claims=tuple(proved))

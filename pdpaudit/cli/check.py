@@ -10,8 +10,8 @@ from pdpaudit.cli import options as o
 from pdpaudit.cli.completing import CHECKS, among, names_of
 
 if TYPE_CHECKING:
-    from pdpaudit.conformance import Options
-    from pdpaudit.results import CheckResult
+    from pdpaudit.checks import Options
+    from pdpaudit.results.results import CheckResult
 
 __all__ = ["EXAMPLES", "check_command"]
 
@@ -104,14 +104,14 @@ def check_command(
 
     import joblib
 
-    from pdpaudit.audit.keeping import source_digest
-    from pdpaudit.audit.provenance import commit_of
+    from pdpaudit.auditing.keeping import source_digest
+    from pdpaudit.auditing.provenance import commit_of
+    from pdpaudit.checks import check_sop
     from pdpaudit.cli.output import check_writable, console, write_json
-    from pdpaudit.conformance import check_sop
-    from pdpaudit.registry import resolve
-    from pdpaudit.reporting.check_terminal import show_check, show_checks_end
-    from pdpaudit.reporting.reproduce import replay_command
-    from pdpaudit.results import Result, exit_status
+    from pdpaudit.core.registry import resolve
+    from pdpaudit.report.check_terminal import show_check, show_checks_end
+    from pdpaudit.report.reproduce import replay_command
+    from pdpaudit.results.results import Result, exit_status
     from pdpaudit.sampling import backend, draw_seed
 
     check_writable(json_file)
@@ -172,8 +172,8 @@ def _options(**given: Any) -> Options:
     """Return the options of the suite; what it refuses is named as on the command line."""
     import re
 
-    from pdpaudit.conformance import Options
-    from pdpaudit.errors import InputError
+    from pdpaudit.checks import Options
+    from pdpaudit.core.errors import InputError
 
     try:
         return Options(**given)
@@ -186,7 +186,7 @@ def _options(**given: Any) -> Options:
 
 def _expected(pairs: list[str]) -> dict[str, str]:
     """Read CHECK=REASON."""
-    from pdpaudit.errors import InputError
+    from pdpaudit.core.errors import InputError
 
     expected: dict[str, str] = {}
     for pair in pairs:

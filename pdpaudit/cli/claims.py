@@ -13,7 +13,7 @@ from pdpaudit.cli.completing import names_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pdpaudit.results import Result
+    from pdpaudit.results.results import Result
 
 __all__ = ["EXAMPLES", "claims_command"]
 
@@ -49,14 +49,14 @@ def claims_command(
     import time
     from dataclasses import replace
 
-    from pdpaudit.claims import audit_claims, catalogue
+    from pdpaudit.auditing.published_claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, console, progress, write_json
-    from pdpaudit.errors import InputError
-    from pdpaudit.reporting.dossier import published
-    from pdpaudit.reporting.html import render_html
-    from pdpaudit.reporting.markdown import render_markdown
-    from pdpaudit.reporting.reading import read_source
-    from pdpaudit.results import exit_status, save, write_text
+    from pdpaudit.core.errors import InputError
+    from pdpaudit.report.dossier import published
+    from pdpaudit.report.html import render_html
+    from pdpaudit.report.markdown import render_markdown
+    from pdpaudit.report.reading import read_source
+    from pdpaudit.results.results import exit_status, save, write_text
     from pdpaudit.sampling import draw_seed
 
     began = time.monotonic()
@@ -103,8 +103,8 @@ def _told(result: Result, command: str, replay: str) -> Result:
     """Return a result that tells its report what it is about and how it was made."""
     from dataclasses import replace
 
-    from pdpaudit.reporting.dossier import dossier, published
-    from pdpaudit.reporting.preface import KEY
+    from pdpaudit.report.dossier import dossier, published
+    from pdpaudit.report.preface import KEY
 
     told = dossier(published(result.to_json()), command, replay)
     return replace(result, context={**result.context, KEY: told})
@@ -116,9 +116,9 @@ def _show(screen: Console, result: Result) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from pdpaudit.reporting.dossier import verdict_words
-    from pdpaudit.reporting.terminal import STYLE
-    from pdpaudit.reporting.words import VERDICT
+    from pdpaudit.report.dossier import verdict_words
+    from pdpaudit.report.terminal import STYLE
+    from pdpaudit.report.words import VERDICT
 
     body = result.to_json()
     for entry in body["context"]["catalogue"]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pdpaudit.errors import InputError
-from pdpaudit.registry import Group, registered
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.registry import Group, registered
 
 __all__ = [
     "BACKENDS",

@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
-from pdpaudit.audit.keeping import store_settings
-from pdpaudit.errors import InputError
+from pdpaudit.auditing.keeping import store_settings
+from pdpaudit.core.errors import InputError
 from pdpaudit.sampling import Store, backend
 
 __all__ = ["keeping", "workers"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pdpaudit.cli import options as o
 
 if TYPE_CHECKING:
-    from pdpaudit.registry import Registered
+    from pdpaudit.core.registry import Registered
 
 __all__ = ["EXAMPLES", "list_command"]
 
@@ -35,7 +35,7 @@ def list_command() -> int:
 
     from pdpaudit.cli.completing import by_number
     from pdpaudit.cli.output import console
-    from pdpaudit.registry import Group, registered
+    from pdpaudit.core.registry import Group, registered
 
     screen = console()
     for group in get_args(Group):

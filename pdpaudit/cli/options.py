@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pdpaudit.cli.completing import BACKENDS, among
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
-    from pdpaudit.network import Network
-    from pdpaudit.readers import Reading
+    from pdpaudit.core.network import Network
+    from pdpaudit.io import Reading
 
 __all__ = [
     "Backend",
@@ -210,8 +210,8 @@ class NetworkOptions:
         InputError
             If anything about the files or options is wrong.
         """
-        from pdpaudit.readers import read_network
-        from pdpaudit.reporting.words import NAMES_PEOPLE
+        from pdpaudit.io import read_network
+        from pdpaudit.report.words import NAMES_PEOPLE
 
         seeds = None
         if self.seeds is not None:
@@ -236,7 +236,7 @@ class NetworkOptions:
 
     def _shown(self, reading: Reading) -> NetworkOptions:
         """Return these options with people called as the network calls them."""
-        from pdpaudit.readers import find_people
+        from pdpaudit.io import find_people
 
         network = reading.network
         seeds = infect_from = None
@@ -258,8 +258,8 @@ class NetworkOptions:
         def plant(adjacency: Any, names: Any) -> Any:
             import numpy as np
 
-            from pdpaudit.readers import find_people
-            from pdpaudit.registry import resolve
+            from pdpaudit.core.registry import resolve
+            from pdpaudit.io import find_people
             from pdpaudit.sampling import stream
 
             source: int | None = int(np.diff(adjacency.indptr).argmax())

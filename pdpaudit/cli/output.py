@@ -22,9 +22,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from pdpaudit.errors import InputError
-from pdpaudit.reporting.plaintext import on_terminal, visible
-from pdpaudit.results import Result, save
+from pdpaudit.core.errors import InputError
+from pdpaudit.report.plaintext import on_terminal, visible
+from pdpaudit.results.results import Result, save
 
 __all__ = ["check_writable", "console", "progress", "write_json"]
 

@@ -12,7 +12,7 @@ import typer
 from pdpaudit.cli import options as o
 
 if TYPE_CHECKING:
-    from pdpaudit.network import Network
+    from pdpaudit.core.network import Network
 
 __all__ = ["EXAMPLES", "read_again", "replay_command"]
 
@@ -62,7 +62,7 @@ def replay_command(
 
     from pdpaudit.cli.output import console
     from pdpaudit.replay import finder, replay_result, terms_of
-    from pdpaudit.results import load
+    from pdpaudit.results.results import load
     from pdpaudit.sampling import backend
 
     body = load(file)
@@ -88,7 +88,7 @@ def _reader(
     file: Path, edges: Path | None, nodes: Path | None
 ) -> Callable[[Mapping[str, Any], int], Network]:
     """Return what reads a network that a result names: beside the result, or as typed."""
-    from pdpaudit.errors import InputError
+    from pdpaudit.core.errors import InputError
 
     typed = {"edges": edges, "nodes": nodes}
 

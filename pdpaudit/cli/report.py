@@ -49,11 +49,11 @@ def report_command(
     One page that needs nothing else: verdicts first, in words, then pictures and all numbers.
     """
     from pdpaudit.cli.output import check_writable, console
-    from pdpaudit.errors import InputError
-    from pdpaudit.reporting.html import render_html
-    from pdpaudit.reporting.markdown import render_markdown
-    from pdpaudit.reporting.reading import read_source
-    from pdpaudit.results import write_text
+    from pdpaudit.core.errors import InputError
+    from pdpaudit.report.html import render_html
+    from pdpaudit.report.markdown import render_markdown
+    from pdpaudit.report.reading import read_source
+    from pdpaudit.results.results import write_text
 
     if output is None:
         output = Path("report.md" if form == "md" else "report.html")

@@ -11,7 +11,7 @@ from pdpaudit.cli import options as o
 from pdpaudit.cli.completing import NOISES, REGIMES, among, names_of
 
 if TYPE_CHECKING:
-    from pdpaudit.network import Network
+    from pdpaudit.core.network import Network
 
 __all__ = ["EXAMPLES", "simulate_command"]
 
@@ -125,11 +125,11 @@ def simulate_command(
     from dataclasses import replace
 
     from pdpaudit.cli.output import check_writable, console, progress, write_json
-    from pdpaudit.curves import curves_csv
-    from pdpaudit.reporting.simulation_terminal import show_simulation
-    from pdpaudit.results import Result, write_text
+    from pdpaudit.experiments.curves import curves_csv
+    from pdpaudit.experiments.simulation import default_budget, simulate
+    from pdpaudit.report.simulation_terminal import show_simulation
+    from pdpaudit.results.results import Result, write_text
     from pdpaudit.sampling import backend, draw_seed
-    from pdpaudit.simulation import default_budget, simulate
 
     check_writable(json_file)
     check_writable(csv_file)
@@ -190,7 +190,7 @@ def simulate_command(
         write_text(csv_file, curves_csv(simulation))
         written.append(csv_file)
     if figures is not None:
-        from pdpaudit.reporting.experiments import write_figures
+        from pdpaudit.report.experiments import write_figures
 
         figures.mkdir(exist_ok=True)
         written += write_figures(result.to_json()["context"]["simulation"], figures)
@@ -208,9 +208,9 @@ def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int
 ) -> tuple[Network, list[str], dict[str, Any], o.NetworkOptions | None]:
     """Return the network, what is said about it, what a report needs, and how it was read."""
-    from pdpaudit.embedded import embedded_network, regime_of
-    from pdpaudit.errors import InputError
-    from pdpaudit.network import targeted_components
+    from pdpaudit.core.errors import InputError
+    from pdpaudit.core.network import targeted_components
+    from pdpaudit.experiments.embedded_network import embedded_network, regime_of
 
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
@@ -243,9 +243,9 @@ def _contestant(name: str, common: dict[str, Any], asked: dict[str, Any]) -> Any
     """Return a search made with those common options that it takes, and with all it was asked."""
     import inspect
 
-    from pdpaudit.making import make_mechanism
-    from pdpaudit.registry import resolve
-    from pdpaudit.simulation import Contestant
+    from pdpaudit.core.making import make_mechanism
+    from pdpaudit.core.registry import resolve
+    from pdpaudit.experiments.simulation import Contestant
 
     factory = resolve("mechanisms", name)
     takes = set(inspect.signature(factory).parameters) if inspect.isclass(factory) else set()
@@ -258,7 +258,7 @@ def _check_figures(folder: Path | None) -> None:
     """Refuse to draw before the work, not after it."""
     from importlib.util import find_spec
 
-    from pdpaudit.errors import InputError
+    from pdpaudit.core.errors import InputError
 
     if folder is None:
         return

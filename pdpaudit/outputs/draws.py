@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.contracts import Outputs
-from pdpaudit.errors import Misbehaviour
+from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.protocols import Outputs
 from pdpaudit.outputs.records import SCALAR, Record, Structure, flatten, is_failure
 
 __all__ = ["ROWS", "Draws", "gathered", "of_records", "rows_of", "same_form"]

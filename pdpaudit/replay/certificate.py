@@ -11,9 +11,9 @@ from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from pdpaudit.asking import enclosure_of
-from pdpaudit.contracts import LawUnavailable, Mechanism, ProvableMechanism
-from pdpaudit.errors import InputError, Misbehaviour
+from pdpaudit.core.asking import enclosure_of
+from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.protocols import LawUnavailable, Mechanism, ProvableMechanism
 from pdpaudit.outputs import Event
 
 __all__ = ["THEOREM", "check_certificate"]

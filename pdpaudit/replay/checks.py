@@ -8,15 +8,15 @@ from typing import Any
 
 import networkx as nx
 
-from pdpaudit.conformance.check import advice
-from pdpaudit.conformance.difference import distinct
-from pdpaudit.conformance.door import name_of, require_statistic
-from pdpaudit.conformance.replaying import replay_witness
-from pdpaudit.conformance.suite import check_names
-from pdpaudit.conformance.witness import PAIR_PROPERTIES, slack_of
-from pdpaudit.contracts import StatisticOfProximity
-from pdpaudit.errors import InputError, described
-from pdpaudit.making import Find
+from pdpaudit.checks.check import advice
+from pdpaudit.checks.difference import distinct
+from pdpaudit.checks.door import name_of, require_statistic
+from pdpaudit.checks.replaying import replay_witness
+from pdpaudit.checks.suite import check_names
+from pdpaudit.checks.witness import PAIR_PROPERTIES, slack_of
+from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.making import Find
+from pdpaudit.core.protocols import StatisticOfProximity
 from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder

@@ -13,28 +13,28 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pdpaudit import __version__
-from pdpaudit.asking import law_of
-from pdpaudit.audit import claims_of
-from pdpaudit.audit.arms import Arm
-from pdpaudit.audit.exact import METHOD, judged
-from pdpaudit.audit.looking import Looks
-from pdpaudit.audit.plan import SEQUENTIAL, Plan, Silent
-from pdpaudit.audit.sampled import Chosen, Confirmation, Power
-from pdpaudit.audit.telling import Run
-from pdpaudit.contracts import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
-from pdpaudit.errors import InputError, Misbehaviour, described
-from pdpaudit.evidence import ErrorBudget
-from pdpaudit.evidence.sequential import Known
-from pdpaudit.fields import Fields
-from pdpaudit.losses import ExactLoss, exact_loss
-from pdpaudit.making import Find, claiming
-from pdpaudit.observables import SAMPLES, observed
+from pdpaudit.auditing import claims_of
+from pdpaudit.auditing.arms import Arm
+from pdpaudit.auditing.exact import METHOD, judged
+from pdpaudit.auditing.looking import Looks
+from pdpaudit.auditing.plan import SEQUENTIAL, Plan, Silent
+from pdpaudit.auditing.sampled import Chosen, Confirmation, Power
+from pdpaudit.auditing.side_channels import SAMPLES, observed
+from pdpaudit.auditing.telling import Run
+from pdpaudit.core.asking import law_of
+from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.making import Find, claiming
+from pdpaudit.core.privacy_loss import ExactLoss, exact_loss
+from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
+from pdpaudit.inference import ErrorBudget
+from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.replay.trust import finder, made_again
-from pdpaudit.results import ClaimResult
+from pdpaudit.results.fields import Fields
+from pdpaudit.results.results import ClaimResult
 
 __all__ = ["PROVED", "Replay", "Terms", "replay_claim"]
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pdpaudit.fields import is_number
-from pdpaudit.reporting.plaintext import clip
+from pdpaudit.report.plaintext import clip
+from pdpaudit.results.fields import is_number
 
 __all__ = ["compared", "differences"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.audit.arms import Arm, as_candidate, own_candidates
-from pdpaudit.contracts import Mechanism
-from pdpaudit.errors import InputError
-from pdpaudit.neighbors import NeighborPair, difference
-from pdpaudit.network import Network, adjacency_from_edges
+from pdpaudit.auditing.arms import Arm, as_candidate, own_candidates
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.neighbors import NeighborPair, difference
+from pdpaudit.core.network import Network, adjacency_from_edges
+from pdpaudit.core.protocols import Mechanism
 
 __all__ = ["ReadNetwork", "candidate_of", "network_of", "pair_of"]
 

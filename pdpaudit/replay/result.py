@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.audit.agreeing import AT_ONCE, ONE_BY_ONE, comparison
-from pdpaudit.audit.course import budget_words
-from pdpaudit.audit.keeping import source_digest
-from pdpaudit.audit.plan import Plan
-from pdpaudit.audit.released import LIST, released_rows, shares_words
-from pdpaudit.conformance.suite import check_names
-from pdpaudit.errors import InputError, described
-from pdpaudit.fields import Fields
-from pdpaudit.registry import registered
+from pdpaudit.auditing.agreeing import AT_ONCE, ONE_BY_ONE, comparison
+from pdpaudit.auditing.course import budget_words
+from pdpaudit.auditing.keeping import source_digest
+from pdpaudit.auditing.plan import Plan
+from pdpaudit.auditing.released import LIST, released_rows, shares_words
+from pdpaudit.checks.suite import check_names
+from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.registry import registered
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.inputs import ReadNetwork
 from pdpaudit.replay.trust import made_again
-from pdpaudit.result_reader import result_from_json
-from pdpaudit.results import CheckResult, ClaimResult, Result, unchanged, versions
+from pdpaudit.results.fields import Fields
+from pdpaudit.results.reader import result_from_json
+from pdpaudit.results.results import CheckResult, ClaimResult, Result, unchanged, versions
 
 __all__ = ["replay_result", "terms_of"]
 

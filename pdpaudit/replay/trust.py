@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from types import CodeType
 from typing import Any
 
-from pdpaudit.errors import InputError, described
-from pdpaudit.making import Find, make_mechanism
-from pdpaudit.registry import (
+from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.making import Find, make_mechanism
+from pdpaudit.core.registry import (
     SINGULAR,
     Group,
     UserCodeError,
@@ -17,7 +17,7 @@ from pdpaudit.registry import (
     is_registered,
     resolve,
 )
-from pdpaudit.reporting.plaintext import clip
+from pdpaudit.report.plaintext import clip
 
 __all__ = ["finder", "made_again"]
 

@@ -17,8 +17,8 @@ from joblib._parallel_backends import LokyBackend, MultiprocessingBackend
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
-from pdpaudit.errors import InputError
-from pdpaudit.results import versions
+from pdpaudit.core.errors import InputError
+from pdpaudit.results.results import versions
 
 __all__ = ["BACKENDS", "at_worker", "backend", "shareable"]
 

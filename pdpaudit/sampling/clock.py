@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from pdpaudit.errors import Misbehaviour
+from pdpaudit.core.errors import Misbehaviour
 
 __all__ = ["AGAIN_S", "GRACE_S", "Clock", "Ended"]
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from pdpaudit.contracts import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
 from pdpaudit.outputs import Draws, same_form
 from pdpaudit.sampling.backends import at_worker, shareable
 from pdpaudit.sampling.guard import LIMIT_S, Guard, How

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pdpaudit.contracts import Mechanism
-from pdpaudit.errors import Misbehaviour, described
+from pdpaudit.core.errors import Misbehaviour, described
+from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 from pdpaudit.sampling.clock import Clock, Ended
 from pdpaudit.sampling.surroundings import Surroundings, reopen

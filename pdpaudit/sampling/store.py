@@ -24,8 +24,8 @@ from typing import Any, Generic, TypeVar
 
 import joblib
 
-from pdpaudit.errors import InputError
-from pdpaudit.files import open_file
+from pdpaudit.core.errors import InputError
+from pdpaudit.io.files import open_file
 from pdpaudit.sampling.encoding import decode, encode
 
 __all__ = ["Kept", "Store"]

@@ -11,7 +11,7 @@ import secrets
 
 import numpy as np
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 __all__ = ["draw_seed", "stream"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.random.mtrand import get_bit_generator, set_bit_generator
 
-from pdpaudit.errors import Misbehaviour
+from pdpaudit.core.errors import Misbehaviour
 
 __all__ = ["Surroundings", "reopen"]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from networks import FOLDER, PARTS, SEED, network_of, records
 
-from pdpaudit.curves import curves_csv
-from pdpaudit.embedded import regime_of
-from pdpaudit.errors import InputError
-from pdpaudit.making import make_mechanism
-from pdpaudit.network import Network, targeted_components
-from pdpaudit.results import write_text
-from pdpaudit.simulation import Contestant, simulate
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.network import Network, targeted_components
+from pdpaudit.experiments.curves import curves_csv
+from pdpaudit.experiments.embedded_network import regime_of
+from pdpaudit.experiments.simulation import Contestant, simulate
+from pdpaudit.results.results import write_text
 
 RUNS = 200
 EPSILON = 0.05  # Lap(20) for CN, as in the paper
@@ -288,7 +288,7 @@ def _while_below(search: Mapping[str, Any], bound: float) -> int | None:
 
 
 def _figures(simulation: Mapping[str, Any], folder: Path, name: str) -> None:
-    from pdpaudit.reporting.experiments import write_figures
+    from pdpaudit.report.experiments import write_figures
 
     folder.mkdir(exist_ok=True)
     drawn = {**simulation, "drawing": simulation["drawing"] if "several" in name else None}
@@ -304,7 +304,7 @@ def _comparison(
     label: str = "{}",
 ) -> None:
     """Draw the mean curves of all searches of one simulation, and Target's if it is in it."""
-    from pdpaudit.reporting.experiments import write_comparison
+    from pdpaudit.report.experiments import write_comparison
 
     name = f"{record['network']}-{record['regime']}"
     plain = [one for one in simulation["searches"] if one["name"] == "Target"]

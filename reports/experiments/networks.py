@@ -13,11 +13,11 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
-from pdpaudit.affiliation import DBLP, IMDB, affiliation_network
-from pdpaudit.embedded import SEED, Infection, embedded_network, plant
-from pdpaudit.errors import InputError
-from pdpaudit.network import Network
-from pdpaudit.readers import read_network
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import Network
+from pdpaudit.experiments.embedded_network import SEED, Infection, embedded_network, plant
+from pdpaudit.experiments.generated_networks import DBLP, IMDB, affiliation_network
+from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 
 FOLDER = Path(__file__).parent

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pdpaudit.conformance import Row, enumerate_labelled, exhaust, require_statistic
-from pdpaudit.contracts import FastStatistic
-from pdpaudit.registry import resolve
-from pdpaudit.reporting.dossier import published
-from pdpaudit.reporting.html import render_html
-from pdpaudit.reporting.markdown import render_markdown
-from pdpaudit.reporting.preface import KEY, section
-from pdpaudit.reporting.reading import read_source
-from pdpaudit.reporting.tables import Table
-from pdpaudit.results import CheckResult, Result, Status, save, write_text
+from pdpaudit.checks import Row, enumerate_labelled, exhaust, require_statistic
+from pdpaudit.core.protocols import FastStatistic
+from pdpaudit.core.registry import resolve
+from pdpaudit.report.dossier import published
+from pdpaudit.report.html import render_html
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.preface import KEY, section
+from pdpaudit.report.reading import read_source
+from pdpaudit.report.tables import Table
+from pdpaudit.results.results import CheckResult, Result, Status, save, write_text
 
 FOLDER = Path(__file__).parent
 COMMAND = "python reports/statistics/make.py"

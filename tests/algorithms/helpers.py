@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 from scipy import stats
 
-from pdpaudit.network import Network, adjacency_from_networkx
-from pdpaudit.statistic import statistic
+from pdpaudit.core.network import Network, adjacency_from_networkx
+from pdpaudit.core.statistic import statistic
 
 
 def network_of(graph: nx.Graph, targeted: list[int], seeds: tuple[int, ...]) -> Network:

@@ -17,8 +17,8 @@ from pdpaudit.algorithms.search_com import SearchCom, calibration
 from pdpaudit.algorithms.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.target import Target
-from pdpaudit.errors import InputError, Misbehaviour
-from pdpaudit.statistic import statistic
+from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.statistic import statistic
 
 from .helpers import network_of
 

@@ -19,7 +19,7 @@ from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.network import Network
+from pdpaudit.core.network import Network
 
 from .helpers import fit_p_value, network_of, tally
 

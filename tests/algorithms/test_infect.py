@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from pdpaudit.algorithms.infect import infect
-from pdpaudit.errors import InputError
-from pdpaudit.network import adjacency_from_networkx
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import adjacency_from_networkx
 
 from .helpers import same_law_p_value
 

@@ -16,7 +16,7 @@ from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.sfs import SFS
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.target import Target
-from pdpaudit.contracts import LawfulMechanism
+from pdpaudit.core.protocols import LawfulMechanism
 
 from .helpers import (
     fit_p_value,

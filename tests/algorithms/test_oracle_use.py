@@ -15,7 +15,7 @@ from pdpaudit.algorithms.searching import unexamined
 from pdpaudit.algorithms.sfs import SFS, sfs
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.target import Target
-from pdpaudit.network import IdentityOracle
+from pdpaudit.core.network import IdentityOracle
 
 from .helpers import network_of, noiseless_common_neighbours, random_network
 

@@ -17,7 +17,7 @@ from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
-from pdpaudit.network import Network
+from pdpaudit.core.network import Network
 
 from . import naive
 from .helpers import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.algorithms.outputs import component_order, output_of
 from pdpaudit.algorithms.sfs import SFS, sfs
-from pdpaudit.network import Network, adjacency_from_edges, targeted_components
+from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 
 from . import naive
 from .helpers import network_of, random_network

@@ -8,7 +8,7 @@ import pytest
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.utility import contenders, curves
 from pdpaudit.attacks.grounds import les_miserables, planted_network
-from pdpaudit.audit import Plan, audit, hunting
+from pdpaudit.auditing import Plan, audit, hunting
 
 
 def test_counts_grow_with_the_budget_and_end_at_the_total() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
-from pdpaudit.network import Network, adjacency_from_networkx, default_seeds
+from pdpaudit.core.network import Network, adjacency_from_networkx, default_seeds
 
 
 def _random(seed: int) -> Network:

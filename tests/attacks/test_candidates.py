@@ -14,7 +14,7 @@ from pdpaudit.attacks.candidates import Sample
 from pdpaudit.attacks.candidates import candidates as columns_of
 from pdpaudit.attacks.sweeping import Choice
 from pdpaudit.attacks.vector_events import choose_regions
-from pdpaudit.evidence.aim import Aim
+from pdpaudit.inference.aim import Aim
 from pdpaudit.outputs import Column, Membership, Range, Score, Term, gathered
 
 AIM = Aim(5_000, 0.05)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.attacks import events
-from pdpaudit.evidence import lower_bound
-from pdpaudit.evidence.aim import Aim
+from pdpaudit.inference import lower_bound
+from pdpaudit.inference.aim import Aim
 from pdpaudit.outputs import Column, Draws, Range, gathered
 
 quick = settings(max_examples=40, deadline=None)

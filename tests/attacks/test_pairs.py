@@ -14,11 +14,11 @@ from pdpaudit.attacks import families
 from pdpaudit.attacks.grounds import planted, planted_network
 from pdpaudit.attacks.refinements import contacts, sizes
 from pdpaudit.attacks.view import admissible, exposed, look
-from pdpaudit.neighbors import NeighborPair, difference
-from pdpaudit.network import Network
-from pdpaudit.registry import registered
+from pdpaudit.core.neighbors import NeighborPair, difference
+from pdpaudit.core.network import Network
+from pdpaudit.core.registry import registered
 from pdpaudit.sampling import stream
-from pdpaudit.strategies import networks
+from pdpaudit.testing.strategies import networks
 
 quick = settings(max_examples=40, deadline=None)
 few = settings(max_examples=10, deadline=None)  # many pairs in each

@@ -17,7 +17,7 @@ from pdpaudit.attacks.candidates import Sample, candidates
 from pdpaudit.attacks.events import choose_event
 from pdpaudit.attacks.sweeping import apart, levels
 from pdpaudit.attacks.vector_events import MANY, choose_regions, computed
-from pdpaudit.evidence.aim import Aim
+from pdpaudit.inference.aim import Aim
 from pdpaudit.outputs import (
     Coded,
     Column,

@@ -19,7 +19,7 @@ from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.simulation import component_labels
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.network import Network, adjacency_from_edges, default_seeds, targeted_components
+from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds, targeted_components
 
 pytestmark = pytest.mark.benchmark
 

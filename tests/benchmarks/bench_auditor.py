@@ -24,14 +24,14 @@ from typing import Any
 from oracle import oracle_bound
 
 from pdpaudit.algorithms.zoo import ZOO
-from pdpaudit.audit import Plan, audit
-from pdpaudit.reporting.dossier import published
-from pdpaudit.reporting.html import render_html
-from pdpaudit.reporting.markdown import render_markdown
-from pdpaudit.reporting.preface import KEY, section
-from pdpaudit.reporting.reading import read_source
-from pdpaudit.reporting.tables import Table
-from pdpaudit.results import ClaimResult, Result, save, write_text
+from pdpaudit.auditing import Plan, audit
+from pdpaudit.report.dossier import published
+from pdpaudit.report.html import render_html
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.preface import KEY, section
+from pdpaudit.report.reading import read_source
+from pdpaudit.report.tables import Table
+from pdpaudit.results.results import ClaimResult, Result, save, write_text
 
 ALPHA = 0.05
 #: None of them was looked at while the choice of events was worked on.

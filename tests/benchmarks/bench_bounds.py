@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pdpaudit.evidence import detectable, lower_bound
+from pdpaudit.inference import detectable, lower_bound
 
 CASES = [
     (1_000, 0.05, 1.0),

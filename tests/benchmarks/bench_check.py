@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.conformance import Options, check_sop, require_statistic
-from pdpaudit.conformance.exhaustive import exhaust
-from pdpaudit.statistic import statistic
+from pdpaudit.checks import Options, check_sop, require_statistic
+from pdpaudit.checks.exhaustive import exhaust
+from pdpaudit.core.statistic import statistic
 
 pytestmark = pytest.mark.benchmark
 

@@ -18,11 +18,11 @@ from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.grounds import planted_network
-from pdpaudit.claims import audit_claims, catalogue
-from pdpaudit.exposure import measure_exposure
-from pdpaudit.neighbors import rewire
-from pdpaudit.proof import prove
-from pdpaudit.readers import read_network
+from pdpaudit.auditing.exposure import measure_exposure
+from pdpaudit.auditing.proof import prove
+from pdpaudit.auditing.published_claims import audit_claims, catalogue
+from pdpaudit.core.neighbors import rewire
+from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 
 pytestmark = pytest.mark.benchmark

@@ -16,8 +16,8 @@ from pdpaudit.algorithms.laws import RoundScores, search_com_law, search_com_noi
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.exposure import measure_exposure
-from pdpaudit.readers import read_network
+from pdpaudit.auditing.exposure import measure_exposure
+from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 
 pytestmark = pytest.mark.benchmark

@@ -26,7 +26,7 @@ MEASURE = """
 import json, sys, time
 from pathlib import Path
 import networkx, numpy, pandas, psutil
-from pdpaudit.readers import read_network
+from pdpaudit.io import read_network
 how, path, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
 def plant(adjacency, names):

@@ -15,7 +15,7 @@ import pytest
 
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.network import Network, adjacency_from_edges, default_seeds
+from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
 from pdpaudit.sampling import Store, engine, hits, tally
 from pdpaudit.sampling.streams import stream
 

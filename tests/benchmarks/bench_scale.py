@@ -19,11 +19,11 @@ import pandas as pd
 import pytest
 from scipy.sparse import triu
 
-from pdpaudit.affiliation import DBLP, IMDB, affiliation_network, scaled
 from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.network import Network, default_seeds, targeted_components
+from pdpaudit.core.network import Network, default_seeds, targeted_components
+from pdpaudit.experiments.generated_networks import DBLP, IMDB, affiliation_network, scaled
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 
@@ -34,7 +34,7 @@ from pathlib import Path
 begun = time.process_time(), time.perf_counter()
 if sys.argv[1] == "read":
     import numpy as np
-    from pdpaudit.readers import read_network
+    from pdpaudit.io import read_network
     begun = time.process_time(), time.perf_counter()
     plant = lambda adjacency, names: np.arange(adjacency.shape[0]) % 1000 == 0
     read_network(Path(sys.argv[2]), plant=plant)

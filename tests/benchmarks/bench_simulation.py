@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.making import make_mechanism
-from pdpaudit.simulation import Contestant, trajectories
+from pdpaudit.core.making import make_mechanism
+from pdpaudit.experiments.simulation import Contestant, trajectories
 
 pytestmark = pytest.mark.benchmark
 

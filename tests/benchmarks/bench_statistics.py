@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.network import adjacency_from_edges
+from pdpaudit.core.network import adjacency_from_edges
 
 pytestmark = pytest.mark.benchmark
 

@@ -18,7 +18,7 @@ import numpy as np
 from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.utility import contenders, curves
-from pdpaudit.readers import read_network
+from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 
 SEED = 1

@@ -15,7 +15,7 @@ import numpy as np
 
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.network import Network, adjacency_from_edges, default_seeds
+from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
 from pdpaudit.sampling import Store, tally
 
 

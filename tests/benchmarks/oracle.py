@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.evidence import METHODS
+from pdpaudit.inference import METHODS
 
 __all__ = ["Oracle", "oracle_bound"]
 

@@ -13,8 +13,8 @@ from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.zoo import Laplace, ReportNoisyMax2, TruncatedGeometric
 from pdpaudit.attacks.families import squeeze
 from pdpaudit.attacks.grounds import planted
-from pdpaudit.contracts import Law, Outputs, PrivacyClaim
-from pdpaudit.losses import exact_loss
+from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 
 @dataclass(frozen=True)

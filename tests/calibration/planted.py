@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 CLAIMED = 0.5
 

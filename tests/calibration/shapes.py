@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 #: What all of them claim.
 CLAIMED = 0.5

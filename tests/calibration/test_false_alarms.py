@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.audit import Plan, audit, sampled
+from pdpaudit.auditing import Plan, audit, sampled
 
 from .nulls import NULLS
 

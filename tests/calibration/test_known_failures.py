@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from pdpaudit.audit import Plan, audit
-from pdpaudit.contracts import PrivacyClaim
-from pdpaudit.evidence import METHODS, lower_bound
+from pdpaudit.auditing import Plan, audit
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.inference import METHODS, lower_bound
 
 
 class Same:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from pdpaudit.audit import Plan, audit, sampled
-from pdpaudit.contracts import Law
-from pdpaudit.evidence import detectable, lower_bound
-from pdpaudit.evidence.sequential import Known, Wager, look_sizes
+from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.core.protocols import Law
+from pdpaudit.inference import detectable, lower_bound
+from pdpaudit.inference.sequential import Known, Wager, look_sizes
 
 from .nulls import FromLaws
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from pdpaudit.audit import Plan, audit, sampled
+from pdpaudit.auditing import Plan, audit, sampled
 
 from .nulls import NULLS
 

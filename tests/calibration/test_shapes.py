@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.audit import Plan, audit, sampled
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.core.protocols import PrivacyClaim
 
 from .planted import SHAPES as PLANTED
 from .planted import Planted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdpaudit.algorithms.zoo import ZOO
-from pdpaudit.audit import Plan, audit
+from pdpaudit.auditing import Plan, audit
 
 #: Broken where it claims ε: what it is made with, and the fresh samples a side that suffice.
 BROKEN = {

@@ -15,21 +15,21 @@ from pdpaudit import __version__
 from pdpaudit.algorithms.paper_claims.noisy_max import NoisyMaxWithValue, output
 from pdpaudit.algorithms.sfs import SFS, sfs
 from pdpaudit.attacks.grounds import planted_network
-from pdpaudit.audit import hunting
-from pdpaudit.claims import (
+from pdpaudit.auditing import hunting
+from pdpaudit.auditing.published_claims import (
     MechanismClaim,
     audit_claims,
     catalogue,
     composition_rows,
     paper_form_region,
 )
-from pdpaudit.contracts import Law, LawUnavailable
-from pdpaudit.errors import InputError, Misbehaviour
+from pdpaudit.auditing.small_networks import try_small_networks
+from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.replay import Terms, replay_claim
-from pdpaudit.reporting.dossier import dossier, published
-from pdpaudit.reporting.markdown import render_markdown
-from pdpaudit.reporting.reading import source_from_json
-from pdpaudit.small_networks import try_small_networks
+from pdpaudit.report.dossier import dossier, published
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.reading import source_from_json
 
 
 @pytest.fixture(autouse=True, scope="module")

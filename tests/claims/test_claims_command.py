@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.claims import audit_claims, catalogue
+from pdpaudit.auditing.published_claims import audit_claims, catalogue
 from pdpaudit.cli import main
 from pdpaudit.replay import Terms, replay_result
-from pdpaudit.reporting.dossier import dossier, published
+from pdpaudit.report.dossier import dossier, published
 
 PAPER = Path(__file__).resolve().parents[2] / "reports" / "paper"
 

@@ -10,14 +10,14 @@ from typing import get_args
 import pytest
 
 from pdpaudit.algorithms.repaired import NoiseName
-from pdpaudit.audit.plan import SEQUENTIAL
+from pdpaudit.auditing.plan import SEQUENTIAL
+from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
+from pdpaudit.checks.properties import CHECKS
 from pdpaudit.cli import completing
 from pdpaudit.cli.app import app
-from pdpaudit.conformance.checks import CHECKS
-from pdpaudit.embedded import REGIMES
-from pdpaudit.evidence.bounds import METHODS
-from pdpaudit.observables import ALL, OBSERVABLES
-from pdpaudit.registry import registered
+from pdpaudit.core.registry import registered
+from pdpaudit.experiments.embedded_network import REGIMES
+from pdpaudit.inference.bounds import METHODS
 from pdpaudit.sampling.backends import BACKENDS
 
 from .conftest import Run

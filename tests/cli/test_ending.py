@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.cli import app
-from pdpaudit.errors import described
+from pdpaudit.core.errors import described
 
 from .conftest import Run
 
 MECHANISM = """
 import os, sys
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 class Silent(Exception):
     def __str__(self):

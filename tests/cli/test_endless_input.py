@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.errors import InputError
-from pdpaudit.readers.source import read_source
-from pdpaudit.results import load
+from pdpaudit.core.errors import InputError
+from pdpaudit.io.source import read_source
+from pdpaudit.results.results import load
 
 MOST_BYTES, MOST_S = 100 << 20, 1.0
 
@@ -49,7 +49,7 @@ ENDLESS: dict[str, Callable[[Path], Path]] = {
 MEASURED = """
 import resource, sys, time
 from pathlib import Path
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 from pdpaudit.{module} import {function} as read
 
 before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()

@@ -19,7 +19,7 @@ LONG = {"pdpaudit claims --seed 1 --output reports/paper"}
 
 FILES = {
     "my_sop.py": """
-from pdpaudit.statistic import statistic
+from pdpaudit.core.statistic import statistic
 
 
 @statistic(sensitivity=1, impact_cardinality=lambda d: 2 * d + 1)
@@ -28,7 +28,7 @@ def closeness(graph, vertex, targets):
     return len(around & set(graph[vertex]))
 """,
     "my_search.py": """
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 
 class Search:

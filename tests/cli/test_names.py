@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.results import load
+from pdpaudit.results.results import load
 
 from .conftest import Run
 
@@ -18,7 +18,7 @@ EDGES = "Okapi,Quagga\nQuagga,Bongo\nBongo,Fossa\nFossa,Okapi\nDhole,Quagga\nKin
 LABELS = ["protected", "target", "protected", "target", "target", "protected"]
 
 MINE = """
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 
 class Popular:
@@ -92,7 +92,7 @@ def test_with_names_people_are_named_below_a_banner(theirs: Run, command: str) -
 def test_a_network_too_large_to_write_out_is_read_again_with_its_pseudonyms(
     theirs: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pdpaudit.audit.describe.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.auditing.describe.INLINE_EDGES", 0)
     for more in ((), ("--names",)):
         said = everything(theirs, *COMMANDS["sampled"], *more)
         base = load(Path("out.json"))["claims"][0]["witness"]["pair"]["base"]
@@ -123,7 +123,7 @@ def test_names_are_of_a_network_of_ones_own(theirs: Run) -> None:
 
 
 def test_an_audit_in_a_test_names_nobody_either(theirs: Run) -> None:
-    from pdpaudit.readers import read_network
+    from pdpaudit.io import read_network
     from pdpaudit.testing import AuditFailed, assert_private
 
     network = read_network(Path("theirs.csv"), nodes=Path("people.csv")).network

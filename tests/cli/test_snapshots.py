@@ -18,8 +18,8 @@ from .conftest import Ran, Run
 FOLDER = Path(__file__).parent / "snapshots"
 
 MINE = """
-from pdpaudit.contracts import PrivacyClaim
-from pdpaudit.statistic import statistic
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.statistic import statistic
 
 
 @statistic(sensitivity=0, impact_cardinality=lambda d: 2 * d + 1)

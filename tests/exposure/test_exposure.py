@@ -16,13 +16,13 @@ from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.zoo import ReportNoisyMax1
 from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
-from pdpaudit.errors import InputError
-from pdpaudit.exposure import _Look, measure_exposure
-from pdpaudit.losses import exact_loss
-from pdpaudit.neighbors import rewire
-from pdpaudit.network import Network
-from pdpaudit.statistic import score_all
-from pdpaudit.strategies import networks
+from pdpaudit.auditing.exposure import _Look, measure_exposure
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.neighbors import rewire
+from pdpaudit.core.network import Network
+from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.statistic import score_all
+from pdpaudit.testing.strategies import networks
 
 MECHANISMS = [SearchCom, PTarget, PTargetMainText, PTargetRepaired]
 

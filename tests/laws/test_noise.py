@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pdpaudit.algorithms.laws import Exponential, Gumbel, Laplace, Noise
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 KINDS = [(Laplace, stats.laplace), (Gumbel, stats.gumbel_r), (Exponential, stats.expon)]
 SCALES = st.floats(1e-3, 1e3)

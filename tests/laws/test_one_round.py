@@ -20,7 +20,7 @@ from pdpaudit.algorithms.laws import (
     search_com_noises,
     threshold_stop_law,
 )
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 
 def squeeze(m, n, threshold, epsilon=1.0):

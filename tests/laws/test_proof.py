@@ -24,7 +24,7 @@ from pdpaudit.algorithms.laws import (
     threshold_stop_law,
     verify_loss,
 )
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 
 def squeeze(m, n, threshold, score):

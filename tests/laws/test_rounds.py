@@ -20,7 +20,7 @@ from pdpaudit.algorithms.laws import (
     threshold_stop_law,
 )
 from pdpaudit.algorithms.laws import rounds as rounds_module
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 # What later rounds see: scores of targets and classes after each list of winners.
 TARGETS = {0: 1.0, 1: 0.0, 2: 0.0}

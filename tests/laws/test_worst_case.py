@@ -16,7 +16,7 @@ from pdpaudit.algorithms.laws import (
     search_com_noises,
     search_com_worst_case,
 )
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 
 
 def laws(epsilon, impact, threshold, *sides):

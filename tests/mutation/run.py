@@ -34,21 +34,21 @@ RESULT, README = HERE / "result.json", HERE / "README.md"
 #: What is below it in the README is written anew.
 MARK = "## Result\n\n"
 
-EVIDENCE, ATTACKS = "tests/evidence/test_{}.py", "tests/attacks/test_{}.py"
+EVIDENCE, ATTACKS = "tests/inference/test_{}.py", "tests/attacks/test_{}.py"
 OUTPUTS = "tests/outputs/test_{}.py"
 CHOOSING = tuple(map(ATTACKS.format, ("sweeping", "candidates", "events", "vector_events")))
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
 MODULES = {
-    "budget": ("pdpaudit/evidence/budget.py", (EVIDENCE.format("budget"),)),
-    "betting": ("pdpaudit/evidence/betting.py", (EVIDENCE.format("betting"),)),
-    "bounds": ("pdpaudit/evidence/bounds.py", (EVIDENCE.format("bounds"),)),
-    "power": ("pdpaudit/evidence/power.py", (EVIDENCE.format("power"),)),
+    "budget": ("pdpaudit/inference/budget.py", (EVIDENCE.format("budget"),)),
+    "betting": ("pdpaudit/inference/betting.py", (EVIDENCE.format("betting"),)),
+    "bounds": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("bounds"),)),
+    "power": ("pdpaudit/inference/power.py", (EVIDENCE.format("power"),)),
     "exact": (
-        "pdpaudit/evidence/exact.py",
+        "pdpaudit/inference/exact.py",
         (EVIDENCE.format("exact_parts"), EVIDENCE.format("exact")),
     ),
-    "aim": ("pdpaudit/evidence/aim.py", (EVIDENCE.format("aim"),)),
+    "aim": ("pdpaudit/inference/aim.py", (EVIDENCE.format("aim"),)),
     "records": ("pdpaudit/outputs/records.py", (OUTPUTS.format("records"),)),
     "draws": (
         "pdpaudit/outputs/draws.py",

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pdpaudit.contracts import Outputs
-from pdpaudit.network import Network
+from pdpaudit.core.network import Network
+from pdpaudit.core.protocols import Outputs
 from pdpaudit.outputs import (
     Atom,
     Coded,

@@ -155,7 +155,7 @@ def test_the_installed_command_works_where_the_user_has_rooms_of_the_same_names(
 @pytest.mark.slow
 def test_the_installed_command_audits_where_the_user_has_rooms_of_the_same_names(site, elsewhere):
     (elsewhere / "mine.py").write_text(
-        "from pdpaudit.contracts import PrivacyClaim\n"
+        "from pdpaudit.core.protocols import PrivacyClaim\n"
         "class Blind:\n"
         "    claim = PrivacyClaim(0.5, source='it sees nothing')\n"
         "    def run(self, instance, rng): return int(rng.integers(2))\n"

@@ -11,14 +11,14 @@ from typing import Any
 import networkx as nx
 
 from pdpaudit.attacks.grounds import planted_network
-from pdpaudit.audit import Plan, audit
-from pdpaudit.audit.keeping import source_digest
-from pdpaudit.conformance import Options, check_sop
-from pdpaudit.making import make_mechanism
-from pdpaudit.proof import prove_claim
+from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing.keeping import source_digest
+from pdpaudit.auditing.proof import prove_claim
+from pdpaudit.checks import Options, check_sop
+from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.statistic import statistic
 from pdpaudit.replay import Replay, replay_result, terms_of
-from pdpaudit.results import Result
-from pdpaudit.statistic import statistic
+from pdpaudit.results.results import Result
 
 Body = dict[str, Any]
 

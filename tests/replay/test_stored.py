@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.contracts import Law
-from pdpaudit.errors import InputError
-from pdpaudit.plugin.baseline import read_baseline
-from pdpaudit.plugin.regression import measure_growth
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Law
 from pdpaudit.sampling.encoding import decode
 from pdpaudit.sampling.store import Store
+from pdpaudit.testing.baseline import read_baseline
+from pdpaudit.testing.regression import measure_growth
 
 
 class Coin:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.errors import InputError
-from pdpaudit.results import load, sealed, unchanged
+from pdpaudit.core.errors import InputError
+from pdpaudit.results.results import load, sealed, unchanged
 
 from .conftest import KINDS, Body, replayed, result_of
 

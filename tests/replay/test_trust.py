@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 from pdpaudit.cli import main
-from pdpaudit.contracts import PrivacyClaim
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.replay.trust import _no_mechanism, finder
-from pdpaudit.reporting.reading import read_source
-from pdpaudit.reporting.reproduce import replay_of
-from pdpaudit.result_reader import claim_from_json, result_from_json
-from pdpaudit.results import load, sealed
+from pdpaudit.report.reading import read_source
+from pdpaudit.report.reproduce import replay_of
+from pdpaudit.results.reader import claim_from_json, result_from_json
+from pdpaudit.results.results import load, sealed
 
 COIN = """
-from pdpaudit.contracts import Law, PrivacyClaim
+from pdpaudit.core.protocols import Law, PrivacyClaim
 
 
 class Coin:
@@ -44,7 +44,7 @@ class Sure(Coin):
 """
 
 SOP = """
-from pdpaudit.statistic import statistic
+from pdpaudit.core.statistic import statistic
 
 
 @statistic(sensitivity=0.5, impact_cardinality=99)
@@ -164,7 +164,7 @@ NODES = "id,label\nann,target\nbob,protected\ncat,target\ndan,protected\neve,tar
 def test_a_network_is_read_beside_the_result_or_where_it_is_said_to_be(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pdpaudit.audit.describe.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.auditing.describe.INLINE_EDGES", 0)
     (mine / "data").mkdir()
     (mine / "data/edges.csv").write_text(EDGES)
     (mine / "data/nodes.csv").write_text(NODES)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.embedded import REGIMES, regime_of
-from pdpaudit.network import targeted_components
+from pdpaudit.core.network import targeted_components
+from pdpaudit.experiments.embedded_network import REGIMES, regime_of
 
 FOLDER = Path(__file__).parents[2] / "reports" / "experiments"
 

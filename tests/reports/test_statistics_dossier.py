@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.registry import registered
-from pdpaudit.reporting.markdown import render_markdown
-from pdpaudit.reporting.reading import source_from_json
+from pdpaudit.core.registry import registered
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.reading import source_from_json
 
 FOLDER = Path(__file__).parents[2] / "reports" / "statistics"
 

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.network import Network, adjacency_from_networkx
+from pdpaudit.core.network import Network, adjacency_from_networkx
 
 
 @pytest.fixture

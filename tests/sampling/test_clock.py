@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from pdpaudit.asking import ask
+from pdpaudit.core.asking import ask
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import Misbehaviour, draw
 
@@ -141,7 +141,7 @@ def test_ending_the_process_cannot_be_kept_from_us(caught):
 
 STUBBORN = """
 import multiprocessing, sys, time
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.sampling import clock, draw, engine
 
 class Stubborn:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from pdpaudit.cli import main
-from pdpaudit.errors import InputError
-from pdpaudit.results import versions
+from pdpaudit.core.errors import InputError
+from pdpaudit.results.results import versions
 from pdpaudit.sampling import Store, backend, draw, engine, tally
 from pdpaudit.sampling.backends import at_worker, shareable
 
@@ -201,7 +201,7 @@ def test_what_a_mechanism_raises_at_a_worker_arrives(cluster, eager):
 
 def test_the_command_gives_the_same_result_on_a_cluster(cluster, eager, tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(
-        "from pdpaudit.contracts import PrivacyClaim\n"
+        "from pdpaudit.core.protocols import PrivacyClaim\n"
         "class Mine:\n"
         "    claim = PrivacyClaim(0.5, source='its author')\n"
         "    def pairs(self):\n"

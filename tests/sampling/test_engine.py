@@ -13,8 +13,8 @@ import numpy as np
 import psutil
 import pytest
 
-from pdpaudit.contracts import Outputs
-from pdpaudit.registry import resolve
+from pdpaudit.core.protocols import Outputs
+from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import engine, tally
 from pdpaudit.sampling.streams import stream
 

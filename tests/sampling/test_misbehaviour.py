@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from pdpaudit.contracts import Outputs
+from pdpaudit.core.protocols import Outputs
 from pdpaudit.outputs import Draws, flatten, gathered
 from pdpaudit.outputs.draws import ROWS, rows_of
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, engine, hits, stream

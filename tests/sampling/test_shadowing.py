@@ -16,7 +16,7 @@ MECHANISM = """
 import os
 from fractions import Fraction
 
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 class Mine:
     claim = PrivacyClaim(1.0)
@@ -32,7 +32,7 @@ class Mine:
 WITH_WORKERS = """
 import sys
 from collections import Counter
-from pdpaudit.registry import resolve
+from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import backend, engine, tally
 
 if __name__ == "__main__":

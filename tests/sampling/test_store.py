@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import draw, engine, hits, tally
 from pdpaudit.sampling.encoding import decode, encode
@@ -240,7 +240,7 @@ def test_streams_instances_events_and_kinds_do_not_mix(path, path_of_five):
 
 
 def test_one_edge_more_is_another_instance(path_of_five):
-    from pdpaudit.network import adjacency_from_edges
+    from pdpaudit.core.network import adjacency_from_edges
 
     ends = np.array([[0, 1, 2, 3, 0], [1, 2, 3, 4, 4]])
     ring = path_of_five.with_adjacency(adjacency_from_edges(5, *ends))

@@ -13,7 +13,7 @@ import pytest
 
 MECHANISM = """
 import os, time
-from pdpaudit.contracts import PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
 class Slow:
     claim = PrivacyClaim(0.5, source="its author")
@@ -108,8 +108,8 @@ def test_interrupted_then_killed_then_resumed_to_the_same_result(folder):
 
 @pytest.mark.slow
 def test_an_interrupted_confirmation_reports_what_there_is(folder, monkeypatch):
-    from pdpaudit.audit import Plan, audit
-    from pdpaudit.contracts import PrivacyClaim
+    from pdpaudit.auditing import Plan, audit
+    from pdpaudit.core.protocols import PrivacyClaim
     from pdpaudit.sampling import engine
 
     monkeypatch.setattr(engine, "BATCH", 1)

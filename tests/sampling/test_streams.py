@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
 from pdpaudit.sampling import draw_seed, stream
 
 quick = settings(max_examples=60, deadline=None)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdpaudit.asking import ask
+from pdpaudit.core.asking import ask
 from pdpaudit.sampling import Hits, Misbehaviour, draw, engine, hits
 
 

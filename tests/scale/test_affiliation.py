@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from pdpaudit.affiliation import DBLP, IMDB, Affiliations, affiliation_network, scaled
-from pdpaudit.errors import InputError
-from pdpaudit.readers import read_network
+from pdpaudit.core.errors import InputError
+from pdpaudit.experiments.generated_networks import (
+    DBLP,
+    IMDB,
+    Affiliations,
+    affiliation_network,
+    scaled,
+)
+from pdpaudit.io import read_network
 
 
 @pytest.mark.parametrize("model", [DBLP, IMDB], ids=["DBLP", "IMDB"])

@@ -18,8 +18,8 @@ from pdpaudit.algorithms.statistics import (
     PreferentialAttachment,
     ResourceAllocation,
 )
-from pdpaudit.conformance import Options, check_sop
-from pdpaudit.network import adjacency_from_networkx
+from pdpaudit.checks import Options, check_sop
+from pdpaudit.core.network import adjacency_from_networkx
 
 CATALOGUE = [
     CommonNeighboursPerMember(),

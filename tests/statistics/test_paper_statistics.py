@@ -10,9 +10,9 @@ import pytest
 from scipy.optimize import linprog
 
 from pdpaudit.algorithms.statistics import CN, Flow, Path, Triangle
-from pdpaudit.contracts import FastStatistic, StatisticOfProximity
-from pdpaudit.errors import InputError
-from pdpaudit.network import adjacency_from_networkx
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import adjacency_from_networkx
+from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 
 STATISTICS = [CN(), Triangle(), Path(1), Path(2), Path(3), Path(4), Flow(1), Flow(2), Flow(3)]
 # Brute force over linear programmes takes seconds.

@@ -32,7 +32,7 @@ from pdpaudit.algorithms.zoo import (
     TruncatedGeometric,
 )
 from pdpaudit.algorithms.zoo.sparse_vector import Design, Flags, flag_law
-from pdpaudit.contracts import Law
+from pdpaudit.core.protocols import Law
 
 mpmath.mp.dps = 40
 

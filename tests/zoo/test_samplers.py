@@ -42,8 +42,8 @@ from pdpaudit.algorithms.zoo import (
     TruncatedGeometric,
 )
 from pdpaudit.algorithms.zoo.sparse_vector import flag_law
-from pdpaudit.contracts import Mechanism, Outputs, SamplingMechanism
-from pdpaudit.errors import InputError
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
 
 FAMILY_ALPHA = 1e-3
 SAMPLES = 40_000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.zoo import ZOO, SVT34Parallel, VectorPair
-from pdpaudit.losses import epsilon_at
+from pdpaudit.core.privacy_loss import epsilon_at
 
 # Quadrature or closed form over the same pairs, at ε = 0.1 and 1. For SVT34Parallel the column
 # gives only a lower bound, SVT4's part, which is checked for itself below.

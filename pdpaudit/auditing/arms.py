@@ -1,0 +1,160 @@
+"""Where and what to attack: pairs of inputs from every family on every ground, and local moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.network import Network
+from pdpaudit.core.protocols import Mechanism
+from pdpaudit.core.registry import registered
+from pdpaudit.sampling import stream
+
+__all__ = ["Arm", "arms_of", "as_candidate", "grounds", "moves_of", "own_candidates", "promised"]
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """One pair of inputs worth trying.
+
+    Attributes
+    ----------
+    label : str
+        Where and how.
+    inputs : callable
+        Returns the two instances; called when needed, so that many arms can be held.
+    pair : NeighborPair, optional
+        The neighbouring networks, for a graph search.
+    number : int
+        Which of the mechanism's own pairs, counted from 1; 0 for a graph search.
+    """
+
+    label: str
+    inputs: Callable[[], tuple[Any, Any]]
+    pair: NeighborPair | None = None
+    number: int = 0
+
+
+def grounds() -> list[Network]:
+    """Return every built-in network to attack on."""
+    return [network for item in registered("grounds") for network in item.load()()]
+
+
+def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
+    """Return the networks under another public degree bound, those that keep it.
+
+    Raises
+    ------
+    InputError
+        If none does.
+    """
+    if max_degree is None:
+        return list(networks)
+    kept = []
+    for network in networks:
+        with suppress(InputError):
+            kept.append(replace(network, max_degree=max_degree))
+    if not kept:
+        raise InputError(f"--max-degree {max_degree}: no built-in network keeps it; raise it")
+    return kept
+
+
+def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> list[Arm]:
+    """Return the pairs to try: the mechanism's own, or each family's on each network.
+
+    The families take turns, so that cutting the list short cuts all of them alike.
+
+    Raises
+    ------
+    InputError
+        If the mechanism's own pairs cannot be had, or are none.
+    """
+    own = getattr(mechanism, "pairs", None)
+    if own is not None:
+        return own_candidates(own)
+    sources = []
+    for network in networks:
+        for attack in registered("attacks"):
+            rng = stream(seed, "pairs", network.title, attack.name)
+            sources.append(map(as_candidate, attack.load()(network, rng)))
+    rows = zip_longest(*sources)
+    return [arm for row in rows for arm in row if arm is not None]
+
+
+#: Characters of what others gave that are shown.
+MOST_SHOWN = 60
+
+#: What ``pairs()`` may give.
+EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
+
+
+def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
+    """Return the pairs a mechanism brings, as many as it gives.
+
+    Raises
+    ------
+    InputError
+        If they cannot be had, are none, or could be taken for something else.
+    """
+    try:
+        found = pairs()
+        given = list(found)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"its pairs() raised {described(error)}; {EXPECTED}") from None
+    if not given:
+        raise InputError(f"its pairs() gives none; {EXPECTED}")
+    if isinstance(found, (str, bytes, np.ndarray, Mapping)):
+        raise InputError(f"its pairs() gives a {type(found).__name__}; {EXPECTED}")
+    for pair in given:
+        if not isinstance(pair, (tuple, list)) or not (len(pair) == 2 or _is_named(pair)):
+            raise InputError(f"its pairs() gives {_short(pair)}, which is no pair; {EXPECTED}")
+    if type(found) is tuple and len(found) == 2 and not any(map(_is_named, given)):
+        raise InputError(
+            f"its pairs() gives {_short(found)}, which may be one pair of tuples or a tuple of two "
+            f"pairs; {EXPECTED}"
+        )
+    return [
+        Arm(pair[0] if _is_named(pair) else f"pair {i}", partial(_sides, pair), number=i)
+        for i, pair in enumerate(given, 1)
+    ]
+
+
+def _is_named(pair: Any) -> bool:
+    return len(pair) == 3 and isinstance(pair[0], str)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
+
+
+def _sides(pair: Any) -> tuple[Any, Any]:
+    """Return the two inputs of a mechanism's own pair, which may carry a name before them."""
+    left, right = pair[-2:]
+    return left, right
+
+
+def moves_of(pair: NeighborPair, seed: int, step: int) -> Iterator[Arm]:
+    """Return small changes of a pair, another draw of them at each step."""
+    rng = stream(seed, "moves", step)
+    for refinement in registered("refinements"):
+        yield from map(as_candidate, refinement.load()(pair, rng))
+
+
+def as_candidate(pair: NeighborPair) -> Arm:
+    """Return a pair of networks as one to try."""
+    return Arm(
+        f"{pair.family} on {pair.network.title}",
+        lambda: (pair.left.instance(), pair.right.instance()),
+        pair,
+    )

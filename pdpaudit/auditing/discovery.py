@@ -1,0 +1,422 @@
+"""Discovery: which pair, and which event on it, promises the largest bound on fresh samples.
+
+Adaptive throughout, so nothing it sees is evidence.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.auditing.arms import Arm
+from pdpaudit.auditing.climbing import Found, by_score, climb, empty_halves
+from pdpaudit.auditing.ladder import ladder
+from pdpaudit.auditing.power import Rehearsal
+from pdpaudit.auditing.telling import Run
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.registry import registered
+from pdpaudit.inference.aim import Aim
+from pdpaudit.outputs import Draws, Event, Several, complexity
+from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+
+__all__ = ["Discovery"]
+
+#: How much discovery may cost, as a multiple of the confirming samples a side: where each output
+#: is a run of its own, and where many are drawn at once, for few pairs and for many.
+SINGLE = 1.0
+BATCHED_LEAST, BATCHED_MOST = 1.0, 10.0
+ARMS_PER_SAMPLE = 12
+
+#: Fewest runs a side that tell arms apart, and of a first look where there are too many arms: what
+#: differs always is seen in a few runs.
+FEWEST_RUNS, LEAST_RUNS = 200, 16
+
+#: How sharply each round of halving cuts, where there are few arms and where there are many, and
+#: how many are left at the end.
+FEW, CUT_FEW, CUT_MANY = 16, 2, 4
+LEFT = 2
+
+#: Arms whose events are tested before one is chosen.
+FINALISTS = 8
+
+#: Rounds of local moves.
+MOVES = 4
+
+#: Share of discovery that goes into testing the finalists' events on samples of their own.
+TESTING = 0.4
+
+#: Standard errors given away when arms are compared, when events are chosen among many, and among
+#: the few that are tested.
+COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
+
+#: Shares of the expected bound, and of what it exceeds the claim by, given up for a simple event.
+SIMPLER, BEYOND = 0.05, 0.2
+
+#: Runs drawn twice from the same stream, to see that they depend on nothing else.
+TWICE = 32
+
+#: Inputs that are the same when they are equal, and then share their discovery runs.
+VALUES = (tuple, int, float, str, bytes, frozenset)
+
+
+class Discovery:
+    """The search for a pair and an event, and what it has spent.
+
+    Parameters
+    ----------
+    run : Run
+        What is audited and how; takes remarks on how the mechanism behaved.
+    claims : sequence of PrivacyClaim
+        The first is the one to search for.
+    alpha : float
+        Error level at which each event will be confirmed.
+
+    Attributes
+    ----------
+    spent : int
+        Runs spent so far, those that shared equal inputs counted once.
+    single : bool
+        Whether a batch has raised: from then on all runs of the audit are drawn one by one.
+    """
+
+    def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
+        self.run, self.claims, self.alpha = run, claims, alpha
+        self.spent = self._measured = 0
+        self._answered = self.single = False
+        self._failure = ""
+        self._choose: Any = registered("events")[0].load()
+        limit = run.plan.time_limit
+        self._until = math.inf if limit is None else time.monotonic() + limit
+        self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._pool: Draws | None = None
+        self._first: tuple[int, float] = (0, -math.inf)
+        self._set_aside: list[Found] = []
+
+    def check_repeatable(self, arm: Arm) -> None:
+        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
+        if not getattr(self.run.mechanism, "repeatable", True):
+            self.run.remark(
+                "what is observed differs from run to run, whatever the seed: the command again "
+                "gives other numbers, perhaps another verdict, and nothing can be replayed"
+            )
+            return
+        plan, instance = self.run.plan, arm.inputs()[0]
+        once, again = (
+            draw(self.run.mechanism, instance, TWICE, seed=plan.seed, key=("discover", "twice"))
+            for _ in range(2)
+        )
+        self.spent += 2 * TWICE
+        if not once.same_as(again):
+            raise Misbehaviour(
+                "the same random stream gave other outputs the second time, so it takes randomness "
+                "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
+                "the rng it is given"
+            )
+
+    def aim(self, claim: PrivacyClaim, caution: float) -> Aim:
+        """Return what a claim will be confirmed with."""
+        return Aim(self.run.plan.size, self.alpha, claim.delta, caution)
+
+    def search(self, arms: Sequence[Arm]) -> list[Found]:
+        """Find the arms with the best expected evidence by successive halving, then climb.
+
+        Too many arms for the runs that may be spent are cut short, all families alike.
+
+        Returns
+        -------
+        list of Found
+            Everything measured; first those whose events were tested, the most promising first.
+
+        Raises
+        ------
+        Misbehaviour
+            If no pair could be measured, or every run failed.
+        InputError
+            If the mechanism refused every input.
+        """
+        runs = self._runs_a_side(len(arms))
+        arms = self._wide_look(list(arms)[: self.run.plan.tries], runs)
+        cut = CUT_FEW if len(arms) <= FEW else CUT_MANY
+        rounds = max(1, math.ceil(math.log(len(arms) / LEFT, cut)))
+        climbs = arms[0].pair is not None
+        spend = int(runs * (1 - TESTING) / (rounds + climbs))
+        self.run.watcher.stage("looking for the pair that leaks most", 2 * runs)
+        found, dropped = [Found(arm) for arm in arms], list[Found]()
+        for _ in range(rounds):
+            pools = len({key for one in found for key in self._keys(one.arm)})
+            each = max(FEWEST_RUNS, 2 * spend // pools)
+            measured = by_score(one for one in found if self._measure(one, each))
+            if not measured:
+                break
+            keep = max(LEFT, math.ceil(len(measured) / cut))
+            self._stays_in(measured, keep, each)
+            dropped = [*measured[keep:], *dropped]
+            for one in measured[keep:]:
+                one.halves = empty_halves()
+            found = measured[:keep]
+            self._forget(found)
+        self._refuse_nothing(found)
+        each = max(FEWEST_RUNS, spend // (MOVES * 12))
+
+        def measure(arm: Arm) -> Found:
+            one = Found(arm)
+            self._measure(one, each)
+            return one
+
+        found = by_score(climb(found[0], found, measure, MOVES, self.run.plan.seed))
+        finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
+        each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
+        # Pairs reached by local moves have fewer runs than one that stayed in from the beginning.
+        longest = max(one.wanted for one in finalists)
+        stayed = [one for one in finalists if one.wanted == longest]
+        lucky = stayed[stream(self.run.plan.seed, "power", "pair").integers(len(stayed))]
+        self._pool = Draws()
+        for half in lucky.halves[0]:
+            self._pool.update(half)
+        for one in finalists:
+            self._test(one, each)
+        return [one for one in by_score(finalists) + dropped + self._set_aside if one.runs]
+
+    def _wide_look(self, arms: list[Arm], runs: int) -> list[Arm]:
+        """Return the arms that the runs suffice for, after a short look at as many as possible."""
+        if len(arms) * FEWEST_RUNS * 2 <= runs:
+            return arms
+        arms = arms[: max(1, runs // (2 * LEAST_RUNS))]
+        each = max(LEAST_RUNS, runs // (2 * len(arms)))
+        measured = by_score(one for one in map(Found, arms) if self._measure(one, each))
+        keep = max(LEFT, runs // (2 * FEWEST_RUNS))
+        self._stays_in(measured, keep, each)
+        found, self._set_aside = measured[:keep], measured[keep:]
+        for one in self._set_aside:
+            one.halves = empty_halves()
+        self._forget(found)
+        return [one.arm for one in found] or arms[:keep]
+
+    def _stays_in(self, measured: Sequence[Found], keep: int, each: int) -> None:
+        """Note what it took to stay in after the first round."""
+        if self._first[0] == 0:
+            needed = measured[keep - 1].score if len(measured) > keep else -math.inf
+            self._first = (each, needed)
+
+    def best_event(self, one: Found, claim: PrivacyClaim) -> tuple[Event, float]:
+        """Return the tested event of an arm that promises most for a claim, and what."""
+        place, promised = self.pick(claim, one.events, one.tested, one.tests)
+        return one.events[place], promised
+
+    def pick(
+        self, claim: PrivacyClaim, events: list[Event], tested: list[tuple[int, int]], tests: int
+    ) -> tuple[int, float]:
+        """Return the place of the event that promises most by its test, and what.
+
+        People must be able to check it, so it is the simplest that promises nearly as much, and
+        nearly as much beyond the claim.
+        """
+        sides = [
+            (x, y) if event.side == "left" else (y, x)
+            for event, (x, y) in zip(events, tested, strict=True)
+        ]
+        ours, theirs = np.array(sides, dtype=np.float64).T
+        expected = self.aim(claim, TESTED).expected(ours, tests, theirs, tests)
+        best = float(expected.max())
+        least = best - SIMPLER * abs(best)
+        if best > claim.epsilon:
+            least = max(least, best - BEYOND * (best - claim.epsilon))
+        near = [i for i in range(len(events)) if expected[i] >= least]
+        place = min(near, key=lambda i: (complexity(events[i]), -expected[i].round(9), i))
+        return place, float(expected[place])
+
+    def rehearsal(self, claim: PrivacyClaim, found: Sequence[Found]) -> Rehearsal | None:
+        """Return what was done, to be done again on planted leaks."""
+        tested = [one for one in found if one.tests]
+        if self._pool is None or not tested:
+            return None
+        return Rehearsal(
+            pool=self._pool,
+            first=self._first,
+            runs=len(self._pool),
+            tests=tested[0].tests,
+            other=max(self.best_event(one, claim)[1] for one in tested),
+            choose=self._choose,
+            pick=partial(self.pick, claim),
+        )
+
+    def _runs_a_side(self, arms: int) -> int:
+        size = self.run.plan.size
+        if not hasattr(self.run.mechanism, "sample"):
+            return int(size * SINGLE)
+        return int(size * min(max(arms / ARMS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
+
+    def _keys(self, arm: Arm) -> tuple[Hashable, Hashable]:
+        """Return what stands for an arm's two inputs: themselves where they are plain values."""
+        if arm.pair is not None:
+            return (arm, "left"), (arm, "right")
+        left, right = (
+            instance if isinstance(instance, VALUES) and _hashable(instance) else (arm, side)
+            for side, instance in zip(("left", "right"), arm.inputs(), strict=True)
+        )
+        return left, right
+
+    def _measure(self, one: Found, size: int) -> bool:
+        """Add about ``size`` runs a side and score anew; say whether that was possible."""
+        if time.monotonic() > self._until and self._measured:
+            self.run.remark("the time limit ended the search")
+            return one.score > -math.inf
+        self._measured += 1
+        failed = {}
+        until = one.wanted + size
+        for side, key, instance in zip(
+            ("left", "right"), self._keys(one.arm), one.arm.inputs(), strict=True
+        ):
+            try:
+                self._grow(key, instance, until)
+            except Misbehaviour as error:
+                failed[side] = str(error)
+        if failed:
+            self.run.blocked.append(_blocked(one.arm, failed))
+            one.score = -math.inf
+            return False
+        left, right = (self._pools[key] for key in self._keys(one.arm))
+        one.halves, one.wanted, one.runs = (left, right), until, 2 * until
+        aim = self.aim(self.claims[0], COMPARING)
+        one.score = self._choose(*one.halves, aim, thorough=False).expected
+        return True
+
+    def _grow(self, key: Hashable, instance: Any, until: int) -> None:
+        """Draw until an input has so many runs; each half has a stream of its own."""
+        pool = self._pools.setdefault(key, (Draws(), Draws()))
+        number = self._numbers.setdefault(key, len(self._numbers))
+        for half, goal in enumerate((until // 2, until - until // 2)):
+            runs = goal - len(pool[half])
+            if runs <= 0:
+                continue
+            for piece in self._pieces(runs):
+                draws = draw(
+                    self.run.mechanism,
+                    instance,
+                    piece,
+                    seed=self.run.plan.seed,
+                    key=("discover", "looking", number, half, len(pool[half])),
+                    jobs=self.run.plan.jobs,
+                    progress=self.run.watcher.advance,
+                    store=self.run.plan.store,
+                    single=self.single,
+                )
+                self.spent += piece
+                pool[half].update(draws)
+                self._note(draws)
+
+    def _note(self, draws: Draws) -> None:
+        """Keep what is to be said of how the mechanism behaved."""
+        self._answered = self._answered or draws.answered()
+        for words in draws.failures.values():
+            self._failure = self._failure or words
+            self.run.remark(f"some runs raised {words}; that counts as an output")
+        if draws.alone:
+            self._batch_failed(draws.alone)
+        if draws.printed:
+            self.run.remark("it printed to standard output, which was swallowed")
+
+    def _batch_failed(self, why: str) -> None:
+        """Draw one by one from now on: which runs share a batch must decide nothing."""
+        if not self.single:
+            self.single = True
+            self.run.remark(f"its sample failed, {why}; it was run one by one")
+
+    def _pieces(self, runs: int) -> list[int]:
+        """Return how many runs to ask for at once: one, where each is also confirmed alone."""
+        return [runs] if getattr(self.run.mechanism, "repeatable", True) else [1] * runs
+
+    def _forget(self, kept: Sequence[Found]) -> None:
+        """Give up the runs of inputs that no arm left needs."""
+        needed = {key for one in kept for key in self._keys(one.arm)}
+        self._pools = {key: pool for key, pool in self._pools.items() if key in needed}
+
+    def _test(self, one: Found, size: int) -> None:
+        """Choose events, and see on other samples which of them holds what it promises.
+
+        Where much is tried, what looks best owes some of it to chance, and what is rare the most.
+        """
+        if one.score == -math.inf:
+            return
+        for delta in dict.fromkeys(claim.delta for claim in self.claims):
+            aim = self.aim(replace(self.claims[0], delta=delta), CHOOSING)
+            choice = self._choose(*one.halves, aim)
+            one.events += [choice.event, *(other.event for other in choice.others)]
+        number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))
+        try:
+            inside = self._inside(one, size, number)
+        except BatchFailed as error:
+            self._batch_failed(str(error))
+            inside = self._inside(one, size, number)
+        except Misbehaviour as error:
+            self.run.blocked.append(f"{one.arm.label}: {error}")
+            one.score, one.events, one.halves = -math.inf, [], empty_halves()
+            return
+        one.tested = [(int(x), int(y)) for x, y in zip(*inside, strict=True)]
+        one.tests = size
+        one.runs += 2 * size
+        one.ladders = [self._ladder(one, claim) for claim in self.claims]
+        one.halves = empty_halves()
+        one.score = self.best_event(one, self.claims[0])[1]
+
+    def _inside(self, one: Found, size: int, number: int) -> list[Any]:
+        """Return how many of ``size`` fresh runs a side fall into each event of an arm."""
+        together, inside = Several(tuple(one.events)), []
+        for side, instance in zip(("left", "right"), one.arm.inputs(), strict=True):
+            counted, pieces = Hits(), self._pieces(size)
+            for i, piece in enumerate(pieces):
+                hits(
+                    self.run.mechanism,
+                    instance,
+                    piece,
+                    together,
+                    seed=self.run.plan.seed,
+                    key=("discover", "testing", number, side, *([i] if i else [])),
+                    jobs=self.run.plan.jobs,
+                    progress=self.run.watcher.advance,
+                    total=counted,
+                    store=self.run.plan.store,
+                    single=self.single,
+                )
+            self.spent += size
+            inside.append(counted.inside)
+        return inside
+
+    def _ladder(self, one: Found, claim: PrivacyClaim) -> tuple[Event, ...]:
+        event, _ = self.best_event(one, claim)
+        ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
+        return ladder(event, ours, theirs)
+
+    def _refuse_nothing(self, found: Sequence[Found]) -> None:
+        """Refuse to judge a mechanism that never gave an output."""
+        if all(one.score == -math.inf for one in found):
+            raise Misbehaviour("; ".join(self.run.blocked[:2]))
+        if self._answered:
+            return
+        if self._failure.startswith("InputError: "):
+            raise InputError(self._failure.removeprefix("InputError: "))
+        raise Misbehaviour(f"every run raised {self._failure}")
+
+
+def _blocked(arm: Arm, failed: dict[str, str]) -> str:
+    """Say why a pair could not be measured, and whether that alone tells its sides apart."""
+    told = [f"{arm.label}, on the {side}: {words}" for side, words in failed.items()]
+    if len(failed) == 1:
+        told.append("not so on the other side, which anyone who waits can see")
+    return "; ".join(told)
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

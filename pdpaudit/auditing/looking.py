@@ -1,0 +1,214 @@
+"""Confirm while sampling: look each time the sample has grown, and stop when sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.auditing.plan import Plan
+from pdpaudit.auditing.power import FOUND
+from pdpaudit.core.protocols import Mechanism, PrivacyClaim
+from pdpaudit.inference.sequential import (
+    Known,
+    Wager,
+    look_sizes,
+    refuted_by,
+    smallest_refuted,
+)
+from pdpaudit.outputs import Side
+from pdpaudit.sampling import Hits, Misbehaviour, Progress, Store, hits
+
+__all__ = ["Looks", "draw_in_looks", "draw_sides", "first_count", "planned_looks", "power_of_looks"]
+
+#: Probability with which the loss asked for must be seen.
+POWER = 0.95
+
+
+@dataclass(frozen=True)
+class Looks:
+    """When to look.
+
+    Attributes
+    ----------
+    sizes : list of int
+        Draws a side at each look, up to the last there will be.
+    enough : bool
+        Whether the loss asked for would have been seen by the last.
+    """
+
+    sizes: list[int]
+    enough: bool
+
+    def words(self, drawn: int, plan: Plan, *, violated: bool) -> str:
+        """Say why sampling stopped after so many draws a side.
+
+        Examples
+        --------
+        >>> looks = Looks([100, 200], enough=False)
+        >>> looks.words(100, Plan(1, samples=200, method="sequential"), violated=True)
+        'Stopped after 100 of at most 200 runs a side: the violation was certain.'
+        """
+        most = f"{plan.size:,} runs a side"
+        if violated:
+            return f"Stopped after {drawn:,} of at most {most}: the violation was certain."
+        if self.enough:
+            return (
+                f"Stopped after {drawn:,} of at most {most}: a loss of {plan.detect:g} would have "
+                "been found by then in 19 of 20 planted leaks."
+            )
+        asked = "" if plan.detect is None else f", nor would a loss of {plan.detect:g} surely have"
+        return f"Drew all {most}: no violation was seen{asked}."
+
+
+def planned_looks(
+    plan: Plan,
+    claim: PrivacyClaim,
+    alpha: float,
+    planted: Iterable[tuple[float, float] | None],
+    known: Known,
+) -> Looks:
+    """Return when to look: until the loss asked for would have been seen, or all is drawn.
+
+    Parameters
+    ----------
+    plan : Plan
+        With ``detect``, the loss asked for, if any.
+    claim, alpha
+        What is tested, at what error.
+    planted : iterable
+        What would be confirmed of planted leaks of that loss: the event's two probabilities, None
+        where it would have been missed. Not asked for without need.
+    known : Known
+        What discovery saw.
+    """
+    sizes, wanted = look_sizes(plan.size), plan.detect
+    if wanted is None or wanted <= claim.epsilon:
+        return Looks(sizes, enough=False)
+    shares = [
+        np.zeros(len(sizes))
+        if rates is None
+        else refuted_by(sizes, *rates, alpha, claim.epsilon, claim.delta, known.runs)
+        for rates in planted
+    ]
+    seen = np.flatnonzero(np.mean(shares, axis=0) >= FOUND) if shares else np.empty(0)
+    enough = int(seen[0]) if len(seen) else len(sizes)
+    return Looks(sizes[: enough + 1], enough=enough < len(sizes))
+
+
+def power_of_looks(
+    looks: Looks, claim: PrivacyClaim, alpha: float, bases: Iterable[float], known: Known
+) -> float:
+    """Return the smallest loss that these looks would have seen with probability 0.95."""
+    return min(
+        smallest_refuted(
+            looks.sizes, q, alpha, min(claim.epsilon, 1e308), claim.delta, known.runs, POWER
+        )
+        for q in bases
+    )
+
+
+def first_count(counted: Hits) -> int:
+    """Return how many runs fell into the first of the events counted."""
+    return int(np.atleast_1d(counted.inside)[0])
+
+
+def draw_sides(
+    mechanism: Mechanism,
+    inputs: Mapping[Side, Any],
+    size: int,
+    event: Any,
+    *,
+    seed: int,
+    key: tuple[str | int, ...],
+    look: tuple[int, ...] = (),
+    counted: Mapping[Side, Hits],
+    **how: Any,
+) -> None:
+    """Count ``size`` runs on each side into ``counted``; ``how`` as for :func:`hits`.
+
+    Raises
+    ------
+    Misbehaviour
+        As for :func:`hits`; it begins with the side.
+    """
+    for side, instance in inputs.items():
+        stream, total = (*key, side, *look), counted[side]
+        try:
+            hits(mechanism, instance, size, event, seed=seed, key=stream, total=total, **how)
+        except Misbehaviour as error:
+            raise Misbehaviour(f"on the {side}: {error}") from None
+
+
+def draw_in_looks(
+    mechanism: Mechanism,
+    inputs: Mapping[Side, Any],
+    event: Any,
+    side: Side,
+    wager: Wager,
+    sizes: Iterable[int],
+    *,
+    seed: int,
+    number: int,
+    counted: Mapping[Side, Hits],
+    jobs: int = 1,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    single: bool = False,
+) -> Wager:
+    """Draw on both sides from look to look until the violation is certain or no look is left.
+
+    Each look draws from streams of its own and is counted whole, so that what is seen does not
+    depend on the workers, nor on how many more looks were planned.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What to run.
+    inputs : mapping
+        Both instances.
+    event : with ``count(draws)``
+        What to count; the first, where it counts several, is what is tested.
+    side : {"left", "right"}
+        Where the event is likelier.
+    wager : Wager
+        The test before any draw.
+    sizes : iterable of int
+        Draws a side at each look.
+    seed, number : int
+        Root of the streams, and which claim.
+    counted : dict
+        Counted into, so that the caller has what was counted should sampling end early.
+    jobs, progress, store, single
+        As for :func:`pdpaudit.sampling.hits`.
+
+    Raises
+    ------
+    Misbehaviour
+        As for :func:`pdpaudit.sampling.hits`.
+    """
+    other: Side = "right" if side == "left" else "left"
+    for look, size in enumerate(sizes):
+        before = {one: first_count(counted[one]) for one in counted}
+        step = size - wager.n
+        draw_sides(
+            mechanism,
+            inputs,
+            step,
+            event,
+            seed=seed,
+            key=("confirm", number),
+            look=(look,),
+            counted=counted,
+            jobs=jobs,
+            progress=progress,
+            store=store,
+            single=single,
+        )
+        new = {one: first_count(counted[one]) - before[one] for one in counted}
+        wager = wager.update(new[side], new[other], step)
+        if wager.violated:
+            break
+    return wager

@@ -1,0 +1,388 @@
+"""Measure what an audit would have found: plant leaks of the mechanism's own shape, and look.
+
+A leak is planted in outputs that were already drawn, so it costs no runs: one side stays as it is,
+on the other an event of probability f is thinned to f exp(-s), which is a pair of loss s. The same
+choice of events is made on such samples as on real ones, against the other pairs as they were, and
+the probability that fresh runs confirm what is chosen is computed. The smallest s that is found in
+19 of 20 is what may be claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.power import critical_hits
+from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
+from pdpaudit.outputs.columns import Group
+from pdpaudit.outputs.records import NUMERIC, Structure
+
+__all__ = ["FOUND", "Rehearsal", "confirmed", "measured_power", "planted_rates"]
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: How often the event of a planted leak happens on the side where it is likelier.
+RATES = (0.1, 0.25, 0.5)
+
+#: Planted leaks of one size, and the share of them that must be found. The share is a mean of
+#: probabilities, not of yes and no, and a little is given away for what is left of its error.
+PLANTED, FOUND = 18, 0.96
+
+#: Sizes that are tried, as multiples of what the best event known in advance would need.
+STEPS = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0)
+
+#: Times the step at which leaks begin to be found is halved.
+HALVINGS = 1
+
+#: Discovery runs a side of a planted leak, at most: fewer runs can only find less.
+MOST_RUNS = 5_000
+
+#: A column of more distinct numbers than this has ends.
+DISTINCT = 8
+
+#: Categories that come up so often on average are some that a leak may be about.
+REPEATS = 4
+
+#: Ends of a count's law that are summed over.
+TAILS = (1e-6, 1 - 1e-6)
+
+#: Relative size of what is added to real numbers, so that resampled ones do not repeat.
+JITTER = 1e-9
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What discovery did, so that it can be done again on planted leaks.
+
+    Attributes
+    ----------
+    pool : Draws
+        Outputs of one input.
+    first : tuple of (int, float)
+        Runs a side of the first round, and the score needed to stay in.
+    runs, tests : int
+        Runs a side that events were chosen on, and tested on.
+    other : float
+        What the most promising event of any pair promised.
+    choose : callable
+        Chooses events.
+    pick : callable
+        Picks among tested events: events, counts, runs; returns its place and what it promises.
+    """
+
+    pool: Draws
+    first: tuple[int, float]
+    runs: int
+    tests: int
+    other: float
+    choose: Callable[..., Any]
+    pick: Callable[[list[Event], list[tuple[int, int]], int], tuple[int, float]]
+
+
+def confirmed(
+    n: int, alpha: float, claim: PrivacyClaim, method: str
+) -> Callable[[float, float], float]:
+    """Return how probably fresh runs confirm an event, as a function of its two probabilities.
+
+    Parameters
+    ----------
+    n : int
+        Fresh runs a side.
+    alpha, claim, method
+        Of the bound that must exceed the claim.
+
+    Examples
+    --------
+    >>> chance = confirmed(1000, 0.05, PrivacyClaim(1.0), "score")
+    >>> chance(0.5, 0.1) > 0.95, chance(0.1, 0.1) < 0.05
+    (True, True)
+    """
+    few = np.arange(0, min(n, 64) + 1)
+    nodes = np.unique(np.concatenate([few, np.geomspace(max(len(few), 1), n, 96).round()]))
+    nodes = nodes[nodes <= n].astype(np.float64)
+    critical = critical_hits(n, nodes, alpha, claim.delta, method, claim.epsilon)
+
+    def chance(p: float, q: float) -> float:
+        low, high = (stats.binom.ppf(tail, n, q) if 0 < q < 1 else n * q for tail in TAILS)
+        y = np.unique(np.linspace(float(low), float(high), 129).round())
+        weights = stats.binom.pmf(y, n, q)
+        needed = np.interp(y, nodes, critical).round()
+        found = stats.binom.sf(needed - 1, n, p)
+        return float(weights @ found / weights.sum())
+
+    return chance
+
+
+def measured_power(
+    rehearsal: Rehearsal,
+    claim: PrivacyClaim,
+    aim: Aim,
+    chance: Callable[[float, float], float],
+    least: float,
+    rng: np.random.Generator,
+) -> float:
+    """Return the smallest loss that would have been found in 19 of 20 planted leaks.
+
+    Parameters
+    ----------
+    rehearsal : Rehearsal
+        What discovery did.
+    claim, aim
+        What is tested, and what will confirm it.
+    chance : callable
+        How probably an event of two probabilities is confirmed; see :func:`confirmed`.
+    least : float
+        What the best event, known in advance, would need; nothing less is tried.
+    rng : Generator
+        Of the planting.
+
+    Returns
+    -------
+    float
+        In nats; infinite where nothing would have been found, whatever its size.
+    """
+    if not math.isfinite(least):
+        return math.inf
+    seed = int(rng.integers(2**63))
+
+    def seen(size: float) -> bool:
+        missed = 0.0
+        for rates in planted_rates(rehearsal, claim, aim, size, seed):
+            missed += 1.0 if rates is None else 1.0 - chance(*rates)
+            if missed > PLANTED * (1 - FOUND):
+                return False
+        return True
+
+    least = max(least, claim.epsilon)
+    low = least
+    for step in STEPS:
+        high = least * step
+        if seen(high):
+            for _ in range(HALVINGS if high > low else 0):
+                middle = (low + high) / 2
+                low, high = (low, middle) if seen(middle) else (middle, high)
+            return high
+        low = high
+    return math.inf
+
+
+def planted_rates(
+    rehearsal: Rehearsal, claim: PrivacyClaim, aim: Aim, size: float, seed: int
+) -> Iterator[tuple[float, float] | None]:
+    """Yield what would be confirmed of each planted leak: the chosen event's two probabilities.
+
+    None where discovery would have missed it. The same seed plants the same leaks, larger or
+    smaller.
+    """
+    plants = _Plants(batch_of(rehearsal.pool))
+    for number in range(PLANTED):
+        rng = np.random.default_rng([seed, number])
+        rate, kind = RATES[number % len(RATES)], number // len(RATES)
+        if plants.blind:
+            yield None
+        else:
+            planted = plants.plant(rng, rate, size, claim.delta, kind)
+            yield _discovered(rehearsal, planted, aim, rng)
+
+
+@dataclass(frozen=True)
+class _Planted:
+    """A pair: the rows of a batch, and the law of each side over them."""
+
+    batch: Batch
+    laws: tuple[Floats, Floats]
+    continuous: bool
+
+
+class _Plants:
+    """Plants leaks in a pool of outputs."""
+
+    def __init__(self, pool: Batch) -> None:
+        branch = failure(RuntimeError())
+        marked = Group(None, [branch], None, np.array([1], dtype=np.int64))
+        self.pool, self.marked = pool, Batch((*pool.groups, marked))
+        self.law = pool.weights / pool.weights.sum()
+        self.numbers, self.categories = _columns(pool)
+        # Numbers that repeat in the pool are values of their own; others must not begin to.
+        self.continuous = pool.size > 0.9 * pool.runs
+
+    @property
+    def blind(self) -> bool:
+        """Whether outputs differ in nothing that repeats or has an order."""
+        return self.pool.size > 1 and not self.numbers and not self.categories
+
+    def plant(
+        self, rng: np.random.Generator, rate: float, size: float, delta: float, kind: int
+    ) -> _Planted:
+        """Return a pair of the given loss, on an event of about the given rate."""
+        makers = [self._branch]
+        if self.numbers:
+            makers += [self._one, self._two]
+        if self.categories:
+            makers.append(self._some)
+        # The changed branch last: it is the easiest to find.
+        mask = makers[::-1][kind % len(makers)](rng, rate)
+        if mask is None:
+            base = np.append(self.law * (1 - rate), rate)
+            mask, batch = np.append(np.zeros(len(self.law), dtype=bool), True), self.marked
+        else:
+            base, batch = self.law, self.pool
+        f = float(base[mask].sum())
+        less = max(f - delta, 0.0) * math.exp(-size)
+        thin = np.where(mask, less / f, (1 - less) / (1 - f)) * base
+        return _Planted(batch, (base, thin / thin.sum()), self.continuous)
+
+    def _branch(self, rng: np.random.Generator, rate: float) -> Mask | None:
+        """Return None: an output that never occurs otherwise."""
+        return None
+
+    def _one(self, rng: np.random.Generator, rate: float) -> Mask | None:
+        """Return one end of one column."""
+        column = self.numbers[int(rng.integers(len(self.numbers)))]
+        return _proper(self._end(rng, column, rate), self.law)
+
+    def _two(self, rng: np.random.Generator, rate: float) -> Mask | None:
+        """Return one end of two columns at once."""
+        if len(self.numbers) < 2:
+            return self._one(rng, rate)
+        some = rng.choice(len(self.numbers), size=2, replace=False).tolist()
+        first, second = (self._end(rng, self.numbers[i], math.sqrt(rate)) for i in some)
+        both = first & second
+        # Columns that move together have no such corner.
+        enough = self.law[both].sum() > rate / 4
+        return _proper(both, self.law) if enough else self._one(rng, rate)
+
+    def _end(self, rng: np.random.Generator, column: Column, rate: float) -> Mask:
+        numbers = self.pool.read(column)
+        if rng.random() < 0.5:
+            numbers = -numbers
+        order = np.argsort(-numbers, kind="stable")  # nan last
+        place = int(np.searchsorted(np.cumsum(self.law[order]), rate))
+        threshold = numbers[order[min(place, len(order) - 1)]]
+        return np.asarray(numbers >= threshold, dtype=np.bool_)
+
+    def _some(self, rng: np.random.Generator, rate: float) -> Mask | None:
+        """Return some of the categories of one column, at random."""
+        column = self.categories[int(rng.integers(len(self.categories)))]
+        values = self.pool.categories(column)
+        chances: Counter[Any] = Counter()
+        for value, chance in zip(values, self.law.tolist(), strict=True):
+            chances[value] += chance
+        inside, total = set[Any](), 0.0
+        distinct = sorted(chances, key=repr)
+        for i in rng.permutation(len(distinct)).tolist():
+            if total + chances[distinct[i]] <= 1.5 * rate or not inside:
+                inside.add(distinct[i])
+                total += chances[distinct[i]]
+            if total >= rate:
+                break
+        return _proper(np.array([value in inside for value in values]), self.law)
+
+
+def _proper(mask: Mask, law: Floats) -> Mask | None:
+    """Return an event, None where it nearly never or nearly always happens."""
+    return mask if 0.005 < law[mask].sum() < 0.9 else None
+
+
+def _columns(pool: Batch) -> tuple[list[Column], list[Column]]:
+    """Return the columns that leaks are planted in: numbers that vary, categories that repeat."""
+    kinds: dict[Any, set[str]] = {}
+    for group in pool.groups:
+        for path in group.paths:
+            kinds.setdefault(path, set()).update(group.kind_set(path))
+    numbers = [Column("number", path) for path, seen in kinds.items() if seen & NUMERIC]
+    texts = [path for path, seen in kinds.items() if seen & {"str", "bytes"}]
+    numbers += [Column(aspect, path) for path in texts for aspect in ("embedded", "byte")]
+    numbers = [column for column in numbers if len(np.unique(pool.read(column))) > DISTINCT]
+    categories = [Column("value", path) for path, seen in kinds.items() if seen - {"float"}]
+    categories += [Column("kind", path) for path, seen in kinds.items() if len(seen) > 1]
+    repeating = []
+    for column in [*categories, Column("output")]:
+        distinct = len(set(pool.categories(column))) if pool.size <= MOST_RUNS else pool.size
+        if 1 < distinct <= pool.runs / REPEATS:
+            repeating.append(column)
+    return numbers, repeating
+
+
+def _discovered(
+    rehearsal: Rehearsal, planted: _Planted, aim: Aim, rng: np.random.Generator
+) -> tuple[float, float] | None:
+    """Return the two probabilities of the event that is chosen; None where another pair is."""
+    first, needed = rehearsal.first
+    if needed > -math.inf:
+        promising = rehearsal.choose(*_drawn(planted, first, rng), aim, thorough=False)
+        if promising.expected < needed:
+            return None
+    runs = min(rehearsal.runs, MOST_RUNS)
+    choice = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
+    events = [choice.event, *(other.event for other in choice.others)]
+    inside = [event.inside(planted.batch) for event in events]
+    base, thin = planted.laws
+    rates = [(min(float(base[m].sum()), 1.0), min(float(thin[m].sum()), 1.0)) for m in inside]
+    counts = [
+        (int(rng.binomial(rehearsal.tests, p)), int(rng.binomial(rehearsal.tests, q)))
+        for p, q in rates
+    ]
+    place, promised = rehearsal.pick(events, counts, rehearsal.tests)
+    if promised < rehearsal.other:
+        return None
+    p, q = rates[place]
+    return (p, q) if events[place].side == "left" else (q, p)
+
+
+def _drawn(
+    planted: _Planted, runs: int, rng: np.random.Generator
+) -> tuple[tuple[Draws, Draws], tuple[Draws, Draws]]:
+    """Return so many runs a side, in two halves each."""
+    left, right = (
+        tuple(_draws(planted, law, max(runs // 2, 1), rng) for _ in range(2))
+        for law in planted.laws
+    )
+    return (left[0], left[1]), (right[0], right[1])
+
+
+def _draws(planted: _Planted, law: Floats, runs: int, rng: np.random.Generator) -> Draws:
+    times = rng.multinomial(runs, law)
+    draws, start = Draws(), 0
+    for group in planted.batch.groups:
+        mine = times[start : start + group.size]
+        start += group.size
+        if group.array is not None:
+            rows = np.repeat(group.array, mine, axis=0)
+            if len(rows):
+                draws.arrays[group.structure] = [_apart(rows, rng) if planted.continuous else rows]
+            continue
+        for i in np.flatnonzero(mine).tolist():
+            record = group.records[i]
+            if planted.continuous and "float" in record[1]:
+                for _ in range(int(mine[i])):
+                    draws.counts[_moved(record, rng)] += 1
+            else:
+                draws.counts[record] += int(mine[i])
+    return draws
+
+
+def _apart(rows: Any, rng: np.random.Generator) -> Any:
+    """Return rows a little different from each other, so that resampled ones do not repeat."""
+    if rows.dtype.kind != "f":
+        return rows
+    return rows * (1 + JITTER * rng.random(rows.shape))
+
+
+def _moved(record: Any, rng: np.random.Generator) -> Any:
+    structure: Structure = record[0]
+    values = tuple(
+        value * (1 + JITTER * rng.random()) if kind == "float" else value
+        for kind, value in zip(record[1], record[2], strict=True)
+    )
+    return (structure, record[1], values)

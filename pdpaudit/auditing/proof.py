@@ -1,0 +1,241 @@
+"""Prove a violation: enclose both probabilities of the event, and so the loss, above the claim.
+
+A certificate holds intervals in decimal digits, rounded outward. :mod:`pdpaudit.replay.certificate`
+verifies it again by separate code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from pdpaudit.core.asking import enclosure_of, law_of
+from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.protocols import (
+    LawfulMechanism,
+    LawUnavailable,
+    Mechanism,
+    PrivacyClaim,
+    ProvableMechanism,
+)
+from pdpaudit.outputs import event_from_json
+from pdpaudit.replay.certificate import THEOREM, check_certificate
+from pdpaudit.replay.claims import PROVED
+from pdpaudit.replay.inputs import ReadNetwork, candidate_of
+from pdpaudit.results.results import ClaimResult, Result
+
+__all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
+
+#: Significant digits of an interval's ends.
+DIGITS = 15
+
+#: Working precision of the logarithm, in bits.
+BITS = 256
+
+Interval = tuple[Fraction, Fraction]
+
+
+class Unproved(ValueError):
+    """Why there is no proof, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved of one pair and one event, in intervals.
+
+    Attributes
+    ----------
+    outputs : frozenset
+        The event.
+    probability, probability_other : Interval
+        On the side where it is more likely, and on the other.
+    loss : Interval
+        ``ln((probability - δ) / probability_other)``, in nats.
+    excess : Interval
+        The loss less the claim.
+    """
+
+    outputs: frozenset[Hashable]
+    probability: Interval
+    probability_other: Interval
+    loss: Interval
+    excess: Interval
+
+    @property
+    def proves(self) -> bool:
+        """Whether the whole excess lies above 0: then the claim is false."""
+        return self.excess[0] > 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form: ends of intervals as decimal strings, rounded outward."""
+        return {
+            "outputs": sorted((_listed(output) for output in self.outputs), key=repr),
+            "probability": list(interval(self.probability)),
+            "probability_other": list(interval(self.probability_other)),
+            "loss": list(interval(self.loss)),
+            "excess": list(interval(self.excess)),
+        }
+
+
+def prove(
+    mechanism: ProvableMechanism,
+    ours: Any,
+    theirs: Any,
+    outputs: frozenset[Hashable],
+    claim: PrivacyClaim,
+) -> Certificate:
+    """Enclose the loss of an event.
+
+    Parameters
+    ----------
+    mechanism : ProvableMechanism
+        The mechanism.
+    ours, theirs : instance
+        The side on which the event is more likely, and the other.
+    outputs : frozenset
+        The event.
+    claim : PrivacyClaim
+        The claim; its floats are taken as the binary fractions they are.
+
+    Returns
+    -------
+    Certificate
+        Two enclosures by the mechanism, and a logarithm.
+
+    Raises
+    ------
+    Unproved
+        If the mechanism cannot enclose, or the other probability cannot be told from 0.
+
+    Examples
+    --------
+    >>> class Coin:
+    ...     def enclose(self, instance, outputs):
+    ...         return Fraction(instance, 10), Fraction(instance, 10)
+    ...     enclose_again = enclose
+    >>> proof = prove(Coin(), 9, 1, frozenset({"heads"}), PrivacyClaim(2.0))
+    >>> proof.proves, proof.to_json()["loss"]
+    (True, ['2.19722457733621', '2.19722457733622'])
+    """
+    try:
+        p, q = (enclosure_of("enclose", mechanism, side, outputs) for side in (ours, theirs))
+    except (LawUnavailable, Misbehaviour) as error:
+        raise Unproved(str(error)) from None
+    slack = Fraction(claim.delta)
+    if q[0] <= 0 or p[0] <= slack:
+        raise Unproved("a probability of the event cannot be told from what the claim forgives")
+    loss = (_log((p[0] - slack) / q[1])[0], _log((p[1] - slack) / q[0])[1])
+    promised = Fraction(claim.epsilon)
+    return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
+
+
+def prove_claim(
+    claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork
+) -> ClaimResult:
+    """Turn a violation computed exactly into a proved one, or say why not.
+
+    Parameters
+    ----------
+    claim : ClaimResult
+        A verdict with its witness.
+    mechanism : Mechanism
+        The mechanism it is about.
+    seed : int
+        The audit's seed.
+    read : callable
+        Reads a network that the witness only names.
+
+    Returns
+    -------
+    ClaimResult
+        With method ``enclosure`` and the certificate in the witness, where ``replay`` accepts it;
+        otherwise the reason under ``unproved`` in the event. A claim that is not violated comes
+        back as it is.
+    """
+    if claim.status != "violated":
+        return claim
+    try:
+        return _proved(claim, mechanism, seed, read)
+    except Unproved as reason:
+        return replace(claim, event={**claim.event, "unproved": str(reason)})
+
+
+def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork) -> ClaimResult:
+    """Return the claim with its certificate, once it is verified as `replay` will verify it."""
+    if claim.exact is None or claim.witness is None:
+        raise Unproved("the loss was sampled, and no sample is a proof")
+    if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
+        raise Unproved("the mechanism offers no enclosure of its probabilities")
+    try:
+        left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
+        known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]
+    except (ValueError, LookupError, TypeError, Misbehaviour) as error:
+        raise Unproved(" ".join(str(error).split())) from None
+    event = event_from_json(claim.witness["event"])
+    outputs = frozenset(output for output in known if output in event)
+    ours, theirs = (left, right) if event.side == "left" else (right, left)
+    promise = PrivacyClaim(claim.claimed["epsilon"], claim.claimed["delta"])
+    certificate = prove(mechanism, ours, theirs, outputs, promise)
+    if not certificate.proves:
+        raise Unproved("the enclosure of the loss does not lie above the claim")
+    body = certificate.to_json()
+    told = {key: value for key, value in body.items() if key != "outputs"}
+    proved = replace(
+        claim,
+        method=PROVED,
+        event={**claim.event, "proof": {**told, "words": THEOREM}},
+        witness={**claim.witness, "method": PROVED, "certificate": body},
+    )
+    written = json.loads(json.dumps(Result("audit", "", seed, 0.0, claims=(proved,)).to_json()))
+    try:
+        holds, why = check_certificate(
+            written["claims"][0], mechanism, event, outputs, ours, theirs
+        )
+    except ValueError as error:
+        raise Unproved(str(error)) from None
+    if not holds:
+        raise Unproved(f"replay would refuse the certificate: {why}")
+    return proved
+
+
+def interval(ends: Interval, digits: int = DIGITS) -> tuple[str, str]:
+    """Return decimal strings between which the interval lies, as narrow as the digits allow.
+
+    Examples
+    --------
+    >>> interval((Fraction(1, 3), Fraction(1, 3)), digits=3), interval((Fraction(0), Fraction(1)))
+    (('0.333', '0.334'), ('0', '1'))
+    """
+    low, high = ends
+    return (
+        str(_rounded(low, Context(prec=digits, rounding=ROUND_FLOOR))),
+        str(_rounded(high, Context(prec=digits, rounding=ROUND_CEILING))),
+    )
+
+
+def _rounded(value: Fraction, context: Context) -> Decimal:
+    # Both integers are exact as Decimals, and a division is rounded once, as the context says.
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _log(value: Fraction) -> Interval:
+    with flint.ctx.workprec(BITS):
+        ball = flint.arb(flint.fmpq(value.numerator, value.denominator)).log()
+        low, high = ball.lower(), ball.upper()
+        return _exact(low), _exact(high)
+
+
+def _exact(ball: Any) -> Fraction:
+    # An end of a ball is itself a ball without a radius.
+    mantissa, exponent = ball.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _listed(output: Hashable) -> Any:
+    return [_listed(item) for item in output] if isinstance(output, tuple) else output

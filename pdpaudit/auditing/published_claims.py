@@ -1,0 +1,433 @@
+"""Audit published claims: each by the machinery that would audit anybody's, none by heart.
+
+A catalogue, found under the entry-point group ``pdpaudit.claims``, says of each claim what it
+states, where, and what to audit for it. The verdict is whatever comes of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import Any, Protocol
+
+import networkx as nx
+
+from pdpaudit.auditing import Plan, Watcher, audit, claims_of, grounds
+from pdpaudit.auditing.arms import Arm
+from pdpaudit.auditing.exact import by_law
+from pdpaudit.auditing.keeping import source_digest
+from pdpaudit.auditing.plan import Silent
+from pdpaudit.auditing.proof import prove_claim
+from pdpaudit.auditing.small_networks import try_small_networks
+from pdpaudit.auditing.telling import Run
+from pdpaudit.checks import Options, check_sop
+from pdpaudit.core.composition import (
+    composition_table,
+    optimal_composition,
+    paper_composition,
+    paper_composition_proved,
+)
+from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.making import make_mechanism, make_sop
+from pdpaudit.core.network import Network
+from pdpaudit.core.protocols import (
+    LawfulMechanism,
+    LawUnavailable,
+    Mechanism,
+    StatisticOfProximity,
+)
+from pdpaudit.core.registry import registered
+from pdpaudit.core.statistic import stated_error
+from pdpaudit.results.results import CheckResult, ClaimResult, Result, worst
+
+__all__ = [
+    "Audited",
+    "BoundClaim",
+    "MechanismClaim",
+    "PublishedClaim",
+    "audit_claims",
+    "catalogue",
+    "composition_rows",
+    "paper_form_region",
+]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What came of one published claim.
+
+    Attributes
+    ----------
+    findings : tuple of ClaimResult or CheckResult
+        One, or one for each member of a family of statistics.
+    tried : str
+        What was done, in a sentence.
+    """
+
+    findings: tuple[ClaimResult | CheckResult, ...]
+    tried: str
+
+
+class PublishedClaim(Protocol):
+    """A claim somebody has published."""
+
+    @property
+    def id(self) -> str:
+        """What the catalogue calls it."""
+        ...
+
+    @property
+    def statement(self) -> str:
+        """What is claimed, in a sentence."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where it is made."""
+        ...
+
+    def examine(self, seed: int, watcher: Watcher) -> Audited:
+        """Audit it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismClaim:
+    """A claim that a mechanism keeps (ε, δ).
+
+    Attributes
+    ----------
+    id, statement, source : str
+        The claim.
+    mechanism : str
+        What to audit, named as on the command line.
+    parameters : mapping
+        What to make it with; ``sop`` is a name.
+    number : int
+        Which of the mechanism's claims, counted from 1.
+    networks : callable, optional
+        Returns where to look for pairs; the built-in grounds if not given.
+    exhaust : int
+        Number of vertices up to which every pair of networks is tried as well; 0 for none.
+    enclosed : bool
+        Whether to prove a violation by enclosure; otherwise it is computed exactly.
+    """
+
+    id: str
+    statement: str
+    source: str
+    mechanism: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    number: int = 1
+    networks: Callable[[], Iterable[Network]] | None = None
+    exhaust: int = 0
+    enclosed: bool = True
+
+    def examine(self, seed: int, watcher: Watcher) -> Audited:
+        """Search for the worst pair, exhaust small networks if asked to, prove what is violated.
+
+        Raises
+        ------
+        InputError
+            If the mechanism cannot be made, or small networks cannot be exhausted.
+        """
+        made, spec = make_mechanism(self.mechanism, self.parameters)
+        networks = list(grounds() if self.networks is None else self.networks())
+        own = hasattr(made, "pairs")
+        plan = Plan(seed)
+        result = audit(
+            made, [] if own else networks, plan, subject=self.id, spec=spec, watcher=watcher
+        )
+        claim = result.claims[self.number - 1]
+        tried = self._tried(result, claim)
+        if self.exhaust:
+            try:
+                small = try_small_networks(_lawful(made), self.exhaust)
+            except (LawUnavailable, Misbehaviour) as error:
+                raise InputError(f"{self.id}: small networks are not exhausted: {error}") from None
+            tried = f"{small.scope}; and {tried}"
+            if small.worst is not None and small.epsilon > (claim.exact or 0.0):
+                arm = _arm("exhaustive", small.worst)
+                run = Run(made, self.id, spec, plan, Silent())
+                told = by_law(run, [arm], claims_of(made))
+                assert told is not None
+                claim = told[1][self.number - 1]
+            elif claim.status == "not_rejected":
+                claim = replace(claim, status="certified", method=f"exhaustive: {small.scope}")
+        if self.enclosed:
+            claim = prove_claim(claim, made, seed, _unread)
+        if claim.status != "violated":
+            # There is nothing to show again: the command that tried is what can be run again.
+            claim = replace(claim, witness=None)
+        named = replace(claim, id=self.id, statement=self.statement, source=self.source)
+        return Audited((named,), tried)
+
+    def _tried(self, result: Result, claim: ClaimResult) -> str:
+        parameters = ", ".join(
+            f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+            for key, value in self.parameters.items()
+        )
+        how = (
+            "by exact output laws"
+            if claim.exact is not None
+            else f"by {claim.samples.get('confirmation', 0)} fresh samples"
+        )
+        told = result.context.get("law_compared")
+        if told:
+            how += f", compared with {told['runs_a_side']} runs a side on {told['pairs']} of them"
+        count = result.context["tried"]["pairs"]
+        return f"{self.mechanism} ({parameters}) on {count} neighbouring pairs, {how}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundClaim:
+    """A claim that the targeted sensitivity of statistics is at most a function of the degree.
+
+    Attributes
+    ----------
+    id, statement, source : str
+        The claim.
+    members : sequence of (str, int)
+        The statistics by name, each with the number of vertices up to which all networks are
+        tried.
+    bound : callable
+        From a statistic's parameter k (0 where it has none) and a degree to the bound claimed.
+    formula : str
+        The bound in words.
+    """
+
+    id: str
+    statement: str
+    source: str
+    members: Sequence[tuple[str, int]]
+    bound: Callable[[int, int], float]
+    formula: str
+
+    def examine(self, seed: int, watcher: Watcher) -> Audited:
+        """Exhaust all small networks, and say whether the bound is attained."""
+        findings = []
+        watcher.stage(f"{self.id}: exhausting small networks", len(self.members))
+        for name, vertices in self.members:
+            restated = _Restated(make_sop(name), self.bound)
+            options = Options(
+                max_vertices=vertices,
+                examples=0,
+                jobs=1,
+                time_limit=3600,
+                seed=seed,
+                select=("targeted-sensitivity", "tightness"),
+            )
+            held, tight = check_sop(restated, options)
+            findings.append(
+                replace(
+                    held,
+                    name=f"{self.id} {name}",
+                    detail="; ".join(filter(None, (self.statement, held.detail, tight.detail))),
+                )
+            )
+            watcher.advance(1)
+        most = ", ".join(f"{name} up to {vertices} vertices" for name, vertices in self.members)
+        return Audited(tuple(findings), f"every pair of neighbouring networks: {most}")
+
+
+@dataclass(frozen=True)
+class _Restated:
+    """A statistic with somebody else's bound on its sensitivity."""
+
+    sop: StatisticOfProximity
+    bound: Callable[[int, int], float]
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        return self.sop(graph, vertex, targets)
+
+    def sensitivity(self, max_degree: int) -> float:
+        return self.bound(int(getattr(self.sop, "k", 0)), max_degree)
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        return self.sop.impact_cardinality(max_degree)
+
+    def error(self, max_degree: int) -> float:
+        return stated_error(self.sop, max_degree)
+
+
+def catalogue(selected: Sequence[str] | None = None) -> list[PublishedClaim]:
+    """Return the registered claims, C2 before C10.
+
+    Raises
+    ------
+    InputError
+        If one selected is not registered.
+
+    Examples
+    --------
+    >>> [claim.id for claim in catalogue(["C10", "C2"])]
+    ['C2', 'C10']
+    """
+    known = {item.name: item for item in registered("claims")}
+    for name in selected or ():
+        if name not in known:
+            raise InputError(f"there is no claim {name!r}; known: {', '.join(_sorted(known))}")
+    chosen = known if selected is None else dict.fromkeys(selected)
+    return [known[name].load() for name in _sorted(chosen)]
+
+
+def _sorted(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def audit_claims(
+    claims: Sequence[PublishedClaim], seed: int, *, watcher: Watcher | None = None
+) -> Result:
+    """Audit published claims.
+
+    Parameters
+    ----------
+    claims : sequence of PublishedClaim
+        What to audit.
+    seed : int
+        Root of all randomness.
+    watcher : Watcher, optional
+        Told of progress.
+
+    Returns
+    -------
+    Result
+        Privacy claims under ``claims``, bounds of statistics under ``checks``; in the context the
+        catalogue with what was tried for each, and the table of composition bounds.
+
+    Examples
+    --------
+    >>> result = audit_claims(catalogue(["C10"]), seed=1)
+    >>> result.checks[0].name, result.status
+    ('C10 CN', 'certified')
+    """
+    told = watcher or Silent()
+    checks: list[CheckResult] = []
+    verdicts: list[ClaimResult] = []
+    entries = []
+    for claim in claims:
+        audited = claim.examine(seed, told)
+        for finding in audited.findings:
+            if isinstance(finding, CheckResult):
+                checks.append(finding)
+            else:
+                verdicts.append(finding)
+        entries.append(
+            {
+                "id": claim.id,
+                "statement": claim.statement,
+                "source": claim.source,
+                "tried": audited.tried,
+                "status": worst([finding.status for finding in audited.findings]),
+            }
+        )
+    return Result(
+        command="claims",
+        subject="published claims",
+        seed=seed,
+        elapsed_s=0.0,
+        checks=tuple(checks),
+        claims=tuple(verdicts),
+        context={
+            "catalogue": entries,
+            "composition": composition_rows(),
+            "paper_form": paper_form_region(),
+        },
+        source=source_digest(None),
+    )
+
+
+#: Where the composition bounds are compared: ε of a round, rounds, δ.
+COMPARED = (
+    (0.01, 9, 1e-3),
+    (0.05, 9, 1e-3),
+    (0.1, 10, 1e-6),
+    (0.5, 1000, 1e-6),
+    (1.0, 9, 1e-6),
+    (1.0, 300, 1e-3),
+    (2.0, 100, 1e-3),
+)
+
+#: Rounds up to which the paper's form is compared with the optimal one.
+MOST_ROUNDS = 20_000
+
+
+@cache
+def composition_rows() -> list[dict[str, Any]]:
+    """Return every form's budget at the points compared, and whether it may be relied on."""
+    return [
+        {
+            "epsilon": epsilon,
+            "rounds": rounds,
+            "delta": delta,
+            "bounds": [
+                {
+                    "form": row.form,
+                    "formula": row.formula,
+                    "epsilon": row.epsilon,
+                    "proved": row.proved,
+                    "valid": row.valid,
+                    "condition": row.condition,
+                }
+                for row in composition_table(epsilon, rounds, delta)
+            ],
+        }
+        for epsilon, rounds, delta in COMPARED
+    ]
+
+
+@cache
+def paper_form_region() -> list[dict[str, Any]]:
+    """Return up to how many rounds the paper's advanced form follows, and up to how many it holds.
+
+    Beyond the latter it lies below the optimal composition, and is false for some mechanism; the
+    number is found by bisection, as the optimal budget grows faster. None: beyond
+    :data:`MOST_ROUNDS`.
+    """
+    rows = []
+    for delta in (1e-3, 1e-6):
+        for epsilon in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0):
+            proved = partial(paper_composition_proved, epsilon, delta=delta)
+            holds = partial(_paper_holds, epsilon, delta=delta)
+            rows.append(
+                {
+                    "epsilon": epsilon,
+                    "delta": delta,
+                    "proved_up_to": _last(proved),
+                    "holds_up_to": _last(holds),
+                }
+            )
+    return rows
+
+
+def _paper_holds(epsilon: float, rounds: int, delta: float) -> bool:
+    optimal = optimal_composition(epsilon, rounds, delta)
+    return paper_composition(epsilon, rounds, delta) >= optimal * (1 - 1e-9)
+
+
+def _last(holds: Callable[[int], bool]) -> int | None:
+    """Return the last whole number at which something holds that ends once; None if too large."""
+    low, high = 0, 1
+    while holds(high):
+        low, high = high, 2 * high
+        if low > MOST_ROUNDS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _lawful(mechanism: Mechanism) -> LawfulMechanism:
+    if not isinstance(mechanism, LawfulMechanism):
+        raise InputError("small networks are exhausted by exact laws, and it has none")
+    return mechanism
+
+
+def _arm(label: str, pair: Any) -> Arm:
+    return Arm(label, lambda: (pair.left.instance(), pair.right.instance()), pair)
+
+
+def _unread(body: Mapping[str, Any], seed: int) -> Network:
+    raise InputError(f"{body}: the networks of published claims are written out")

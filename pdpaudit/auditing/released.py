@@ -1,0 +1,158 @@
+"""Everything a search might let out beside its list: what each costs, in one table."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pdpaudit.auditing.course import audit
+from pdpaudit.auditing.keeping import source_digest
+from pdpaudit.auditing.plan import Plan, Watcher
+from pdpaudit.auditing.provenance import commit_of
+from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
+from pdpaudit.core.network import Network
+from pdpaudit.core.protocols import Mechanism
+from pdpaudit.inference import ErrorBudget
+from pdpaudit.results.results import ClaimResult, Result
+
+__all__ = ["LIST", "audit_released", "cost_words", "released_rows", "shares_words"]
+
+#: The list itself, which the guarantee is about.
+LIST = "list"
+
+
+def audit_released(
+    mechanism: Mechanism,
+    networks: Sequence[Network],
+    plan: Plan,
+    *,
+    subject: str,
+    spec: Mapping[str, Any] | None = None,
+    file: dict[str, Any] | None = None,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Hold the claims of a search against its list and against everything it does beside.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        A search that asks ``instance.oracle``.
+    networks, plan, subject, spec, file, watcher
+        As for :func:`pdpaudit.auditing.audit`; the confidence is that of all verdicts together.
+
+    Returns
+    -------
+    Result
+        The claims of the list, and then of each observable, with a table under
+        ``context["released"]``: observable, claim, ``measured`` loss and verdict.
+
+    Raises
+    ------
+    InputError
+        As for :func:`pdpaudit.auditing.audit`.
+    """
+    began = time.monotonic()
+    whats = [LIST, *OBSERVABLES]
+    budget = ErrorBudget(1 - plan.confidence, len(whats))
+    shared = replace(plan, confidence=1 - budget.share)
+    claims: list[ClaimResult] = []
+    rows: list[dict[str, Any]] = []
+    tried: dict[str, int] = {}
+    remarks: list[str] = []
+    pairs = 0
+    for what in whats:
+        listed = what == LIST
+        result = audit(
+            mechanism if listed else Observed(mechanism, what),
+            networks,
+            shared if listed else replace(shared, default_samples=SAMPLES),
+            subject=f"{subject} {what}",
+            spec=dict(spec or {}) if listed else {**(spec or {}), "observe": what},
+            file=file,
+            watcher=watcher,
+        )
+        claims += result.claims
+        rows += [_row(what, claim) for claim in result.claims]
+        remarks += [f"{what}: {words}" for words in result.context.get("remarks", ())]
+        pairs += result.context["tried"]["pairs"]
+        for label, times in result.context["tried"]["by"].items():
+            tried[label] = tried.get(label, 0) + times
+    return Result(
+        command="audit",
+        subject=subject,
+        seed=plan.seed,
+        elapsed_s=time.monotonic() - began,
+        claims=tuple(claims),
+        context={
+            "tried": {"pairs": pairs, "by": tried},
+            "error_budget": shares_words(plan.confidence),
+            "released": rows,
+            "options": {
+                "observe": ALL,
+                "confidence": plan.confidence,
+                **({} if plan.samples is None else {"samples": plan.samples}),
+            },
+            **({"remarks": remarks} if remarks else {}),
+            **({"network": file} if file else {}),
+        },
+        source=source_digest(mechanism),
+        commit=commit_of(mechanism),
+    )
+
+
+def shares_words(confidence: float) -> str:
+    """Say how the probability of a false alarm is shared among the list and the observables."""
+    budget = ErrorBudget(1 - confidence, 1 + len(OBSERVABLES))
+    return (
+        f"false alarm at most {100 * budget.alpha:.4g}% over the list and {len(OBSERVABLES)} "
+        f"observables together, {100 * budget.share:.4g}% each (Bonferroni)"
+    )
+
+
+def released_rows(result: Result) -> list[dict[str, Any]]:
+    """Return the table of what each observable costs, from the claims of the result alone."""
+    rows = []
+    for claim in result.claims:
+        what = claim.id.rpartition(" #")[0].removeprefix(f"{result.subject} ")
+        rows.append(_row(what, claim))
+    return rows
+
+
+def _row(what: str, claim: ClaimResult) -> dict[str, Any]:
+    """Return what is told of one claim on one observable."""
+    return {
+        "observable": what,
+        "what is seen": WORDS.get(what, "the list of people found, in order"),
+        "claimed ε": claim.claimed["epsilon"],
+        "claimed δ": claim.claimed["delta"],
+        "measured": cost_words(claim),
+        "verdict": claim.status,
+    }
+
+
+def cost_words(claim: ClaimResult) -> str:
+    """Say what loss was measured, and how.
+
+    Examples
+    --------
+    >>> cost_words(ClaimResult("A", "", "", "violated", {}, math.inf, math.inf))
+    '∞ (exact: it happens on one side only)'
+    >>> cost_words(ClaimResult("A", "", "", "violated", {}, 3.95,
+    ...     event={"inside": 200, "inside_other": 0, "runs_a_side": 200}))
+    'at least 3.950 (always on one side, never on the other: ∞ for all that 200 runs show)'
+    """
+    if claim.lower_bound is None:
+        return "not measured"
+    if claim.exact is not None:
+        if math.isinf(claim.exact):
+            return "∞ (exact: it happens on one side only)"
+        return f"{claim.exact:.3f} (exact, on the pairs tried)"
+    told = f"at least {claim.lower_bound:.3f}"
+    event = claim.event
+    x, y, runs = (event.get(key) for key in ("inside", "inside_other", "runs_a_side"))
+    if x == runs and y == 0:
+        told += f" (always on one side, never on the other: ∞ for all that {runs} runs show)"
+    return told

@@ -1,0 +1,98 @@
+"""How far the checks go: all of it in one place, checked at the door."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pdpaudit.checks.labelled import LARGEST_LABELLED
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import Network
+
+__all__ = ["LARGEST_EXHAUSTIVE", "Options"]
+
+LARGEST_EXHAUSTIVE = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ``check_sop`` looks at.
+
+    Attributes
+    ----------
+    max_vertices : int
+        Search all networks with up to this many vertices: 1 to 8. Impact cardinality is
+        worked out up to 7.
+    labelled_vertices : int
+        Of these, enumerate every labelled network up to this many vertices, 1 to 6, and search
+        the larger ones up to relabelling. What is certified is certified for the former.
+    time_limit : float
+        Seconds for all checks together; what was completed by then is reported. Python code is
+        interrupted, a single call into compiled code is waited for.
+    jobs : int
+        Worker processes of the exhaustive search; results do not depend on it.
+    seed : int
+        Seed of the random and the guided search.
+    examples : int
+        Pairs the guided search looks at beyond; the random search draws a twentieth as many, as
+        each costs it more. 0 leaves both out.
+    network : Network, optional
+        The author's own network, for ``own-network``.
+    max_degree : int, optional
+        Public degree bound of that network; ``n - 1`` where absent.
+    select : tuple of str, optional
+        Names of the checks to run; all where absent.
+    skip : tuple of str
+        Names of checks to leave out.
+    expected_failures : mapping of str to str
+        Checks that are known to fail, each with the reason.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range or an expected failure has no reason.
+
+    Examples
+    --------
+    >>> Options(max_vertices=9)
+    Traceback (most recent call last):
+        ...
+    pdpaudit.core.errors.InputError: max_vertices = 9: exhaustive search covers 1 to 8 vertices
+    """
+
+    max_vertices: int = 6
+    labelled_vertices: int = 5
+    time_limit: float = 120.0
+    jobs: int = 1
+    seed: int = 0
+    examples: int = 3000
+    network: Network | None = None
+    max_degree: int | None = None
+    select: tuple[str, ...] | None = None
+    skip: tuple[str, ...] = ()
+    expected_failures: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be carried out."""
+        if not 1 <= self.max_vertices <= LARGEST_EXHAUSTIVE:
+            raise InputError(
+                f"max_vertices = {self.max_vertices}: exhaustive search covers 1 to "
+                f"{LARGEST_EXHAUSTIVE} vertices"
+            )
+        if not 1 <= self.labelled_vertices <= LARGEST_LABELLED:
+            raise InputError(
+                f"labelled_vertices = {self.labelled_vertices}: every labelled network is "
+                f"enumerated up to 1 to {LARGEST_LABELLED} vertices"
+            )
+        if not (self.time_limit > 0 and math.isfinite(self.time_limit)):
+            raise InputError(f"time_limit = {self.time_limit}: give a positive number of seconds")
+        if self.jobs < 1:
+            raise InputError(f"jobs = {self.jobs}: give at least 1 worker process")
+        if self.examples < 0:
+            raise InputError(f"examples = {self.examples}: give 0 or more")
+        if self.max_degree is not None and self.max_degree < 0:
+            raise InputError(f"max_degree = {self.max_degree}: a degree bound is at least 0")
+        for name, reason in self.expected_failures.items():
+            if not reason.strip():
+                raise InputError(f"expected failure of {name!r}: say why, the reason is empty")

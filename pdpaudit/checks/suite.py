@@ -1,0 +1,246 @@
+"""Run the checks of a statistic, one by one or all: everything else is a thin user of this."""
+
+from __future__ import annotations
+
+import difflib
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.checks.check import Check
+from pdpaudit.checks.examination import Examination
+from pdpaudit.checks.guard import EvaluationFailed, TooSlow
+from pdpaudit.checks.options import Options
+from pdpaudit.checks.properties import CHECKS
+from pdpaudit.core.errors import InputError
+from pdpaudit.results.results import CheckResult
+
+__all__ = ["NamedCheck", "check_names", "check_sop", "iter_checks"]
+
+
+def check_names() -> tuple[str, ...]:
+    """Return the names of all checks, in the order in which they run.
+
+    Examples
+    --------
+    >>> check_names()[:3]
+    ('finite', 'deterministic', 'graph-unchanged')
+    """
+    return tuple(check.name for check in CHECKS)
+
+
+@dataclass(frozen=True)
+class NamedCheck:
+    """One check of one statistic, ready to run.
+
+    The checks of one :func:`iter_checks` share what they work out. Those on which one rests run
+    before it, chosen or not, and it is skipped if one of them fails.
+
+    Attributes
+    ----------
+    check : Check
+        Name, question, and what it rests on.
+    examination : Examination
+        The statistic and how far to go.
+    """
+
+    check: Check
+    examination: Examination
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.check.name
+
+    def __call__(self) -> CheckResult:
+        """Run it; never raises for what the statistic does."""
+        examination = self.examination
+        name = self.check.name
+        for before in CHECKS:
+            if before.name in (*self.check.needs, *self.check.heeds):
+                NamedCheck(before, examination).remembered()
+        blocked = [need for need in self.check.needs if need in examination.failed]
+        if blocked:
+            return CheckResult(name, "skipped", detail=f"says nothing while {blocked[0]} fails")
+        with _random_state_kept():
+            result = _run(self.check, examination)
+        if result.status == "violated":
+            examination.failed.add(name)
+        examination.results[name] = _expected(result, examination.options.expected_failures)
+        return examination.results[name]
+
+    def remembered(self) -> CheckResult:
+        """Return its result, running it only if it was not run before."""
+        done = self.examination.results.get(self.name)
+        return self() if done is None else done
+
+    def failed_unchosen(self) -> list[CheckResult]:
+        """Return what it rests on, was run for it though not chosen, and failed."""
+        chosen = self.examination.options.select or check_names()
+        results = self.examination.results
+        return [
+            results[name]
+            for name in (*self.check.needs, *self.check.heeds)
+            if name not in chosen and name in results and results[name].status == "violated"
+        ]
+
+
+@contextmanager
+def _random_state_kept() -> Iterator[None]:
+    """Put the global random state back, whatever the statistic does to it."""
+    kept = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+
+
+def _run(check: Check, examination: Examination) -> CheckResult:
+    try:
+        return check.run(examination)
+    except TooSlow:
+        seconds = examination.options.time_limit
+        detail = f"nothing was completed within the time limit of {seconds:g} s"
+        return CheckResult(check.name, "inconclusive", detail=detail)
+    except EvaluationFailed as failure:
+        if failure.check in examination.failed:
+            return CheckResult(
+                check.name, "skipped", detail=f"says nothing while {failure.check} fails"
+            )
+        place = failure.place
+        witness = examination.graph_witness(
+            failure.check, place, message=failure.message, traceback=failure.trace
+        )
+        at = "" if place["vertex"] is None else f", vertex {place['vertex']}"
+        where = f"on {place['n']} vertices with {len(place['edges'])} edges{at}"
+        return CheckResult(
+            check.name, "violated", witness=witness, detail=f"{failure.message} ({where})"
+        )
+
+
+def _expected(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
+    """Mark an expected failure, and one that did not happen."""
+    reason = reasons.get(result.name)
+    if reason is None:
+        return result
+    if result.status == "violated":
+        return replace(
+            result, status="skipped", detail=f"expected failure ({reason}): {result.detail}"
+        )
+    if result.status in ("certified", "not_rejected"):
+        remark = f"expected to fail ({reason}), but it passes: take the expectation out"
+        return replace(result, detail="; ".join(filter(None, (remark, result.detail))))
+    return result
+
+
+def iter_checks(sop: Any, options: Options | None = None) -> Iterator[NamedCheck]:
+    """Yield the checks of a statistic by name, ready to run.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity or class
+        The statistic, or a class that makes one without arguments.
+    options : Options, optional
+        How far to go, and which checks.
+
+    Yields
+    ------
+    NamedCheck
+        Call it for its :class:`~pdpaudit.results.results.CheckResult`.
+
+    Raises
+    ------
+    InputError
+        If it is not a statistic, a declaration is missing or makes no sense, or an option names
+        a check there is not.
+
+    Examples
+    --------
+    >>> from pdpaudit.core.statistic import statistic
+    >>> @statistic(sensitivity=0, impact_cardinality=1)
+    ... def friends_in(graph, vertex, targets):
+    ...     return sum(1 for other in graph[vertex] if other in targets)
+    >>> [check.name for check in iter_checks(friends_in, Options(select=("finite", "tightness")))]
+    ['finite', 'tightness']
+    """
+    options = Options() if options is None else options
+    chosen = check_names() if options.select is None else options.select
+    for name in (*chosen, *options.skip, *options.expected_failures):
+        _require_name(name)
+    examination = Examination(sop, options)
+    for check in CHECKS:
+        if check.name in chosen and check.name not in options.skip:
+            yield NamedCheck(check, examination)
+
+
+def _require_name(name: str) -> None:
+    known = check_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
+        offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        raise InputError(f"there is no check {name!r}; {offer}")
+
+
+def check_sop(
+    sop: Any,
+    options: Options | None = None,
+    *,
+    before: Callable[[str], None] | None = None,
+    after: Callable[[CheckResult], None] | None = None,
+) -> tuple[CheckResult, ...]:
+    """Run all chosen checks of a statistic.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity or class
+        The statistic, or a class that makes one without arguments.
+    options : Options, optional
+        How far to go, and which checks.
+    before, after : callable, optional
+        Told the name of each check that starts, and each result.
+
+    Returns
+    -------
+    tuple of CheckResult
+        In the order in which they ran, checks skipped by name included, and those that were not
+        chosen where a chosen one rests on them and they failed.
+
+    Raises
+    ------
+    InputError
+        As :func:`iter_checks`.
+
+    Examples
+    --------
+    >>> from pdpaudit.core.statistic import statistic
+    >>> @statistic(sensitivity=1, impact_cardinality=1)
+    ... def degree(graph, vertex, targets):
+    ...     return graph.degree(vertex)
+    >>> results = check_sop(degree, Options(max_vertices=4, examples=0))
+    >>> {r.name: r.detail.split(";")[0] for r in results if r.status == "violated"}
+    {'impact-cardinality': 'degree 1, 2 vertices: declared 1, but 2 vertices change'}
+    """
+    results: list[CheckResult] = []
+    options = Options() if options is None else options
+    ready = {check.name: check for check in iter_checks(sop, options)}
+    wanted: Iterable[str] = check_names() if options.select is None else options.select
+    for name in [name for name in check_names() if name in wanted]:
+        if before is not None:
+            before(name)
+        found: list[CheckResult] = []
+        if name in ready:
+            result = ready[name].remembered()
+            shown = [done.name for done in results]
+            found += [each for each in ready[name].failed_unchosen() if each.name not in shown]
+        else:
+            result = CheckResult(name, "skipped", detail="skipped by name")
+        for each in (*found, result):
+            results.append(each)
+            if after is not None:
+                after(each)
+    return tuple(results)

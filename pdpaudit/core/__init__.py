@@ -1,0 +1,1 @@
+"""Claims, mechanisms, statistics and networks, and the privacy loss between two of them."""

@@ -1,0 +1,192 @@
+"""Ask a mechanism what it says of itself, its output law above all, and believe no nonsense."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.privacy_loss import ROUNDED
+from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
+from pdpaudit.outputs import Unreadable, equal_is_same, flatten
+from pdpaudit.sampling.guard import Guard
+
+__all__ = ["LIMIT_S", "as_law", "ask", "enclosure_of", "law_of"]
+
+#: Seconds after which an answer is taken never to come; laws of large networks take a minute.
+LIMIT_S = 600.0
+
+#: What probabilities may add up to beyond 1, or lack besides what a law says is missing.
+ROUNDING = 1e-6
+
+
+def ask(part: str, mechanism: Any, *arguments: Any, limit: float = LIMIT_S) -> Any:
+    """Call an optional part of a mechanism; what it prints is swallowed.
+
+    Parameters
+    ----------
+    part : str
+        The method to call.
+    mechanism, *arguments
+        Whose, and with what.
+    limit : float
+        Seconds it may take.
+
+    Returns
+    -------
+    object
+        The answer, as it is.
+
+    Raises
+    ------
+    LawUnavailable, InputError
+        As the mechanism raises them: a refusal is an answer.
+    Misbehaviour
+        If it raises anything else, does not end, or forks and comes back twice.
+
+    Examples
+    --------
+    >>> ask("index", "a mechanism", "m")
+    2
+    """
+    with Guard(mechanism, None, limit) as guard:
+        try:
+            return guard.ask(part, *arguments)
+        except (LawUnavailable, InputError, Misbehaviour):
+            raise
+        except (Exception, SystemExit) as error:
+            raise Misbehaviour(f"its {part} raised {described(error)}") from error
+
+
+def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) -> Law:
+    """Return a mechanism's output law on an instance, once it is seen to be one.
+
+    Parameters
+    ----------
+    mechanism : LawfulMechanism
+        Whose.
+    instance : object
+        On what.
+    limit : float
+        Seconds it may take.
+
+    Returns
+    -------
+    Law
+        The law, with finite probabilities that add up to 1 but for what it says is missing; what
+        they lack by more than rounding is.
+
+    Raises
+    ------
+    LawUnavailable, InputError
+        As the mechanism raises them.
+    Misbehaviour
+        If it answers with anything but a law, or not at all.
+
+    Notes
+    -----
+    Cost: O(outputs) beside the law's own.
+
+    Examples
+    --------
+    >>> class Coin:
+    ...     def law(self, instance):
+    ...         return Law({True: 0.5, False: 0.4})
+    >>> law_of(Coin(), None)
+    Traceback (most recent call last):
+    pdpaudit.core.errors.Misbehaviour: its law gives probabilities that add up to 0.9, not 1
+    """
+    return as_law(ask("law", mechanism, instance, limit=limit))
+
+
+def as_law(law: Any) -> Law:
+    """Return what a mechanism answered, once it is seen to be a law.
+
+    Raises
+    ------
+    Misbehaviour
+        If it is none.
+    """
+    if not isinstance(law, Law) or not isinstance(law.probabilities, Mapping):
+        given = law.probabilities if isinstance(law, Law) else law
+        raise Misbehaviour(
+            f"its law is no Law of a mapping from outputs to probabilities, but {_kind(given)}"
+        )
+    for name in ("missing", "error", "work"):
+        value = getattr(law, name)
+        if not isinstance(value, (int, float, np.number)) or not 0.0 <= value < math.inf:
+            raise Misbehaviour(f"its law says {name} = {value!r}, not a number of at least 0")
+    try:
+        values = np.fromiter(law.probabilities.values(), float, len(law.probabilities))
+    except (TypeError, ValueError):
+        raise Misbehaviour("its law gives probabilities that are not numbers") from None
+    wrong = ~((values >= 0.0) & (values <= 1.0 + ROUNDING))
+    if wrong.any():
+        output = list(law.probabilities)[int(np.argmax(wrong))]
+        raise Misbehaviour(
+            f"its law gives {output!r} the probability {float(values[np.argmax(wrong)]):.6g}"
+        )
+    total = float(values.sum())
+    lacking = 1.0 - total
+    if not 1.0 - float(law.missing) - ROUNDING <= total <= 1.0 + ROUNDING:
+        raise Misbehaviour(f"its law gives probabilities that add up to {total:.6g}, not 1")
+    try:
+        for output in () if equal_is_same(law.probabilities) else law.probabilities:
+            flatten(output)
+    except Unreadable as error:
+        raise Misbehaviour(f"its law lists {error}") from None
+    # Whatever the probabilities lack may be outputs that are left out, so it counts as missing.
+    return law if lacking <= law.missing + ROUNDED else replace(law, missing=lacking)
+
+
+def enclosure_of(
+    part: str, mechanism: Any, instance: Any, outputs: frozenset[Hashable]
+) -> tuple[Fraction, Fraction]:
+    """Return what a mechanism encloses the probability of outputs in, once it is an interval.
+
+    Parameters
+    ----------
+    part : str
+        The method to ask, ``enclose`` or ``enclose_again``.
+    mechanism, instance
+        Whose, and on what.
+    outputs : frozenset
+        The event.
+
+    Returns
+    -------
+    tuple of Fraction
+        Lower and upper end.
+
+    Raises
+    ------
+    LawUnavailable, InputError
+        As the mechanism raises them.
+    Misbehaviour
+        If it answers with no interval, or not at all. It may take as long as it likes.
+
+    Examples
+    --------
+    >>> class Coin:
+    ...     def enclose(self, instance, outputs):
+    ...         return Fraction(1, 2), Fraction(1, 3)
+    >>> enclosure_of("enclose", Coin(), None, frozenset({True}))
+    Traceback (most recent call last):
+    pdpaudit.core.errors.Misbehaviour: its enclose answered with no interval of two fractions
+    """
+    ends = ask(part, mechanism, instance, outputs, limit=math.inf)
+    if isinstance(ends, tuple) and len(ends) == 2:
+        low, high = ends
+        if isinstance(low, Rational) and isinstance(high, Rational) and low <= high:
+            return Fraction(low), Fraction(high)
+    raise Misbehaviour(f"its {part} answered with no interval of two fractions")
+
+
+def _kind(given: Any) -> str:
+    return "None" if given is None else f"a {type(given).__name__}"

@@ -1,0 +1,36 @@
+"""The errors a person at the terminal is meant to read."""
+
+__all__ = ["InputError", "Misbehaviour", "described"]
+
+
+class InputError(ValueError):
+    """A request that could not be carried out: one line that names the cause and the remedy.
+
+    The command line prints it and exits with status 2, without a traceback.
+
+    Examples
+    --------
+    >>> raise InputError("edges.csv: no such file; check the path after --edges")
+    Traceback (most recent call last):
+        ...
+    pdpaudit.core.errors.InputError: edges.csv: no such file; check the path after --edges
+    """
+
+
+class Misbehaviour(Exception):
+    """What others' code did that makes it useless; one line that says what and the remedy."""
+
+
+def described(error: BaseException) -> str:
+    """Return what an error is and says, in one line.
+
+    Examples
+    --------
+    >>> described(ValueError("not so   many vertices")), described(KeyError())
+    ('ValueError: not so many vertices', 'KeyError')
+    """
+    try:
+        words = " ".join(str(error).split())
+    except Exception:  # their own code says what an error says
+        words = ""
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -1,0 +1,195 @@
+"""Neighbouring networks: one protected vertex rewired, everything else the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.core.network import Network
+
+__all__ = ["NeighborPair", "difference", "rewire"]
+
+Vertices = Sequence[int] | npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborPair:
+    """Two neighbouring networks: one network, and two ways to wire one protected vertex.
+
+    Attributes
+    ----------
+    network : Network
+        The network away from ``vertex``; its own edges of ``vertex`` do not count.
+    vertex : int
+        The protected vertex whose edges differ.
+    left_neighbours, right_neighbours : ndarray of int
+        Its neighbours on the two sides.
+    family : str
+        How the pair was made, for the report.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.core.network import adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
+    >>> network = Network(adjacency, np.array([True, False, True, False]), seeds=(0,))
+    >>> pair = NeighborPair(network, 1, np.array([0, 2]), np.array([3]))
+    >>> pair.left.edges, pair.right.edges, difference(pair.left, pair.right, 1) is None
+    (3, 2, True)
+    """
+
+    network: Network
+    vertex: int
+    left_neighbours: npt.NDArray[np.integer]
+    right_neighbours: npt.NDArray[np.integer]
+    family: str = ""
+
+    @property
+    def left(self) -> Network:
+        """The one network, made anew each time so that many pairs can be held; O(n + m)."""
+        return rewire(self.network, self.vertex, self.left_neighbours)
+
+    @property
+    def right(self) -> Network:
+        """The other network; O(n + m)."""
+        return rewire(self.network, self.vertex, self.right_neighbours)
+
+
+def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
+    """Return the network in which ``vertex`` has exactly these neighbours.
+
+    Parameters
+    ----------
+    network : Network
+        The network to start from; unchanged.
+    vertex : int
+        A protected vertex.
+    neighbours : sequence of int
+        Its new neighbours, in any order, without repeats or the vertex itself.
+
+    Returns
+    -------
+    Network
+        O(n + m).
+
+    Raises
+    ------
+    ValueError
+        If the vertex is targeted or out of range, or a neighbour is out of range, repeated or
+        the vertex itself.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.core.network import adjacency_from_networkx
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
+    >>> network = Network(adjacency, np.array([True, False, True, False]), seeds=(0,))
+    >>> rewire(network, 1, [3]).neighbours(1).tolist()
+    [3]
+    """
+    chosen = np.sort(np.asarray(neighbours, dtype=np.int64))
+    if not 0 <= vertex < network.n:
+        raise ValueError(f"{vertex} is not a vertex; vertices are 0..{network.n - 1}")
+    if network.targeted[vertex]:
+        raise ValueError(f"vertex {vertex} is targeted: only a protected vertex is rewired")
+    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= network.n):
+        raise ValueError(f"neighbours of {vertex} must be vertices 0..{network.n - 1}")
+    if (chosen == vertex).any() or (np.diff(chosen) == 0).any():
+        raise ValueError(f"neighbours of {vertex} must be distinct and other than itself")
+    return network.with_adjacency(_rewired(network.adjacency, vertex, chosen))
+
+
+def _rewired(old: csr_array, vertex: int, chosen: npt.NDArray[np.int64]) -> csr_array:
+    """Return the matrix with other entries in one row and column, the others copied as they lie.
+
+    Building it anew would sort all edges for each of many hundred pairs.
+    """
+    start, end = old.indptr[vertex : vertex + 2]
+    before = old.indices[start:end]
+    spokes = _places(old.indptr, old.indices, before, vertex)
+    indices = np.delete(old.indices, np.concatenate([spokes, np.arange(start, end)]))
+    degree = np.diff(old.indptr)
+    degree[before] -= 1
+    degree[vertex] = 0
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(old.indptr.dtype)
+    rows = np.concatenate([chosen, np.full(len(chosen), vertex)])
+    columns = np.concatenate([np.full(len(chosen), vertex), chosen])
+    mine = np.full(len(chosen), indptr[vertex])
+    places = np.concatenate([_places(indptr, indices, chosen, vertex), mine])
+    # Where an empty row lies between two others all three begin at one place.
+    order = np.lexsort((columns, rows))
+    indices = np.insert(indices, places[order], columns[order])
+    degree[chosen] += 1
+    degree[vertex] = len(chosen)
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(old.indptr.dtype)
+    ones = np.ones(len(indices), dtype=np.int8)
+    matrix = csr_array((ones, indices, indptr), shape=old.shape)
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def _places(
+    indptr: npt.NDArray[np.integer],
+    indices: npt.NDArray[np.integer],
+    rows: npt.NDArray[np.integer],
+    column: int,
+) -> npt.NDArray[np.int64]:
+    """Return where in ``indices`` a column stands, or would, in each of these rows."""
+    starts, ends = indptr[rows].tolist(), indptr[rows + 1].tolist()
+    bounds = zip(starts, ends, strict=True)
+    wanted = indices.dtype.type(column)  # of another type, it would have each row copied
+    places = [start + int(indices[start:end].searchsorted(wanted)) for start, end in bounds]
+    return np.array(places, dtype=np.int64)
+
+
+def difference(left: Network, right: Network, vertex: int) -> str | None:
+    """Say why two networks are not neighbours through ``vertex``, or None if they are.
+
+    It shares nothing with :func:`rewire`: it compares the two edge sets themselves.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.core.network import adjacency_from_networkx
+    >>> mask = np.array([True, False, True])
+    >>> path = Network(adjacency_from_networkx(nx.path_graph(3))[0], mask, seeds=(0,))
+    >>> loop = Network(adjacency_from_networkx(nx.cycle_graph(3))[0], mask, seeds=(0,))
+    >>> difference(path, loop, 1)
+    'edge 0-2 differs and does not touch vertex 1'
+    """
+    if left.n != right.n or not np.array_equal(left.targeted, right.targeted):
+        return "the two networks do not share vertices and partition"
+    if left.seeds != right.seeds:
+        return "the two networks do not share their seeds"
+    if left.max_degree != right.max_degree:
+        return "the two networks do not share their public degree bound"
+    if left.targeted[vertex]:
+        return f"vertex {vertex} is targeted"
+    # A search that works on the matrix would see a weight, or an entry stored twice.
+    for a, b in sorted(_repeated(left.adjacency) | _repeated(right.adjacency)):
+        return f"edge {a}-{b} is not stored once, as 1"
+    ours, theirs = _arcs(left.adjacency), _arcs(right.adjacency)
+    for a, b in sorted(ours | theirs):
+        if a == b or ((b, a) in ours, (b, a) in theirs) != ((a, b) in ours, (a, b) in theirs):
+            return f"edge {a}-{b} is a loop or has no reverse"
+    for a, b in sorted(ours ^ theirs):
+        if vertex not in (a, b):
+            return f"edge {a}-{b} differs and does not touch vertex {vertex}"
+    return None
+
+
+def _arcs(adjacency: csr_array) -> set[tuple[int, int]]:
+    rows, columns = adjacency.nonzero()
+    return set(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def _repeated(adjacency: csr_array) -> set[tuple[int, int]]:
+    whole = adjacency.tocsr(copy=True)
+    whole.sum_duplicates()
+    coo = whole.tocoo()
+    odd = coo.data != 1
+    return set(zip(coo.row[odd].tolist(), coo.col[odd].tolist(), strict=True))

@@ -1,0 +1,384 @@
+"""A network: compact graph, fixed partition, public seeds, names; and what a search sees of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from pdpaudit.core.errors import InputError
+
+__all__ = [
+    "IdentityOracle",
+    "Network",
+    "SearchInstance",
+    "adjacency_from_edges",
+    "adjacency_from_networkx",
+    "default_seeds",
+    "targeted_components",
+]
+
+T = TypeVar("T")
+
+
+def adjacency_from_edges(
+    n: int, sources: npt.NDArray[np.integer[Any]], targets: npt.NDArray[np.integer[Any]]
+) -> csr_array:
+    """Build the symmetric 0/1 adjacency matrix of a simple undirected graph.
+
+    Duplicate and reversed edges collapse, self-loops are dropped.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    sources, targets : ndarray of int, shape (m,)
+        End vertices of the edges, in ``0..n-1``.
+
+    Returns
+    -------
+    csr_array of int8, shape (n, n)
+        Canonical: indices sorted, no duplicates, zero diagonal. O(n + m log m).
+
+    Examples
+    --------
+    >>> adjacency_from_edges(3, np.array([0, 1, 2]), np.array([1, 0, 2])).nnz
+    2
+    """
+    low = np.minimum(sources, targets).astype(np.int64)
+    high = np.maximum(sources, targets).astype(np.int64)
+    key = np.sort((low * n + high)[low != high])
+    key = key[np.diff(key, prepend=-1) != 0]
+    low, high = np.divmod(key, max(n, 1))
+    rows = np.concatenate([low, high]).astype(np.int32)
+    columns = np.concatenate([high, low]).astype(np.int32)
+    # The edges come sorted by (low, high), so converting by row leaves each row's indices in two
+    # sorted runs; sorting them makes the form canonical, so that equal graphs are equal arrays.
+    matrix = csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(n, n))
+    matrix.sort_indices()
+    return matrix
+
+
+def adjacency_from_networkx(graph: nx.Graph) -> tuple[csr_array, tuple[Hashable, ...]]:
+    """Return the adjacency matrix of any networkx graph, and its nodes in index order.
+
+    Directions, multiplicities and self-loops are forgotten: the result is simple and undirected.
+
+    Examples
+    --------
+    >>> adjacency, nodes = adjacency_from_networkx(nx.path_graph(["a", "b", "c"]))
+    >>> adjacency.nnz, nodes
+    (4, ('a', 'b', 'c'))
+    """
+    nodes = tuple(graph.nodes)
+    index = {node: i for i, node in enumerate(nodes)}
+    ends = np.array([(index[a], index[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    return adjacency_from_edges(len(nodes), ends[:, 0], ends[:, 1]), nodes
+
+
+class IdentityOracle:
+    """Counts, caches and logs the questions asked about the partition.
+
+    Parameters
+    ----------
+    targeted : ndarray of bool, shape (n,)
+        The partition, kept from the mechanism.
+    seeds : iterable of int
+        Public targeted vertices, known for free.
+
+    Examples
+    --------
+    >>> oracle = IdentityOracle(np.array([True, False, True]), seeds=[0])
+    >>> oracle(2), oracle(2), oracle(0), oracle.count, oracle.log
+    (True, True, True, 1, (2,))
+    """
+
+    def __init__(self, targeted: npt.NDArray[np.bool_], seeds: Iterable[int]) -> None:
+        self._targeted = targeted
+        self._known: dict[int, bool] = dict.fromkeys(seeds, True)
+        self._log: list[int] = []
+        self._rest: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    def __call__(self, vertex: int) -> bool:
+        """Return whether ``vertex`` is targeted; O(1)."""
+        answer = self._known.get(vertex)
+        if answer is None:
+            answer = bool(self._targeted[vertex])
+            if not len(self._rest):
+                self._known[vertex] = answer
+                self._log.append(vertex)
+        return answer
+
+    def everyone(self) -> npt.NDArray[np.bool_]:
+        """Ask about every vertex in the order of the indices, at once; shape ``(n,)``, O(n).
+
+        Examples
+        --------
+        >>> oracle = IdentityOracle(np.array([True, False, True]), seeds=[0])
+        >>> oracle.everyone().tolist(), oracle.count, oracle.log, oracle.examined(1)
+        ([True, False, True], 2, (1, 2), True)
+        """
+        if not len(self._rest):
+            left = np.ones(len(self._targeted), dtype=np.bool_)
+            left[list(self._known)] = False
+            self._rest = np.flatnonzero(left)
+        return self._targeted.copy()
+
+    @property
+    def count(self) -> int:
+        """Number of vertices paid for."""
+        return len(self._log) + len(self._rest)
+
+    @property
+    def log(self) -> tuple[int, ...]:
+        """The vertices paid for, in order."""
+        return (*self._log, *self._rest.tolist())
+
+    def examined(self, vertex: int) -> bool:
+        """Return whether the status of ``vertex`` is known already."""
+        return len(self._rest) > 0 or vertex in self._known
+
+
+class SearchInstance:
+    """A network as a search sees it: graph, oracle, seeds, and a public memory.
+
+    Each run is given an oracle of its own by :meth:`fresh`; graph and memory are shared.
+    """
+
+    def __init__(
+        self,
+        adjacency: csr_array,
+        targeted: npt.NDArray[np.bool_],
+        seeds: tuple[int, ...],
+        memory: dict[Hashable, Any] | None = None,
+        *,
+        max_degree: int | None = None,
+    ) -> None:
+        self._targeted = targeted
+        self._memory: dict[Hashable, Any] = {} if memory is None else memory
+        self.adjacency = adjacency
+        self.seeds = seeds
+        self.max_degree = max_degree
+        self.oracle = IdentityOracle(targeted, seeds)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without the memory: whatever is in it can be worked out again."""
+        return {**self.__dict__, "_memory": {}}
+
+    @property
+    def graph(self) -> nx.Graph:
+        """The network as networkx has it, frozen, built once: neighbours in index order."""
+
+        def build() -> nx.Graph:
+            graph = nx.empty_graph(self.adjacency.shape[0])
+            rows = np.repeat(np.arange(graph.number_of_nodes()), np.diff(self.adjacency.indptr))
+            upper = rows < self.adjacency.indices
+            ends = zip(rows[upper].tolist(), self.adjacency.indices[upper].tolist(), strict=True)
+            graph.add_edges_from(ends)
+            return nx.freeze(graph)
+
+        graph: nx.Graph = self.remember("graph", build)
+        return graph
+
+    def remember(self, key: Hashable, build: Callable[[], T]) -> T:
+        """Return what is remembered under ``key``, working it out the first time.
+
+        What is kept must be a function of the instance and the key alone; it spares a mechanism
+        that is run many times on one network from scoring it anew each time.
+        """
+        if key not in self._memory:
+            self._memory[key] = build()
+        value: T = self._memory[key]
+        return value
+
+    def fingerprint(self) -> str:
+        """Return a digest of what a search can learn: graph, partition, seeds, degree bound; O(m).
+
+        Examples
+        --------
+        >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(3))
+        >>> one = SearchInstance(adjacency, np.array([True, False, True]), (0,))
+        >>> one.fingerprint() == one.fresh().fingerprint()
+        True
+        """
+        known = (self.adjacency.shape, [*map(int, self.seeds)], self.max_degree)
+        digest = hashlib.blake2b(repr(known).encode(), digest_size=32)
+        for array, kind in (
+            (self.adjacency.indptr, np.int64),
+            (self.adjacency.indices, np.int64),
+            (self.adjacency.data, self.adjacency.dtype),
+            (self._targeted, np.bool_),
+        ):
+            digest.update(np.ascontiguousarray(array, dtype=kind).data)
+        return digest.hexdigest()
+
+    def fresh(self) -> SearchInstance:
+        """Return the same instance with an oracle that has not been asked anything."""
+        return SearchInstance(
+            self.adjacency, self._targeted, self.seeds, self._memory, max_degree=self.max_degree
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A simple undirected graph with its partition, public seeds and names.
+
+    Attributes
+    ----------
+    adjacency : csr_array of int8, shape (n, n)
+        Symmetric 0/1 matrix with sorted indices and zero diagonal.
+    targeted : ndarray of bool, shape (n,)
+        The partition: ``True`` for targeted, ``False`` for protected.
+    seeds : tuple of int
+        Public targeted vertices.
+    names : sequence of str, optional
+        What the user's file calls each vertex; indices where absent.
+    title : str
+        What the reports call this network.
+
+    Raises
+    ------
+    InputError
+        If the partition is trivial or not boolean, a seed is missing, protected or out of range,
+        or the names are not as many as the vertices.
+
+    Examples
+    --------
+    >>> adjacency, nodes = adjacency_from_networkx(nx.path_graph(3))
+    >>> network = Network(adjacency, np.array([True, False, True]), seeds=(0,))
+    >>> network.n, network.edges, network.name(1), network.neighbours(1).tolist()
+    (3, 2, '1', [0, 2])
+    """
+
+    adjacency: csr_array
+    targeted: npt.NDArray[np.bool_]
+    seeds: tuple[int, ...]
+    names: Sequence[str] | None = None
+    title: str = field(default="network")
+    max_degree: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a network no search can be audited on."""
+        n = self.adjacency.shape[0]
+        if self.targeted.shape != (n,):
+            raise InputError(f"the partition has shape {self.targeted.shape}, not ({n},)")
+        # ~ of whole numbers is no complement: 0/1 labels would make everybody protected.
+        if self.targeted.dtype != np.bool_:
+            raise InputError(
+                f"the partition holds {self.targeted.dtype}, not bool; convert it with astype(bool)"
+            )
+        if self.names is not None and len(self.names) != n:
+            raise InputError(f"{len(self.names)} names for {n} vertices; give each vertex one")
+        if not self.targeted.any():
+            raise InputError(
+                "no targeted vertex: a search needs at least one; check the label column and "
+                "--targeted-value"
+            )
+        if self.targeted.all():
+            raise InputError(
+                "every vertex is targeted, so there is no protected vertex to rewire; check the "
+                "label column and --targeted-value"
+            )
+        if not self.seeds:
+            raise InputError("no seed: name at least one targeted vertex with --seeds")
+        for seed in self.seeds:
+            if not 0 <= seed < n:
+                raise InputError(f"seed {seed} is not a vertex; vertices are 0..{n - 1}")
+            if not self.targeted[seed]:
+                raise InputError(
+                    f"seed {self.name(seed)!r} is protected: seeds are public and must be "
+                    "targeted; choose another with --seeds"
+                )
+        if self.max_degree is not None and self.max_degree < 1:
+            raise InputError(f"--max-degree {self.max_degree}: must be at least 1")
+        degree = np.diff(self.adjacency.indptr)
+        if self.max_degree is not None and degree.max() > self.max_degree:
+            raise InputError(
+                f"--max-degree {self.max_degree}: {self.name(int(degree.argmax()))!r} has degree "
+                f"{degree.max()}; the bound is a public promise that every network keeps, so raise "
+                "it or leave it out"
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return int(self.adjacency.nnz // 2)
+
+    @cached_property
+    def protected(self) -> npt.NDArray[np.int64]:
+        """Indices of the protected vertices, ascending."""
+        return np.flatnonzero(~self.targeted)
+
+    def name(self, vertex: int) -> str:
+        """Return what the user calls ``vertex``."""
+        if self.names is None or not 0 <= vertex < len(self.names):
+            return str(vertex)
+        return self.names[vertex]
+
+    def neighbours(self, vertex: int) -> npt.NDArray[np.int32]:
+        """Return the neighbours of ``vertex``, ascending; O(degree)."""
+        start, end = self.adjacency.indptr[vertex : vertex + 2]
+        found: npt.NDArray[np.int32] = self.adjacency.indices[start:end]
+        return found
+
+    def instance(self) -> SearchInstance:
+        """Return what a search sees of this network."""
+        return SearchInstance(self.adjacency, self.targeted, self.seeds, max_degree=self.max_degree)
+
+    def with_adjacency(self, adjacency: csr_array) -> Network:
+        """Return the same people with other edges."""
+        return replace(self, adjacency=adjacency)
+
+
+def targeted_components(
+    adjacency: csr_array, targeted: npt.NDArray[np.bool_]
+) -> list[npt.NDArray[np.int64]]:
+    """Return the components of the targeted subgraph, largest first, then by smallest index.
+
+    O(n + m), beside sorting the targeted vertices.
+
+    Examples
+    --------
+    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
+    >>> mask = np.array([True, False, True, True, False])
+    >>> [component.tolist() for component in targeted_components(adjacency, mask)]
+    [[2, 3], [0]]
+    """
+    members = np.flatnonzero(targeted)
+    if not len(members):
+        return []
+    count, label = connected_components(adjacency[members][:, members], directed=False)
+    grouped = members[np.argsort(label, kind="stable")]
+    sizes = np.bincount(label, minlength=count)
+    ends = np.cumsum(sizes)
+    order = np.lexsort((grouped[ends - sizes], -sizes))
+    # Slices of one array: a call of numpy for each of many thousand components would be seen.
+    bounds = zip((ends - sizes)[order].tolist(), ends[order].tolist(), strict=True)
+    return [grouped[start:end] for start, end in bounds]
+
+
+def default_seeds(adjacency: csr_array, targeted: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the smallest-index vertex of the largest targeted component.
+
+    Raises
+    ------
+    InputError
+        If there is no targeted vertex.
+    """
+    components = targeted_components(adjacency, targeted)
+    if not components:
+        raise InputError("no targeted vertex: a search needs at least one to start from")
+    return (int(components[0][0]),)

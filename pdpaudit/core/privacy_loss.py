@@ -1,0 +1,279 @@
+"""Exact privacy loss of two output laws: ε, the whole curve δ(ε), and the trade-off function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.core.protocols import Law
+from pdpaudit.outputs import equal_is_same, flatten
+
+__all__ = [
+    "ROUNDED",
+    "ExactLoss",
+    "epsilon_at",
+    "exact_loss",
+    "hockey_stick",
+    "trade_off",
+]
+
+Side = Literal["left", "right"]
+Floats = npt.NDArray[np.float64]
+
+#: What a law may lack to 1 by rounding: 200,000 probabilities, each right to 1e-16, lack less.
+ROUNDED = 1e-10
+
+
+@dataclass(frozen=True)
+class ExactLoss:
+    """The privacy loss of a pair.
+
+    Attributes
+    ----------
+    epsilon : float
+        The smallest ε for which both directions hold at ``delta``; nats, may be infinite.
+    delta : float
+        The slack.
+    side : {"left", "right"}
+        The network on which the worst event is more likely.
+    event : frozenset
+        The worst event: the outputs whose likelihood ratio exceeds e^ε (at δ = 0 those that attain
+        it).
+    probabilities : tuple of float
+        Of that event on the left and on the right; at most, where a law leaves outputs out.
+    outputs : tuple
+        All outputs that can occur on either side.
+    at_least : float
+        What the pair loses at ``delta`` wherever the missing mass is and whatever the relative
+        errors of the laws are; ``epsilon`` where they have none.
+    at_most : float
+        What it loses at most, but for the outputs left out: at a slack of ``delta + left_out``.
+    left_out : float
+        0 where ``delta`` forgives whatever is left out, else the mass that is left out.
+    """
+
+    epsilon: float
+    delta: float
+    side: Side
+    event: frozenset[Hashable]
+    probabilities: tuple[float, float]
+    outputs: tuple[Hashable, ...] = field(repr=False, default=())
+    at_least: float = 0.0
+    at_most: float = math.inf
+    left_out: float = 1.0
+
+
+def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
+    """Return the exact ε of a pair of laws, the worse of both directions.
+
+    An output that one law leaves out may have all the mass that law is missing, so it is no
+    infinite loss: wherever the missing mass is, the loss is at least what is returned. Laws leave
+    out outputs whole; see :class:`.Law`. Outputs are the same if their records are.
+
+    Parameters
+    ----------
+    left, right : Law
+        Output laws on the two networks.
+    delta : float
+        Additive slack.
+
+    Returns
+    -------
+    ExactLoss
+        O(k log k) for k outputs.
+
+    Notes
+    -----
+    The upper end. Let the left law list ``p`` with relative error ``e`` and leave out outputs of
+    mass ``m`` together, the right law list ``q`` with relative error ``f``, 0 for what it does not
+    list. For any event S the true laws P and Q have
+
+        P(S) - exp(ε) Q(S) <= sum over S of (p (1 + e) - exp(ε) q (1 - f)) + m
+                           <= sum of max(0, p (1 + e) - exp(ε) q (1 - f)) + m,
+
+    as Q is at least 0 where it is not listed. So (ε, δ + s) holds from left to right as soon as the
+    sum is at most ``δ + s - m``, and the other way round likewise. Where e = f = 0 nothing smaller
+    will do: if all that the left leaves out is one output that never occurs on the right, both are
+    equalities for the best S. So at δ < m the pair may lose infinitely much, and there is no upper
+    end without a slack s; it is the larger of the two masses that are left out.
+
+    Examples
+    --------
+    >>> nothing = exact_loss(Law({}, missing=1.0), Law({}, missing=1.0))
+    >>> nothing.at_least, nothing.at_most, nothing.left_out
+    (0.0, 0.0, 1.0)
+    >>> left, right = Law({"a": 0.75, "b": 0.25}), Law({"a": 0.25, "b": 0.75})
+    >>> loss = exact_loss(left, right)
+    >>> round(loss.epsilon, 6), loss.side, sorted(loss.event)
+    (1.098612, 'left', ['a'])
+    >>> round(exact_loss(left, right, delta=0.5).epsilon, 6)
+    0.0
+    """
+    outputs, p, q = _aligned(left, right)
+    hidden = left.missing, right.missing
+    at_most_p, at_most_q = np.where(p > 0, p, hidden[0]), np.where(q > 0, q, hidden[1])
+    forward, backward = epsilon_at(p, at_most_q, delta), epsilon_at(q, at_most_p, delta)
+    side: Side = "left" if forward >= backward else "right"
+    epsilon = max(forward, backward)
+    ours, theirs = (p, at_most_q) if side == "left" else (q, at_most_p)
+    inside = _worst_event(ours, theirs, epsilon, delta)
+    event = frozenset(output for output, member in zip(outputs, inside, strict=True) if member)
+    # Of all that is left out together there is no more than what is missing.
+    chances = (_at_most(p[inside], hidden[0]), _at_most(q[inside], hidden[1]))
+    off = left.error, right.error
+    least = max(
+        epsilon_at(p * max(0.0, 1 - off[0]), at_most_q * (1 + off[1]), delta),
+        epsilon_at(q * max(0.0, 1 - off[1]), at_most_p * (1 + off[0]), delta),
+    )
+    spare = max(hidden) if max(hidden) > delta else 0.0
+    most = max(
+        epsilon_at(p * (1 + off[0]), q * max(0.0, 1 - off[1]), delta + spare - hidden[0]),
+        epsilon_at(q * (1 + off[1]), p * max(0.0, 1 - off[0]), delta + spare - hidden[1]),
+    )
+    return ExactLoss(
+        epsilon, delta, side, event, chances, tuple(outputs), least, max(most, epsilon), spare
+    )
+
+
+def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> npt.NDArray[Any]:
+    """Return which outputs show the loss."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(ours > 0, np.log(ours) - np.log(theirs), -np.inf)
+    if delta == 0 and math.isfinite(epsilon):
+        return ratio >= epsilon - 1e-9
+    inside = ratio > epsilon if math.isfinite(epsilon) else np.isinf(ratio) & (ratio > 0)
+    return inside if inside.any() else ratio >= ratio.max(initial=-np.inf)
+
+
+def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:
+    """Return the smallest ε ≥ 0 with ``sum(max(0, p - e^ε q)) <= delta``, in one direction.
+
+    Parameters
+    ----------
+    p, q : ndarray of float, shape (k,)
+        Probabilities of the same outputs on both sides.
+    delta : float
+        Additive slack.
+
+    Examples
+    --------
+    >>> epsilon_at(np.array([0.5, 0.5]), np.array([0.5, 0.5]))
+    0.0
+    """
+    live = p > 0
+    p, q = p[live], q[live]
+    with np.errstate(divide="ignore"):
+        ratio = np.log(p) - np.log(q)
+    if delta == 0:
+        return max(0.0, float(ratio.max(initial=0.0)))
+    order = np.argsort(-ratio)
+    above_p, above_q = np.cumsum(p[order]), np.cumsum(q[order])
+    # With the k largest ratios above ε, δ(ε) = P_k - e^ε Q_k, convex and decreasing; the answer
+    # is where it first falls to δ, on the piece between two ratios or where ε = 0 suffices.
+    # A sum of k probabilities is known to k roundings: an excess below that is none, or slack that
+    # exactly covers what only one side has would count as infinite loss.
+    needed = above_p - delta > len(p) * np.finfo(np.float64).eps * above_p
+    with np.errstate(divide="ignore"):
+        crossing = np.log(above_p[needed] - delta) - np.log(above_q[needed])
+    return max(0.0, float(crossing.max(initial=0.0)))
+
+
+def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
+    """Return δ(ε), the worse of both directions: how much slack the pair needs at each ε.
+
+    Parameters
+    ----------
+    left, right : Law
+        Output laws.
+    epsilons : array_like of float, shape (k,)
+        Values of ε, in nats.
+
+    Returns
+    -------
+    ndarray of float, shape (k,)
+        Decreasing in ε. At least so much: what one law leaves out may have all the mass that law
+        is missing.
+
+    Examples
+    --------
+    >>> hockey_stick(Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75}), [0.0]).round(3).tolist()
+    [0.5]
+    """
+    _, p, q = _aligned(left, right)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Where e^ε overflows, whatever the other side has at all outweighs.
+        factor = np.exp(np.asarray(epsilons, dtype=np.float64))
+        forward = _excess(p, q, right.missing, factor)
+        backward = _excess(q, p, left.missing, factor)
+    worst: Floats = np.maximum(forward, backward)
+    return worst
+
+
+def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
+    """Return the best attack's rate of misses at each rate of false alarms.
+
+    The attacker sees one output and says whether it came from ``left`` (an alarm) or ``right``.
+
+    Returns
+    -------
+    false_alarm, miss : ndarray of float, shape (k + 1,)
+        The vertices of the convex curve, from (0, 1) to (1, 0) (Dong, Roth and Su, 2022). Where
+        laws leave outputs out, either rate is right to the mass that is missing.
+
+    Examples
+    --------
+    >>> alarm, miss = trade_off(Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75}))
+    >>> alarm.tolist(), miss.tolist()
+    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
+    """
+    _, p, q = _aligned(left, right)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(p > 0, np.log(p) - np.log(q), -np.inf)
+    order = np.argsort(-ratio, kind="stable")
+    false_alarm = np.concatenate([[0.0], np.cumsum(q[order])])
+    miss = 1.0 - np.concatenate([[0.0], np.cumsum(p[order])])
+    miss[-1], false_alarm[-1] = 0.0, 1.0
+    return false_alarm, miss
+
+
+def _excess(p: Floats, q: Floats, missing: float, factor: Floats) -> Floats:
+    """Return the slack that the best event needs, wherever the other law's missing mass is."""
+    both = q > 0
+    excess = np.maximum(p[both] - factor[:, None] * q[both], 0.0).sum(axis=1)
+    # One event of all that only one side lists: its other probability is at most what is missing.
+    lone = p[~both].sum() - (factor * missing if missing > 0 else 0.0)
+    return np.asarray(excess + np.maximum(lone, 0.0))
+
+
+def _at_most(probabilities: Floats, missing: float) -> float:
+    listed = float(probabilities.sum())
+    return listed if (probabilities > 0).all() else min(1.0, listed + missing)
+
+
+def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:
+    """Return all outputs, and their probabilities on both sides; 1 and True are two outputs."""
+    outputs: dict[Hashable, Hashable] = {}
+    if equal_is_same(chain(left.probabilities, right.probabilities)):
+        outputs = dict.fromkeys(chain(left.probabilities, right.probabilities))
+        p, q = (_chances(law.probabilities, outputs) for law in (left, right))
+        return list(outputs), p, q
+    sides = []
+    for law in (left, right):
+        chances: dict[Hashable, float] = {}
+        for output, chance in law.probabilities.items():
+            record = flatten(output)
+            outputs.setdefault(record, output)
+            chances[record] = chances.get(record, 0.0) + chance
+        sides.append(chances)
+    p, q = (_chances(side, outputs) for side in sides)
+    return list(outputs.values()), p, q
+
+
+def _chances(law: Mapping[Hashable, float], outputs: Iterable[Hashable]) -> Floats:
+    return np.array([law.get(output, 0.0) for output in outputs], dtype=np.float64)

@@ -1,0 +1,372 @@
+"""Find statistics, mechanisms and attacks: by registered name, module, file or bare name."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from pdpaudit.core.errors import InputError
+
+__all__ = [
+    "SINGULAR",
+    "Group",
+    "Registered",
+    "UserCodeError",
+    "configure",
+    "imported_for",
+    "is_registered",
+    "registered",
+    "resolve",
+]
+
+Group = Literal[
+    "sops",
+    "mechanisms",
+    "attacks",
+    "refinements",
+    "events",
+    "grounds",
+    "populations",
+    "claims",
+]
+
+SINGULAR = {
+    "sops": "statistic",
+    "mechanisms": "mechanism",
+    "attacks": "attack",
+    "refinements": "refinement",
+    "events": "choice of events",
+    "grounds": "ground",
+    "populations": "population",
+    "claims": "claim",
+}
+
+
+#: Groups a person may mix up, and the command for what they named.
+OTHER_COMMAND: dict[str, tuple[Group, str]] = {
+    "mechanisms": ("sops", "check"),
+    "sops": ("mechanisms", "audit"),
+}
+
+#: Modules that come with the program, where published claims find mechanisms of their own.
+OURS = "pdpaudit.algorithms."
+
+#: Names told where none is near.
+MOST_OFFERED = 12
+
+
+class UserCodeError(InputError):
+    """The user's own code failed before it could be asked; carries their traceback."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One registered object: its name, and the package and place it comes from."""
+
+    name: str
+    place: str
+    package: str
+    entry_point: EntryPoint
+
+    def load(self) -> Any:
+        """Import and return the object."""
+        return self.entry_point.load()
+
+
+def registered(group: Group) -> list[Registered]:
+    """Return what is registered in a group, by name.
+
+    Examples
+    --------
+    >>> "CN" in [item.name for item in registered("sops")]
+    True
+    """
+    found = {
+        point.name: Registered(
+            point.name, point.value, point.dist.name if point.dist else "unknown", point
+        )
+        for point in entry_points(group=f"pdpaudit.{group}")
+    }
+    return [found[name] for name in sorted(found)]
+
+
+def is_registered(group: Group, name: str) -> bool:
+    """Say whether a name means something of an installed package; imports nothing.
+
+    Examples
+    --------
+    >>> is_registered("sops", "Path_3"), is_registered("mechanisms", "subprocess:Popen")
+    (True, False)
+    """
+    known = {item.name for item in registered(group)}
+    stem, _, number = name.rpartition("_")
+    return name in known or (stem in known and number.isdecimal()) or name.startswith(OURS)
+
+
+def imported_for(group: Group, name: str) -> str:
+    """Say what :func:`resolve` would import for a name that is not registered; imports nothing.
+
+    Examples
+    --------
+    >>> imported_for("mechanisms", "my_search.py:Search")
+    'my_search.py'
+    """
+    where = name.rpartition(":")[0]
+    if where.endswith(".py"):
+        return where
+    if where:
+        file = _located(where)
+        return f"module {where}" + (f" ({file})" if file else "")
+    found = [f"./{group}.py"] if Path(f"{group}.py").is_file() else []
+    found += ["the modules that ./pyproject.toml names"] if Path("pyproject.toml").is_file() else []
+    return " and ".join(found) or f"./{group}.py"
+
+
+def _located(module: str) -> str | None:
+    """Return the file of a module, searched for without importing the packages around it."""
+    path = [*sys.path, str(Path.cwd())]
+    spec, whole = None, ""
+    for part in module.split("."):
+        whole = f"{whole}.{part}".lstrip(".")
+        spec = PathFinder.find_spec(whole, path) if part.isidentifier() else None
+        if spec is None:
+            return None
+        path = [*(spec.submodule_search_locations or ())]
+    return None if spec is None else spec.origin
+
+
+def resolve(group: Group, name: str) -> Any:
+    """Return the object a person means by ``name``.
+
+    Tried in order: a registered name (``CN``, ``PTarget:main-text``); a registered class with one
+    whole-number argument (``Path_3``); ``path/to/file.py:Name``; ``module:Name``; a bare name in
+    a module listed in ``[tool.pdpaudit]`` of ./pyproject.toml, or in ``sops.py`` /
+    ``mechanisms.py`` in the current folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, module or name; nearest names are offered.
+    UserCodeError
+        If the user's file fails on import.
+
+    Examples
+    --------
+    >>> resolve("sops", "Path_2").k
+    2
+    """
+    known = {item.name: item for item in registered(group)}
+    if name in known:
+        return known[name].load()
+    stem, _, number = name.rpartition("_")
+    if stem in known and number.isdecimal() and _takes_one(known[stem].load()):
+        return known[stem].load()(int(number))
+    where, _, attribute = name.rpartition(":")
+    if name.endswith((".py", ".py:")) and Path(name.rstrip(":")).is_file():
+        file = name.rstrip(":")
+        raise InputError(
+            f"{file}: which {SINGULAR[group]} in it? Name it as {file}:Name{_in(file)}"
+        )
+    if where.endswith(".py"):
+        return _attribute(_from_file(Path(where)), where, attribute, group)
+    if where:
+        module = _from_name(where)
+        if module is not None:
+            return _attribute(module, where, attribute, group)
+    else:
+        for module in _user_modules(group):
+            if hasattr(module, name):
+                return getattr(module, name)
+    other = OTHER_COMMAND.get(group)
+    if other is not None and name in {item.name for item in registered(other[0])}:
+        raise InputError(f"{name} is a {SINGULAR[other[0]]}; run `pdpaudit {other[1]} {name}`")
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    some = list(known)[:MOST_OFFERED]
+    more = f" and {len(known) - len(some)} more" if len(known) > len(some) else ""
+    offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(some)}{more};"
+    raise InputError(
+        f"unknown {SINGULAR[group]} {name!r}: {offer} `pdpaudit list` shows all; your own is "
+        "named path/to/file.py:Name or module:Name"
+    )
+
+
+def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
+    """Make an object of a class with those options that were given.
+
+    Parameters
+    ----------
+    factory : class or object
+        An object that is not a class is returned as it is, if no option was given.
+    name : str
+        What the user calls it, for messages.
+    options : mapping
+        Keyword arguments; ``None`` means not given.
+
+    Raises
+    ------
+    InputError
+        If an option was given that the class does not take.
+    UserCodeError
+        If it fails.
+
+    Examples
+    --------
+    >>> configure(resolve("sops", "Path"), "Path", {"k": 3}).k
+    3
+    """
+    given = {key: value for key, value in options.items() if value is not None}
+    takes: set[str] = set()
+    if inspect.isclass(factory):
+        takes = set(inspect.signature(factory).parameters)
+    for key in given:
+        if key not in takes:
+            raise InputError(f"{name} takes no --{key.replace('_', '-')}; leave it out")
+    if not inspect.isclass(factory):
+        return factory
+    try:
+        return factory(**given)
+    except InputError:
+        raise
+    except TypeError as error:
+        raise InputError(f"{name} cannot be made: {error}") from None
+    except Exception as error:
+        raise UserCodeError(f"{name} cannot be made") from error
+
+
+def _user_modules(group: Group) -> list[ModuleType]:
+    """Import the modules the user's project names, and the conventional file beside it."""
+    modules = []
+    project = Path("pyproject.toml")
+    if project.is_file():
+        try:
+            tool = tomllib.loads(project.read_text(encoding="utf-8")).get("tool", {})
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"pyproject.toml: {error}; mend it") from None
+        section = tool.get("pdpaudit", {})
+        names = section.get("modules", []) if isinstance(section, dict) else None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError(
+                "pyproject.toml: [tool.pdpaudit] takes a list, modules = [...], of module names"
+            )
+        for name in names:
+            module = _from_name(name)
+            if module is None:
+                raise InputError(
+                    f"pyproject.toml: [tool.pdpaudit] names module {name!r}, which cannot be found"
+                )
+            modules.append(module)
+    file = Path(f"{group}.py")
+    if file.is_file():
+        modules.append(_from_file(file))
+    return modules
+
+
+def _takes_one(factory: Any) -> bool:
+    """Return whether a class can be made from one argument without its name."""
+    if not inspect.isclass(factory):
+        return False
+    try:
+        inspect.signature(factory).bind(1)
+    except TypeError:
+        return False
+    return True
+
+
+def _from_name(name: str) -> ModuleType | None:
+    """Import a module by name, the current folder included; None if there is none."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    # Finding a module runs the packages around it: import them first, so that their own failures
+    # are told apart from a module that is not there.
+    package = name.rpartition(".")[0]
+    if package and _from_name(package) is None:
+        return None
+    try:
+        if importlib.util.find_spec(name) is None:
+            return None
+    except (ImportError, ValueError):
+        return None
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise UserCodeError(f"{name}: failed on import") from error
+
+
+#: Modules loaded from files that no import statement would find.
+_loaded: dict[Path, ModuleType] = {}
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file by its path."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; check the path before the colon")
+    real = path.resolve()
+    here = str(real.parent)
+    if here not in sys.path:
+        # The file's own imports of its neighbours work, and so do worker processes.
+        sys.path.append(here)
+    importable = _means(real.stem, real)
+    loaded = sys.modules.get(real.stem) if importable else _loaded.get(real)
+    if loaded is not None:
+        return loaded
+    name = real.stem if importable else f"_pdpaudit_user_{len(_loaded)}_{real.stem}"
+    spec = importlib.util.spec_from_file_location(name, real)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise UserCodeError(f"{path}: failed on import") from error
+    if not importable:
+        # Another module has the file's name. A worker process could not import this one, or would
+        # import the other; what is not in sys.modules is sent to it by value.
+        _loaded[real] = sys.modules.pop(name)
+    return module
+
+
+def _means(name: str, path: Path) -> bool:
+    """Return whether ``import name`` means this file, here and in a worker process."""
+    if "." in name:
+        return False
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path
+
+
+def _in(file: str) -> str:
+    """Return what a file defines, read without running it."""
+    try:
+        body = ast.parse(Path(file).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    names = [one.name for one in body if isinstance(one, kinds) and not one.name.startswith("_")]
+    return f"; it has {', '.join(names[:MOST_OFFERED])}" if names else ""
+
+
+def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> Any:
+    """Return a name from a module, or offer the nearest."""
+    if hasattr(module, attribute):
+        return getattr(module, attribute)
+    public = [key for key in vars(module) if not key.startswith("_")]
+    near = difflib.get_close_matches(attribute, public, n=3, cutoff=0.4)
+    offer = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(public[:8])}"
+    raise InputError(f"{where}: no {SINGULAR[group]} named {attribute!r}; {offer}")

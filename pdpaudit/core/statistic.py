@@ -1,0 +1,206 @@
+"""Make a statistic of proximity from a plain function, and score every vertex with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.protocols import StatisticOfProximity
+
+__all__ = ["DeclaredStatistic", "score_all", "stated_error", "statistic"]
+
+Scalar = Callable[[nx.Graph, int, frozenset[int]], float]
+Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class DeclaredStatistic:
+    """A plain function together with what its author declares of it.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(graph, vertex, targets) -> float``.
+    declared_sensitivity, declared_impact_cardinality : number or callable
+        A number, or a function of the public maximum degree.
+    declared_error : number or callable
+        How far a computed value may be from the exact one, likewise.
+    """
+
+    function: Scalar
+    declared_sensitivity: float | Callable[[int], float]
+    declared_impact_cardinality: int | Callable[[int], int]
+    declared_error: float | Callable[[int], float] = field(default=0.0, kw_only=True)
+
+    @property
+    def __name__(self) -> str:
+        """The function's own name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``."""
+        return self.function(graph, vertex, targets)
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the declared targeted sensitivity."""
+        declared = self.declared_sensitivity
+        return declared(max_degree) if callable(declared) else declared
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return the declared impact cardinality."""
+        declared = self.declared_impact_cardinality
+        return declared(max_degree) if callable(declared) else declared
+
+    def error(self, max_degree: int) -> float:
+        """Return the stated error of a value."""
+        declared = self.declared_error
+        return declared(max_degree) if callable(declared) else declared
+
+
+@dataclass(frozen=True)
+class FastDeclaredStatistic(DeclaredStatistic):
+    """A declared statistic that also scores all vertices at once."""
+
+    fast: Fast
+
+    @property
+    def __name__(self) -> str:
+        """The function's own name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def scores(
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the statistic of every vertex, shape ``(n,)``."""
+        return self.fast(adjacency, targets)
+
+
+def statistic(
+    *,
+    sensitivity: float | Callable[[int], float],
+    impact_cardinality: int | Callable[[int], int],
+    scores: Fast | None = None,
+    error: float | Callable[[int], float] = 0.0,
+) -> Callable[[Scalar], DeclaredStatistic]:
+    """Declare a plain function to be a statistic of proximity.
+
+    Parameters
+    ----------
+    sensitivity : float or callable
+        Declared targeted sensitivity, a number or a function of the public maximum degree.
+    impact_cardinality : int or callable
+        Declared impact cardinality, likewise.
+    scores : callable, optional
+        Fast path ``scores(adjacency, targets) -> ndarray of shape (n,)``.
+    error : float or callable
+        How far a computed value may lie from the exact one, on either path: a number or a
+        function of the public maximum degree. Differences of up to twice as much are rounding
+        to `check`, wherever the declared sensitivity is above 0. By default every difference
+        counts, so a sum of fractions should use ``math.fsum`` or state its error.
+
+    Returns
+    -------
+    callable
+        A decorator that turns ``f(graph, vertex, targets)`` into a :class:`DeclaredStatistic`.
+
+    Examples
+    --------
+    >>> @statistic(sensitivity=0, impact_cardinality=1)
+    ... def friends_in(graph, vertex, targets):
+    ...     return sum(1 for other in graph[vertex] if other in targets)
+    >>> friends_in(nx.path_graph(3), 1, frozenset({0, 2})), friends_in.sensitivity(5)
+    (2, 0)
+    """
+
+    def decorate(function: Scalar) -> DeclaredStatistic:
+        if scores is None:
+            return DeclaredStatistic(
+                function, sensitivity, impact_cardinality, declared_error=error
+            )
+        return FastDeclaredStatistic(
+            function, sensitivity, impact_cardinality, scores, declared_error=error
+        )
+
+    return decorate
+
+
+def stated_error(sop: StatisticOfProximity, max_degree: int) -> float:
+    """Return how far a computed value may lie from the exact one; 0 where nothing is stated.
+
+    Examples
+    --------
+    >>> @statistic(sensitivity=1, impact_cardinality=3, error=1e-12)
+    ... def share(graph, vertex, targets):
+    ...     return sum(1 / (1 + graph.degree(other)) for other in graph[vertex])
+    >>> stated_error(share, 5)
+    1e-12
+    """
+    error = getattr(sop, "error", 0.0)
+    return float(error(max_degree) if callable(error) else error)
+
+
+def score_all(
+    sop: StatisticOfProximity,
+    graph: Callable[[], nx.Graph],
+    adjacency: csr_array,
+    targets: frozenset[int] | npt.NDArray[np.int64],
+) -> npt.NDArray[np.float64]:
+    """Score every vertex, by the fast path where there is one.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic.
+    graph : callable
+        Returns the networkx graph; only called when the fast path is missing.
+    adjacency : csr_array, shape (n, n)
+        The same graph as a matrix.
+    targets : frozenset of int, or ndarray of int
+        The set S; an array is ascending, without repeats.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        The statistic of each vertex.
+
+    Raises
+    ------
+    InputError
+        If the statistic raises, or its fast path does not score every vertex.
+
+    Examples
+    --------
+    >>> from pdpaudit.core.network import adjacency_from_networkx
+    >>> path = nx.path_graph(3)
+    >>> @statistic(sensitivity=0, impact_cardinality=1)
+    ... def touches(graph, vertex, targets):
+    ...     return any(other in targets for other in graph[vertex])
+    >>> score_all(touches, lambda: path, adjacency_from_networkx(path)[0], frozenset({0}))
+    array([0., 1., 0.])
+    """
+    n = adjacency.shape[0]
+    try:
+        # A protocol's isinstance() looks at every member; searches score in their inner loop.
+        fast = getattr(sop, "scores", None)
+        if fast is None:
+            known, members = graph(), frozenset(map(int, targets))
+            return np.array([sop(known, v, members) for v in range(n)], dtype=np.float64)
+        if isinstance(targets, frozenset):
+            targets = np.array(sorted(targets), dtype=np.int64)
+        scores = np.asarray(fast(adjacency, targets))
+    except (InputError, Misbehaviour):
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the statistic raised {described(error)}; `pdpaudit check` tells where"
+        ) from error
+    if scores.shape != (n,):
+        raise InputError(f"the statistic's scores have shape {scores.shape}; {(n,)} is needed")
+    return scores

@@ -1,0 +1,1 @@
+"""Searches simulated many times, call by call, on given and on generated networks."""

@@ -1,0 +1,192 @@
+"""Many trajectories as curves: targets found and risk multiplier against oracle calls."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.core.protocols import RoundLoss, Trajectory
+
+__all__ = ["POINTS", "SHOWN", "curves_csv", "grid_of", "search_curves"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Numbers of calls at which curves are given, at most.
+POINTS = 400
+
+#: Runs that are given by themselves, at most.
+SHOWN = 8
+
+#: Decimals of what is written down: far finer than the spread of any number of runs.
+DECIMALS = 6
+
+#: Significant digits at most: a multiplier in the billions has processors' own digits at its end.
+DIGITS = 10
+
+#: Beyond this exponent a multiplier says nothing, and soon no float holds it.
+LARGEST_EXPONENT = 700.0
+
+
+def grid_of(budget: int) -> Ints:
+    """Return the numbers of calls at which curves are given: from 0 to the budget, evenly.
+
+    Examples
+    --------
+    >>> grid_of(4).tolist(), len(grid_of(100_000))
+    ([0, 1, 2, 3, 4], 400)
+    """
+    return np.unique(np.linspace(0, budget, POINTS).astype(np.int64))
+
+
+def search_curves(
+    runs: Sequence[Trajectory],
+    budget: int,
+    *,
+    seeds: int,
+    components: int,
+    loss: RoundLoss | None,
+) -> dict[str, Any]:
+    """Return what a number of runs of one search look like, as plain numbers.
+
+    Parameters
+    ----------
+    runs : sequence of Trajectory
+        At least one.
+    budget : int
+        Oracle calls after which they were cut off.
+    seeds, components : int
+        Targets and targeted components known from the beginning.
+    loss : RoundLoss, optional
+        What each component found beyond these costs.
+
+    Returns
+    -------
+    dict
+        ``calls``; ``mean`` and ``sd`` of the targets found within so many, seeds included;
+        ``components`` likewise; ``multiplier`` e^ε of the components found so far, ``claimed`` and
+        ``true`` (None where it is beyond all bounds); ``shown``, runs from the worst to the best
+        by targets found in the end; ``discoveries``, as run, calls and targets found. Standard
+        deviations are those of a sample, 0 for one run. O(runs · points).
+
+    Examples
+    --------
+    >>> one = Trajectory(np.array([5, 6]), np.array([2, 3]), np.array([2]), 4)
+    >>> told = search_curves([one], 4, seeds=1, components=1, loss=RoundLoss(0.5, 1.0, "so"))
+    >>> told["mean"], told["components"]["mean"]
+    ([1.0, 1.0, 2.0, 3.0, 3.0], [1.0, 1.0, 2.0, 2.0, 2.0])
+    >>> told["multiplier"]["true"]["mean"][-1], told["discoveries"]
+    (2.718282, [[0, 2, 2]])
+    """
+    grid = grid_of(budget)
+    found = np.array([_within(run.found, grid) for run in runs])
+    rounds = np.array([_within(run.discoveries, grid) for run in runs])
+    multiplier = None
+    if loss is not None:
+        multiplier = {
+            "claimed": _exponential(rounds, loss.claimed),
+            "true": _exponential(rounds, loss.true),
+            "how": loss.how,
+        }
+    return {
+        "calls": grid.tolist(),
+        **_spread(seeds + found),
+        "components": _spread(components + rounds),
+        "multiplier": multiplier,
+        "shown": [_shown(runs[i], grid, seeds) for i in _representative(found[:, -1])],
+        "discoveries": [
+            [number, *point]
+            for number, run in enumerate(runs)
+            for point in _discoveries(run, budget, seeds)
+        ],
+    }
+
+
+def curves_csv(simulation: Mapping[str, Any]) -> str:
+    """Return the mean curves of all searches as CSV, a line for each search and number of calls.
+
+    Examples
+    --------
+    >>> spread = {"mean": [1.0, 2.0], "sd": [0.0, 0.5]}
+    >>> search = {"name": "Target", "calls": [0, 5], **spread, "components": spread}
+    >>> print(curves_csv({"searches": [{**search, "multiplier": None}]}))
+    search,calls,found_mean,found_sd,components_mean,components_sd,claimed_mean,claimed_sd,\
+true_mean,true_sd
+    Target,0,1.0,0.0,1.0,0.0,,,,
+    Target,5,2.0,0.5,2.0,0.5,,,,
+    <BLANKLINE>
+    """
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    kinds = ("found", "components", "claimed", "true")
+    heads = [f"{kind}_{number}" for kind in kinds for number in ("mean", "sd")]
+    table.writerow(["search", "calls", *heads])
+    for search in simulation["searches"]:
+        multiplier = search["multiplier"] or {}
+        spreads = [search, search["components"], multiplier.get("claimed"), multiplier.get("true")]
+        columns = [
+            [""] * len(search["calls"]) if spread is None else spread[number]
+            for spread in spreads
+            for number in ("mean", "sd")
+        ]
+        for row in zip(search["calls"], *columns, strict=True):
+            table.writerow([search["name"], *row])
+    return text.getvalue()
+
+
+def _within(times: Ints, grid: Ints) -> Ints:
+    return np.searchsorted(times, grid, side="right")
+
+
+def _spread(values: npt.NDArray[Any]) -> dict[str, list[float]]:
+    deviation = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
+    pairs = [_stable(*pair) for pair in zip(values.mean(axis=0), deviation, strict=True)]
+    return {name: [pair[i] for pair in pairs] for i, name in enumerate(("mean", "sd"))}
+
+
+def _stable(mean: float, deviation: float) -> tuple[float, float]:
+    """Round to digits that do not depend on the processor.
+
+    Exponentials and sums differ in their last digits, by far less than 1e-10 of the larger number.
+    """
+    larger = max(abs(mean), abs(deviation), 1.0)
+    decimals = min(DECIMALS, DIGITS - 1 - math.floor(math.log10(larger)))
+    return round(float(mean), decimals), round(float(deviation), decimals)
+
+
+def _exponential(rounds: npt.NDArray[Any], epsilon: float) -> dict[str, list[float]] | None:
+    exponent = rounds * epsilon
+    return None if exponent.max() > LARGEST_EXPONENT / 2 else _spread(np.exp(exponent))
+
+
+def _representative(found: Ints) -> list[int]:
+    """Return runs evenly from the worst to the best by what they found in the end."""
+    order = np.argsort(found, kind="stable")
+    place = np.linspace(0, len(order) - 1, min(SHOWN, len(order))).round().astype(int)
+    chosen: list[int] = order[place].tolist()
+    return chosen
+
+
+def _shown(run: Trajectory, grid: Ints, seeds: int) -> dict[str, Any]:
+    """Return the corners of a run's curve, to the resolution of the grid."""
+    discoveries = _discoveries(run, int(grid[-1]), seeds)
+    calls = np.union1d(grid, np.array([point[0] for point in discoveries], dtype=np.int64))
+    found = seeds + _within(run.found, calls)
+    corner = np.diff(found, prepend=-1) != 0
+    return {
+        "calls": calls[corner].tolist(),
+        "found": found[corner].tolist(),
+        "discoveries": discoveries,
+    }
+
+
+def _discoveries(run: Trajectory, budget: int, seeds: int) -> list[list[int]]:
+    calls = run.discoveries[run.discoveries <= budget]
+    found = seeds + _within(run.found, calls)
+    return [list(pair) for pair in zip(calls.tolist(), found.tolist(), strict=True)]

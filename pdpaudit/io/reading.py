@@ -1,0 +1,345 @@
+"""From files, or a networkx graph, to a network, with what was read summed up in two lines."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import csr_array
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
+from pdpaudit.io.edgelist import read_edge_list
+from pdpaudit.io.formats import find_format, read_graph_file, ties_from_networkx
+from pdpaudit.io.labels import People, labels_of_vertices, partition, read_people
+from pdpaudit.io.pseudonyms import find_people, pseudonyms
+from pdpaudit.io.source import read_source, show
+from pdpaudit.io.ties import Dropped, Ties, collapse
+
+__all__ = ["Plant", "Reading", "network_from_networkx", "read_network"]
+
+Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
+"""Chooses who is targeted, given adjacency matrix (n, n) and names (n): to bool, shape (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A network as read from files.
+
+    Attributes
+    ----------
+    network : Network
+        The network.
+    summary : str
+        Two lines: vertices, edges and what was dropped; targeted and their components.
+    notes : tuple of str
+        What was decided on the user's behalf, one line each, to be said aloud.
+    names : tuple of str
+        What the file calls each vertex, whatever the network calls it.
+    """
+
+    network: Network
+    summary: str
+    notes: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def read_network(
+    edges: Path,
+    *,
+    nodes: Path | None = None,
+    id_column: str | None = None,
+    label_column: str = "label",
+    targeted_value: str = "target",
+    source_column: str | None = None,
+    target_column: str | None = None,
+    weight_column: str | None = None,
+    min_weight: float | None = None,
+    seeds: Sequence[str] | None = None,
+    plant: Plant | None = None,
+    names: bool = False,
+) -> Reading:
+    r"""Read a network and who is targeted in it.
+
+    Edge lists separated by commas, semicolons, tabs or blanks, GML, GraphML, GEXF, Matrix Market
+    and Pajek are said apart by what is in them; gzip too. The graph is simple and undirected:
+    self-loops and repeated edges are dropped, and so are rows of weight 0, which say that there is
+    no tie. People of dropped rows stay. Vertices are in the order of the nodes file, or else in the
+    order in which the edges mention them; people of the nodes file who have no tie are vertices.
+
+    Parameters
+    ----------
+    edges : Path
+        The edge list or graph file.
+    nodes : Path, optional
+        A table of people with a header. With ``plant`` only its ids are used.
+    id_column : str, optional
+        Its column of ids; by default ``id``, or else the first.
+    label_column : str
+        Its column of labels, or the vertex attribute of a graph file without nodes file.
+    targeted_value : str
+        The label of the targeted; everyone else is protected.
+    source_column, target_column, weight_column : str, optional
+        Columns of the edge list, by name or by number from 1.
+    min_weight : float, optional
+        Ties lighter than this are dropped; of repeated rows the heaviest counts.
+    seeds : sequence of str, optional
+        Names or pseudonyms of the seeds; by default the smallest-index vertex of the largest
+        targeted component.
+    plant : callable, optional
+        Chooses who is targeted, given the adjacency matrix and the names.
+    names : bool
+        Whether the network, and so all results on it, calls people by their names; by default
+        they are ``person 0``, ``person 1`` and so on.
+
+    Returns
+    -------
+    Reading
+        O(bytes + m log m).
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read for what it is, people and edges do not match, nobody or everybody
+        is targeted, or a seed is unknown or protected.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ties, people = Path(folder.name, "ties.csv"), Path(folder.name, "people.csv")
+    >>> _ = ties.write_text("source,target\nAnn,Bob\nBob,Cy\nBob,Ann\n")
+    >>> _ = people.write_text("id,label\nAnn,target\nBob,protected\nCy,protected\n")
+    >>> print(read_network(ties, nodes=people).summary)
+    3 vertices, 2 edges; dropped 1 duplicate
+    1 targeted, 2 protected; the targeted form 1 component of size 1
+    >>> folder.cleanup()
+    """
+    edges = Path(edges)
+    source = read_source(edges)
+    kind, notes = find_format(source)
+    if kind is None:
+        ties = read_edge_list(
+            source,
+            source_column=source_column,
+            target_column=target_column,
+            weight_column=weight_column,
+        )
+    elif source_column is not None or target_column is not None:
+        raise InputError(f"{edges}: a {kind} file has no columns; no --source-column")
+    else:
+        ties = read_graph_file(source, kind, weight_column=weight_column)
+    del source
+    ids, ends = ties.names, ties.ends
+    labels: list[str] | None = None
+    label_path = edges
+    said: list[str] = [*notes, *ties.notes]
+    if nodes is not None:
+        label_path = Path(nodes)
+        people = read_people(
+            label_path, id_column=id_column, label_column=None if plant else label_column
+        )
+        ends = _places(edges, ties, label_path, people)[ends]
+        ids, labels = people.names, people.labels
+        said += people.notes
+    elif plant is None:
+        labels = _labels_in_file(edges, ties, label_column)
+        said.append(f"no nodes file: labels are the vertex attribute {label_column!r}")
+    else:
+        said.append("no nodes file: only people with ties are known")
+    low, high, dropped = collapse(
+        Ties(ids, ends, ties.weights, ties.where, ties.blank_rows), min_weight
+    )
+    adjacency = adjacency_from_edges(len(ids), low, high)
+    if plant is not None:
+        targeted = plant(adjacency, ids)
+    else:
+        assert labels is not None
+        hidden = () if names else set(ids)
+        targeted, more = partition(label_path, labels, targeted_value, hidden)
+        said += more
+    components = targeted_components(adjacency, targeted)
+    if seeds is not None:
+        places = _seeds(ids, seeds, hint=names)
+    else:
+        places = tuple(int(vertex) for component in components[:1] for vertex in component[:1])
+    # Made with the names, so that a refusal quotes what was asked for, before they are taken away.
+    network = Network(adjacency, targeted, places, tuple(ids), edges.name)
+    if not names:
+        network = replace(network, names=pseudonyms(ids))
+        said.append(
+            f"people are called {network.name(0)} to {network.name(network.n - 1)}, in the order "
+            "in which the files list them; --names calls them by their names"
+        )
+    if seeds is None:
+        said.append(
+            f"seed {show(network.name(places[0]))}: the first of the largest targeted component "
+            "(choose others with --seeds)"
+        )
+    return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ids))
+
+
+def network_from_networkx(
+    graph: nx.Graph,
+    targeted: Iterable[Hashable] | Mapping[Hashable, bool],
+    *,
+    seeds: Sequence[Hashable] | None = None,
+    weight: str = "weight",
+    min_weight: float | None = None,
+    title: str = "network",
+) -> Network:
+    """Return the network of a networkx graph; directions and parallel edges are forgotten.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        The graph. Edges whose ``weight`` is 0 are no ties.
+    targeted : iterable of node, or mapping of node to bool
+        The targeted nodes.
+    seeds : sequence of node, optional
+        By default the first node of the largest targeted component.
+    weight : str
+        Edge attribute that holds the weight; edges without it weigh 1.
+    min_weight : float, optional
+        Ties lighter than this are dropped.
+    title : str
+        What the reports call this network.
+
+    Returns
+    -------
+    Network
+        Vertices in the order of the graph, named by ``str``. O(n + m log m).
+
+    Raises
+    ------
+    InputError
+        If a targeted node or a seed is not in the graph, a weight is not a number or negative, or
+        the partition or a seed is not one (see :class:`pdpaudit.core.network.Network`).
+
+    Examples
+    --------
+    >>> network = network_from_networkx(nx.path_graph(["a", "b", "c"]), targeted=["a", "c"])
+    >>> network.targeted.tolist(), network.seeds, network.names
+    ([True, False, True], (0,), ('a', 'b', 'c'))
+    """
+    if isinstance(targeted, str):
+        raise InputError("targeted: give the targeted nodes, or a mapping of nodes to booleans")
+    index = {node: i for i, node in enumerate(graph.nodes)}
+    ties = ties_from_networkx(graph, weight=weight, place="graph")
+    low, high, _ = collapse(ties, min_weight)
+    adjacency = adjacency_from_edges(len(index), low, high)
+    chosen = (
+        [node for node, wanted in targeted.items() if wanted]
+        if isinstance(targeted, Mapping)
+        else list(targeted)
+    )
+    mask = np.zeros(len(index), dtype=np.bool_)
+    mask[_indices(index, chosen, "targeted")] = True
+    if seeds is not None:
+        places = tuple(dict.fromkeys(_indices(index, seeds, "seeds")))
+    else:
+        components = targeted_components(adjacency, mask)
+        places = (int(components[0][0]),) if components else ()
+    return Network(adjacency, mask, places, tuple(ties.names), title)
+
+
+def _indices(index: Mapping[Hashable, int], nodes: Iterable[Hashable], what: str) -> list[int]:
+    found = []
+    for node in nodes:
+        if node not in index:
+            raise InputError(f"{what}: {node!r} is not a node of the graph; check its type, too")
+        found.append(index[node])
+    return found
+
+
+def _labels_in_file(edges: Path, ties: Ties, label_column: str) -> list[str]:
+    if label_column in ties.attributes:
+        values = ties.attributes[label_column]
+        return labels_of_vertices(edges, ties.names, values, label_column)
+    there = ", ".join(show(name, 30) for name in ties.attributes)
+    attributes = f", or name one of its vertex attributes with --label-column: {there}"
+    raise InputError(
+        f"{edges}: does not say who is targeted; label people with --nodes FILE or plant them with "
+        f"--infect{attributes if there else ''}"
+    )
+
+
+def _places(edges: Path, ties: Ties, nodes: Path, people: People) -> npt.NDArray[np.int64]:
+    """Return the index in the nodes file of each vertex of the edges."""
+    places: npt.NDArray[np.int64] = pd.Index(people.names, dtype=object).get_indexer(
+        pd.Index(ties.names, dtype=object)
+    )
+    unknown = np.flatnonzero(places < 0)
+    if len(unknown) == len(places):
+        raise InputError(
+            f"{nodes}: none of its ids ({show(people.names[0], 30)}, …) is in {edges} "
+            f"({show(ties.names[0], 30)}, …); choose the column that matches with --id-column"
+        )
+    if len(unknown):
+        vertex = int(unknown[0])
+        name = ties.names[vertex]
+        rows = np.flatnonzero((ties.ends == vertex).any(axis=1))
+        place = ties.where(int(rows[0])) if len(rows) else str(edges)
+        more = f" ({len(unknown) - 1:,} more like it)" if len(unknown) > 1 else ""
+        header = (
+            "give it a header line, for the first line is taken as one"
+            if name == people.id_header
+            else "add the person there, or remove the tie"
+        )
+        raise InputError(f"{place}: vertex {show(name)} is not in {nodes}{more}; {header}")
+    return places
+
+
+def _summary(
+    network: Network, components: Sequence[npt.NDArray[np.int64]], dropped: Dropped
+) -> str:
+    isolates = int(np.count_nonzero(np.diff(network.adjacency.indptr) == 0))
+    alone = f" ({isolates:,} without ties)" if isolates else ""
+    sizes = [len(component) for component in components]
+    of = "component of size" if len(sizes) == 1 else "components of sizes"
+    return (
+        f"{_count(network.n, 'vertex', 'vertices')}{alone}, "
+        f"{_count(network.edges, 'edge', 'edges')}; dropped {dropped}\n"
+        f"{int(network.targeted.sum()):,} targeted, {len(network.protected):,} protected; the "
+        f"targeted form {len(sizes):,} {of} {_sizes(sizes)}"
+    )
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _sizes(sizes: list[int], limit: int = 8) -> str:
+    runs = [(size, len(list(run))) for size, run in groupby(sizes)]
+    said = [f"{size:,}" if times == 1 else f"{size:,} ({times:,} times)" for size, times in runs]
+    return ", ".join(said[:limit]) + (", …" if len(said) > limit else "")
+
+
+def _seeds(names: list[str], seeds: Sequence[str], *, hint: bool) -> tuple[int, ...]:
+    places = []
+    for seed, place in zip(seeds, find_people(seeds, names), strict=True):
+        if place is None:
+            # Only who may be named is suggested.
+            near = difflib.get_close_matches(seed, _alike(seed, names), n=3) if hint else []
+            more = f"; the nearest names are {', '.join(show(name, 40) for name in near)}"
+            raise InputError(
+                f"--seeds: {show(seed)} is not a vertex{more if near else '; check the spelling'}"
+            )
+        places.append(place)
+    return tuple(dict.fromkeys(places))
+
+
+def _alike(seed: str, names: list[str], limit: int = 50_000) -> list[str]:
+    """Keep the comparison of spellings short: in large networks, names with the same beginning."""
+    if len(names) <= limit:
+        return names
+    start = seed[:2].casefold()
+    return [name for name in names if name[:2].casefold() == start][:limit]

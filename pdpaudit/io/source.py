@@ -1,0 +1,170 @@
+"""A file's bytes as text: unpacked by what they are, not by what the file is called."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.io.files import open_file
+
+__all__ = ["Source", "read_source", "show"]
+
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ\x00": "packed with xz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Control characters no text editor writes; tab, line ends, form feed and escape are left out.
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
+_BLOCK = 1 << 24
+_GZIP = b"\x1f\x8b"
+# Bytes that are looked at before the rest is read.
+_START = 1 << 16
+# Edge lists are packed to a third or a tenth, by gzip to a thousandth at most; what is below the
+# small size is unpacked anyway.
+_DENSEST, _SMALL = 100, 1 << 25
+
+
+def show(text: str, limit: int = 80) -> str:
+    r"""Return ``text`` quoted on one line, cut to ``limit`` characters.
+
+    Examples
+    --------
+    >>> show("a\nb"), show("x" * 100, limit=5)
+    ("'a\\nb'", "'xxxxx…'")
+    """
+    return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a file says.
+
+    Attributes
+    ----------
+    path : Path
+        Where it was read.
+    data : bytes
+        Its text in UTF-8, without byte order mark.
+    notes : tuple of str
+        What had to be decided to read it.
+    """
+
+    path: Path
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+def read_source(path: Path) -> Source:
+    """Read a text file, gzipped or not, in UTF-8, UTF-16 (with its mark) or Windows-1252.
+
+    Parameters
+    ----------
+    path : Path
+        The file; a pipe will do.
+
+    Returns
+    -------
+    Source
+        O(size) time and about three times the unpacked size in memory.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it cannot be read, is empty, is packed with something other than
+        gzip, is damaged, or is not text.
+    """
+    try:
+        with open_file(path) as file:
+            start = file.read(_START)
+            _require_text(path, start)
+            data = start + file.read()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a directory; name one of the files in it") from None
+    except PermissionError:
+        raise InputError(f"{path}: not readable; check its permissions") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    if data.startswith(_GZIP):
+        data = _gunzip(path, data)
+    data, notes = _as_utf8(path, data)
+    if not data.strip():
+        raise InputError(f"{path}: is empty; a network needs at least one edge")
+    return Source(path, data, notes)
+
+
+def _require_text(path: Path, start: bytes) -> None:
+    """Refuse a file by its first bytes, before the rest takes room."""
+    for magic, what in _PACKED.items():
+        if start.startswith(magic):
+            raise InputError(f"{path}: is {what}; unpack it, or pack it with gzip")
+    zero = start.find(0)
+    if zero >= 0 and not start.startswith((_GZIP, *_UTF16)):
+        raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
+
+
+def _gunzip(path: Path, data: bytes) -> bytes:
+    """Unpack block by block, no further than text can have been packed."""
+    packed, size, parts = io.BytesIO(data), 0, []
+    try:
+        with gzip.GzipFile(fileobj=packed) as file:
+            while part := file.read(_BLOCK):
+                parts.append(part)
+                size += len(part)
+                if size > max(_SMALL, _DENSEST * packed.tell()):
+                    raise InputError(
+                        f"{path}: unpacks to over {_DENSEST} times its size, as no network does; "
+                        "unpack it to see what it holds"
+                    )
+        return b"".join(parts)
+    except EOFError:
+        raise InputError(f"{path}: the gzip data end too early; copy the file again") from None
+    except (OSError, zlib.error) as error:
+        raise InputError(f"{path}: damaged gzip data ({error}); copy the file again") from None
+
+
+def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+    elif data.startswith(_UTF16):
+        try:
+            return data.decode("utf-16").encode(), ()
+        except UnicodeError as error:
+            raise InputError(f"{path}: damaged UTF-16 text ({error}); save it as UTF-8") from None
+    zero = data.find(0)
+    if zero >= 0:
+        raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
+    if data.isascii() or _is_utf8(data):
+        return data, ()
+    if data.translate(None, _CONTROLS) != data:
+        raise InputError(f"{path}: is not text (control bytes, not UTF-8); give a text file")
+    try:
+        text = data.decode("cp1252")
+    except UnicodeError:
+        raise InputError(
+            f"{path}: is neither UTF-8 nor Windows-1252 text; save it as UTF-8"
+        ) from None
+    return text.encode(), (f"{path} is not UTF-8: read as Windows-1252 (Latin-1)",)
+
+
+def _is_utf8(data: bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        # In blocks, for the text itself is not wanted: only whether it can be had.
+        for start in range(0, len(data), _BLOCK):
+            decoder.decode(view[start : start + _BLOCK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,181 @@
+"""What a report says of published claims before their verdicts, from the result's JSON alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpaudit.report.preface import section
+from pdpaudit.report.tables import Table
+from pdpaudit.report.words import VERDICT, claim_words, least_true
+from pdpaudit.results.reader import claim_from_json
+from pdpaudit.results.results import ClaimResult
+
+__all__ = ["dossier", "published", "verdict_words"]
+
+#: Significant digits of a published number: further ones may depend on the machine.
+DIGITS = 8
+
+#: What differs from one run, one machine or one version of the program to the next.
+VOLATILE = ("elapsed_s", "versions", "written", "source", "commit", "digest")
+
+
+def published(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result without what differs from one run, or one machine, to the next.
+
+    Examples
+    --------
+    >>> published({"elapsed_s": 1.2, "versions": {}, "seed": 1, "claims": [{"exact": 1 / 3}]})
+    {'seed': 1, 'claims': [{'exact': 0.33333333}]}
+    """
+    kept = {key: value for key, value in body.items() if key not in VOLATILE}
+    rounded: dict[str, Any] = _rounded(kept)
+    return rounded
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    return value
+
+
+def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    """Say what was found about one entry of the catalogue, a sentence or more for each finding.
+
+    Parameters
+    ----------
+    body : mapping
+        The JSON form of the result.
+    entry : mapping
+        One of its context's catalogue.
+    """
+    words = []
+    for claim in body.get("claims", ()):
+        if claim["id"] == entry["id"]:
+            words.append(claim_words(claim_from_json(claim)))
+    for check in body.get("checks", ()):
+        if check["name"].split()[0] == entry["id"]:
+            scope = f" Over {check['scope']}." if check["status"] == "certified" else ""
+            words.append(f"{check['name']}: {VERDICT[check['status']]}.{scope} {check['detail']}.")
+    return words
+
+
+def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any]:
+    """Return what a report of published claims says before the verdicts.
+
+    Parameters
+    ----------
+    body : mapping
+        The JSON form of a result of ``claims``.
+    command, replay : str
+        The command that makes the result again, and the one that re-runs its witnesses.
+
+    Returns
+    -------
+    dict
+        For the result's context, see :mod:`pdpaudit.report.preface`.
+    """
+    context = body["context"]
+    claims = {claim["id"]: claim_from_json(claim) for claim in body.get("claims", ())}
+    entries = context["catalogue"]
+    rows = tuple(_row(entry, claims.get(entry["id"])) for entry in entries)
+    columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
+    alone = f"{command.split(' --')[0]} --seed {body['seed']} --select {entries[0]['id']}"
+    tried = tuple((entry["id"], entry["source"], entry["tried"]) for entry in entries)
+    return {
+        "title": "The paper's privacy claims, audited",
+        "text": [
+            'The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)". '
+            "Losses are in nats. Everything here was computed; no verdict is written down anywhere."
+        ],
+        "made": command,
+        "replay": replay,
+        "sections": [
+            section(
+                "The claims",
+                text=[
+                    "Witnesses, proofs among them, are verified again by code that shares nothing "
+                    f"with the search and the prover: `{replay}`. One claim alone: `{alone}`."
+                ],
+                tables=[Table("Claimed and true loss", columns, rows)],
+            ),
+            section(
+                "What was tried",
+                tables=[Table("For each claim", ("", "where it is made", "tried"), tried)],
+            ),
+            *_composition(context),
+        ],
+    }
+
+
+def _row(entry: Mapping[str, Any], claim: ClaimResult | None) -> tuple[str, ...]:
+    claimed = least = most = ""
+    if claim is not None:
+        claimed = f"{claim.claimed['epsilon']:.4g}"
+        if claim.claimed["delta"]:
+            claimed += f", δ = {claim.claimed['delta']:g}"
+        exact = claim.exact
+        least = "" if exact is None else f"{least_true(exact, claim.event):.4f}"
+        bound = claim.event.get("proved_bound")
+        most = "" if bound is None else f"{bound['epsilon']:.4f}"
+    verdict = VERDICT[entry["status"]]
+    if claim is not None and "proof" in claim.event:
+        verdict += ", proved"
+    return (entry["id"], entry["statement"], claimed, least, most, verdict)
+
+
+def _composition(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    bounds = context["composition"][0]["bounds"]
+    rows = []
+    for row in context["composition"]:
+        paper = next(bound for bound in row["bounds"] if bound["form"] == "paper")
+        says = "follows" if paper["proved"] else "holds" if paper["valid"] else "FALSE"
+        budgets = (f"{bound['epsilon']:.3f}" for bound in row["bounds"])
+        point = (f"{row['epsilon']:g}", str(row["rounds"]), f"{row['delta']:g}")
+        rows.append((*point, *budgets, says))
+    forms = (bound["form"] for bound in bounds)
+    budgets_of = Table(
+        "Budgets of m rounds of ε",
+        ("ε", "m", "δ", *forms, "the paper's form"),
+        tuple(rows),
+        numeric=True,
+    )
+    relied = Table(
+        "Rounds up to which the paper's form follows, and holds",
+        ("ε", "δ", "follows up to m", "holds up to m"),
+        tuple(map(_region, context["paper_form"])),
+        numeric=True,
+    )
+    return [
+        section(
+            "Composition of m = k - 1 rounds",
+            text=[
+                "What each theorem allows for m rounds of ε, beside the optimal composition "
+                "(Kairouz, Oh and Viswanath). A budget below the optimal one is false for some "
+                "mechanism."
+            ],
+            tables=[budgets_of],
+            points=[
+                f"{bound['form']}: `{bound['formula']}`; condition: {bound['condition']}."
+                for bound in bounds
+            ],
+        ),
+        section(
+            "Where the paper's form may be relied on",
+            text=[
+                "It follows from the general form up to the one number of rounds, and holds, being "
+                "no less than optimal, up to the other."
+            ],
+            tables=[relied],
+        ),
+    ]
+
+
+def _region(row: Mapping[str, Any]) -> tuple[str, ...]:
+    ends = (row[key] for key in ("proved_up_to", "holds_up_to"))
+    told = ("all tried" if end is None else str(end) for end in ends)
+    return (f"{row['epsilon']:g}", f"{row['delta']:g}", *told)

@@ -1,0 +1,209 @@
+"""Tables of a report, and tables made of whatever a result holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pdpaudit.report.figures import number
+from pdpaudit.report.plaintext import clip
+from pdpaudit.results.fields import is_number
+
+__all__ = ["Table", "bounds_table", "grid_tables", "table_of"]
+
+#: Rows of a table made of data that nobody bounded.
+MOST_ROWS = 200
+
+#: Characters of a cell.
+LONGEST_CELL = 300
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names the row.
+
+    Attributes
+    ----------
+    caption : str
+        What it shows.
+    columns : tuple of str
+        Headings.
+    rows : tuple of tuple of str
+        Cells.
+    note : str
+        A sentence below.
+    numeric : bool
+        Whether all but the first column hold numbers.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    numeric: bool = False
+
+
+def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
+    """Return declared against exact values for each degree bound d, index d of two lists.
+
+    Parameters
+    ----------
+    declared, observed : object
+        As in a check's result; None where ``observed`` is no list of numbers.
+    caption : str
+        Of the table.
+
+    Examples
+    --------
+    >>> table = bounds_table([1, 1, 4], [0, 1, 2], "Δ")
+    >>> table.rows
+    (('0', '1', '0', 'not attained'), ('1', '1', '1', 'attained'), ('2', '4', '2', 'not attained'))
+    """
+    exact = _numbers(observed)
+    if not exact:
+        return None
+    told = _numbers(declared) or []
+    rows = []
+    for d, value in enumerate(exact):
+        bound = told[d] if d < len(told) else None
+        rows.append((str(d), number(bound), number(value), _judged(bound, value)))
+    note = f"Exact over all networks with up to {len(exact)} vertices; larger ones may attain more."
+    columns = ("degree bound d", "declared", "exact", "declaration")
+    return Table(caption, columns, tuple(rows), note, numeric=True)
+
+
+def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
+    """Return exact values over vertices n and degree bounds d, one table for each property.
+
+    Parameters
+    ----------
+    observed : object
+        ``{property: {n: [value for d = 0, 1, ...]}}``; anything else gives no table.
+    declared : object, optional
+        ``{property: [bound for d = 0, 1, ...]}``, a row above them.
+
+    Examples
+    --------
+    >>> table, = grid_tables({"sensitivity": {"1": [0.0], "2": [0.0, 1.0]}})
+    >>> table.columns, table.rows
+    (('vertices n', 'd = 0', 'd = 1'), (('1', '0', ''), ('2', '0', '1')))
+    """
+    if not isinstance(observed, Mapping):
+        return []
+    tables = []
+    for name, by_size in observed.items():
+        if not isinstance(by_size, Mapping):
+            continue
+        grid = {str(n): _numbers(values) for n, values in by_size.items()}
+        width = max((len(row) for row in grid.values() if row), default=0)
+        if not width or not all(grid.values()) or width > 64:
+            continue
+        rows = tuple(
+            (n, *map(number, row or []), *[""] * (width - len(row or [])))
+            for n, row in list(grid.items())[:MOST_ROWS]
+        )
+        bounds = _numbers(declared.get(name)) if isinstance(declared, Mapping) else None
+        if bounds:
+            told = [*map(number, bounds[:width]), *[""] * (width - len(bounds))]
+            rows = (("declared", *told), *rows)
+        columns = ("vertices n", *(f"d = {d}" for d in range(width)))
+        titles = {
+            "sensitivity": "Exact targeted sensitivity Δ",
+            "impact_cardinality": "Exact impact cardinality IC",
+        }
+        caption = titles.get(str(name), clip(str(name)))
+        tables.append(Table(caption, columns, rows, numeric=True))
+    return tables
+
+
+def table_of(value: Any, caption: str) -> Table | None:
+    """Return a table of recorded data: of an object its fields, of a list of objects their fields.
+
+    Parameters
+    ----------
+    value : object
+        JSON.
+    caption : str
+        Of the table.
+
+    Returns
+    -------
+    Table or None
+        None where there is nothing to tabulate; at most 200 rows.
+
+    Examples
+    --------
+    >>> table_of({"a": 1, "b": [1, 2]}, "x").rows
+    (('a', '1'), ('b', '1, 2'))
+    >>> table_of([{"a": 1, "b": 2.5}, {"a": 3}], "x").rows
+    (('1', '2.5'), ('3', ''))
+    """
+    if isinstance(value, Mapping) and value:
+        pairs = tuple((clip(str(key)), cell(item)) for key, item in value.items())
+        return _cut(Table(caption, ("what", "value"), pairs))
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if listed and value and all(isinstance(item, Mapping) for item in value):
+        keys = list(dict.fromkeys(key for item in value for key in item))[:20]
+        rows = tuple(tuple(cell(item.get(key, "")) for key in keys) for item in value[:MOST_ROWS])
+        return _cut(Table(caption, tuple(clip(str(key)) for key in keys), rows), len(value))
+    return None
+
+
+def cell(value: Any) -> str:
+    """Return a value as a cell.
+
+    Examples
+    --------
+    >>> cell(None), cell(True), cell(0.123456), cell([1, 2]), cell({"a": 1})
+    ('-', 'yes', '0.1235', '1, 2', 'a: 1')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, Mapping):
+        parts = [f"{key}: {_inner(item)}" for key, item in list(value.items())[:50]]
+        return clip(", ".join(parts), LONGEST_CELL)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return clip(", ".join(_inner(item) for item in value[:100]), LONGEST_CELL)
+    return clip(str(value), LONGEST_CELL)
+
+
+def _inner(value: Any) -> str:
+    """Return what is nested, without going deeper."""
+    return "…" if isinstance(value, Mapping | list | tuple) else cell(value)
+
+
+def _cut(table: Table, found: int | None = None) -> Table:
+    found = len(table.rows) if found is None else found
+    if found <= MOST_ROWS:
+        return table
+    note = f"The first {MOST_ROWS} of {found} rows; the rest is in the file."
+    return Table(table.caption, table.columns, table.rows[:MOST_ROWS], note, table.numeric)
+
+
+def _judged(declared: float | None, exact: float) -> str:
+    if declared is None:
+        return ""
+    if math.isclose(declared, exact, rel_tol=1e-9):
+        return "attained"
+    return "violated" if exact > declared else "not attained"
+
+
+def _numbers(value: Any) -> list[float] | None:
+    """Return a list of numbers; None where it is none. Infinity is a string in JSON."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return None
+    found = []
+    for item in value:
+        if item == "inf":
+            found.append(math.inf)
+        elif is_number(item):
+            found.append(float(item))
+        else:
+            return None
+    return found

@@ -1,0 +1,1 @@
+"""What an audit or a check found, and its JSON form."""

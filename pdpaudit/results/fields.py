@@ -1,0 +1,174 @@
+"""JSON objects whose fields are asked for by kind, so that a wrong one is named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard, cast
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.results.results import SEVERITY, Status
+
+__all__ = ["Fields", "is_number"]
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a piece of JSON is a number that can be computed with.
+
+    Examples
+    --------
+    >>> is_number(1), is_number(0.5), is_number(True), is_number("1"), is_number(10**400)
+    (True, True, False, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or abs(value) < 10**300
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A JSON object whose fields are asked for by kind.
+
+    Attributes
+    ----------
+    body : mapping
+        The object.
+    file : str
+        What to call the file it is from.
+    place : str
+        What leads to the object, for instance ``"context.network."``.
+
+    Examples
+    --------
+    >>> fields = Fields({"a": [1, "inf"], "b": "c"}, "a.json", "context.")
+    >>> fields.numbers("a"), fields.text("b"), fields.number("none")
+    ((1.0, inf), 'c', None)
+    >>> fields.whole("b")
+    Traceback (most recent call last):
+        ...
+    pdpaudit.core.errors.InputError: a.json: context.b is 'c', not a whole number; write the file \
+again with --json
+    """
+
+    body: Mapping[str, Any]
+    file: str
+    place: str
+
+    def fail(self, key: str, kind: str) -> InputError:
+        """Return the error that says what a field is, and what it should be."""
+        shown = repr(self.body.get(key))
+        shown = shown if len(shown) <= 40 else shown[:40] + "…"
+        return InputError(
+            f"{self.file}: {self.place}{key} is {shown}, not {kind}; write the file again with "
+            "--json"
+        )
+
+    def text(self, key: str) -> str:
+        """Return a text; empty where there is none."""
+        value = self.body.get(key, "")
+        if not isinstance(value, str):
+            raise self.fail(key, "text")
+        return value
+
+    def number(self, key: str) -> float | None:
+        """Return a number; what is not finite is a string in JSON."""
+        value = self.body.get(key)
+        if value is None or value == "nan":
+            return None
+        if value in ("inf", "-inf"):
+            return float(value)
+        if not is_number(value):
+            raise self.fail(key, "a number")
+        return None if math.isnan(value) else float(value)
+
+    def seconds(self, key: str) -> float:
+        """Return a length of time; 0 where there is none."""
+        value = self.number(key) or 0.0
+        if not 0 <= value < math.inf:
+            raise self.fail(key, "a number of seconds")
+        return value
+
+    def whole(self, key: str) -> int:
+        """Return a whole number."""
+        value = self.body.get(key)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.fail(key, "a whole number")
+        return value
+
+    def count(self, key: str) -> int:
+        """Return a whole number that is not below 0."""
+        value = self.whole(key)
+        if not 0 <= value < 10**15:
+            raise self.fail(key, "a count")
+        return value
+
+    def listed(self, key: str, length: int | None = None) -> list[Any]:
+        """Return a list, of a certain length if one is given; empty where there is none."""
+        value = self.body.get(key)
+        value = [] if value is None else value
+        if not isinstance(value, list) or length not in (None, len(value)):
+            raise self.fail(key, "a list" if length is None else f"a list of {length} entries")
+        return value
+
+    def numbers(self, key: str, length: int | None = None) -> tuple[float, ...]:
+        """Return a list of numbers, nan where one is missing."""
+        found = []
+        for value in self.listed(key, length):
+            if value in ("inf", "-inf", "nan"):
+                found.append(float(value))
+            elif value is None:
+                found.append(math.nan)
+            elif is_number(value):
+                found.append(float(value))
+            else:
+                raise self.fail(key, "a list of numbers")
+        return tuple(found)
+
+    def rows(self, key: str, width: int) -> tuple[tuple[float, ...], ...]:
+        """Return a list of rows of so many finite numbers."""
+        found = []
+        for row in self.listed(key):
+            if not isinstance(row, list) or len(row) != width:
+                raise self.fail(key, f"a list of rows of {width} numbers")
+            if not all(is_number(value) and math.isfinite(value) for value in row):
+                raise self.fail(key, f"a list of rows of {width} numbers")
+            found.append(tuple(map(float, row)))
+        return tuple(found)
+
+    def flags(self, key: str, length: int) -> tuple[bool, ...]:
+        """Return a list of yes and no."""
+        value = self.listed(key, length)
+        if not all(isinstance(item, bool) for item in value):
+            raise self.fail(key, "a list of true and false")
+        return tuple(value)
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """Return an object; an empty one where there is none."""
+        value = self.body.get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            raise self.fail(key, "an object")
+        return dict(value)
+
+    def inner(self, key: str) -> Fields:
+        """Return the fields of an object within."""
+        return Fields(self.mapping(key), self.file, f"{self.place}{key}.")
+
+    def records(self, key: str) -> list[Fields]:
+        """Return the fields of each of a list of objects."""
+        value = self.body.get(key)
+        if value is None:
+            return []
+        listed = isinstance(value, Sequence) and not isinstance(value, str)
+        if not listed or not all(isinstance(item, Mapping) for item in value):
+            raise self.fail(key, "a list of objects")
+        return [Fields(item, self.file, f"{self.place}{key}[{i}].") for i, item in enumerate(value)]
+
+    def status(self) -> Status:
+        """Return the status of a claim or a check."""
+        value = self.body.get("status")
+        if value not in SEVERITY:
+            raise self.fail("status", "one of " + ", ".join(SEVERITY))
+        return cast(Status, value)

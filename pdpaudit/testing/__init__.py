@@ -1,0 +1,176 @@
+"""Audits as tests: what a test-suite imports.
+
+Nothing here is imported until it is used, so that test modules stay quick to collect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pdpaudit.checks import Options
+    from pdpaudit.core.network import Network
+    from pdpaudit.results.results import Result
+
+__all__ = ["AuditFailed", "PoorPower", "assert_private", "assert_sop", "parametrize_with_checks"]
+
+
+class AuditFailed(AssertionError):
+    """A claim is broken, a loss has grown, or a statistic is not what it declares."""
+
+
+class PoorPower(UserWarning):
+    """A claim stands only because the test was blind."""
+
+
+def assert_private(
+    mechanism: Any,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    networks: Network | Sequence[Network] | None = None,
+    max_degree: int | None = None,
+    samples: int | None = None,
+) -> Result:
+    """Try to break a mechanism's privacy claim, and fail if that succeeds.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, class or str
+        An object with ``run(instance, rng)``, a class that is made without arguments, or a name
+        as on the command line.
+    epsilon, delta : float, optional
+        The claim to test, ε in nats; default: what the test's marker ``pdp_audit`` says, else
+        what the mechanism claims. With ``epsilon`` alone, ``delta`` is 0.
+    networks : Network or sequence of Network, optional
+        Where to look for pairs; default: planted instances and embedded real networks.
+    max_degree : int, optional
+        Public bound on every degree.
+    samples : int, optional
+        Fresh samples a side for each claim; default: the marker's, the session's, else the exact
+        law where there is one and 100,000 where there is none.
+
+    Returns
+    -------
+    Result
+        With one claim for each promise.
+
+    Raises
+    ------
+    AuditFailed
+        If a claim is violated, cannot be judged, or leaks more than the session's baseline says.
+    InputError
+        If the request makes no sense.
+
+    Warns
+    -----
+    PoorPower
+        If no violation was found, and few could have been.
+
+    Notes
+    -----
+    Within pytest a test shares one budget of false alarms with all others that audit, and its
+    randomness comes from its name and ``--pdp-seed``.
+
+    Examples
+    --------
+    >>> assert_private("SFS").status
+    'not_rejected'
+    """
+    __tracebackhide__ = True
+    from pdpaudit.testing.judging import judge_mechanism
+
+    result, broken, blind = judge_mechanism(
+        mechanism,
+        epsilon=epsilon,
+        delta=delta,
+        networks=networks,
+        max_degree=max_degree,
+        samples=samples,
+    )
+    if broken:
+        raise AuditFailed(broken)
+    if blind:
+        import warnings
+
+        warnings.warn(blind, PoorPower, stacklevel=2)
+    return result
+
+
+def assert_sop(sop: Any, *, options: Options | None = None) -> Result:
+    """Check all that a statistic of proximity declares, and fail if any of it is not so.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity, class or str
+        The statistic, a class that makes one without arguments, or a name as on the command line.
+    options : Options, optional
+        How far to go, and which checks; see :class:`pdpaudit.checks.Options`.
+
+    Returns
+    -------
+    Result
+        With one entry for each check.
+
+    Raises
+    ------
+    AuditFailed
+        If a check is violated or ends in an error, with a smallest counterexample.
+    InputError
+        If it is no statistic.
+
+    Examples
+    --------
+    >>> from pdpaudit.checks import Options
+    >>> result = assert_sop("CN", options=Options(max_vertices=3, examples=0))
+    >>> [check.status for check in result.checks if check.name == "targeted-sensitivity"]
+    ['certified']
+    """
+    __tracebackhide__ = True
+    from pdpaudit.testing.checking import judge_sop
+
+    result, broken = judge_sop(sop, options)
+    if broken:
+        raise AuditFailed(broken)
+    return result
+
+
+def parametrize_with_checks(
+    sops: Sequence[Any],
+    *,
+    expected_failures: Mapping[str, Mapping[str, str]] | None = None,
+    options: Options | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Parametrise a test with every check of every statistic, as argument ``check``.
+
+    Parameters
+    ----------
+    sops : sequence of StatisticOfProximity or classes
+        The statistics.
+    expected_failures : mapping, optional
+        By the statistic's name, the checks known to fail, each with the reason; they become
+        strict xfails.
+    options : Options, optional
+        How far to go, and which checks.
+
+    Returns
+    -------
+    callable
+        A pytest mark.
+
+    Raises
+    ------
+    InputError
+        If one is not a statistic, or a check is named that there is not.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> @parametrize_with_checks([CN])
+    ... def test_my_statistics(check):
+    ...     check()
+    """
+    from pdpaudit.testing.checking import checks_as_tests
+
+    return checks_as_tests(sops, expected_failures=expected_failures, options=options)

@@ -1,0 +1,154 @@
+"""Check a statistic within a test: run the checks, record them, say what failed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop
+from pdpaudit.checks.examination import Examination
+from pdpaudit.checks.pytest_helper import AssertCheck, parametrize_with_checks
+from pdpaudit.core.making import make_sop
+from pdpaudit.results.results import CheckResult, Result
+from pdpaudit.testing.gate import Gate, current
+from pdpaudit.testing.origin import named_sop
+from pdpaudit.testing.telling import labelled, record, saved, short
+
+__all__ = ["checks_as_tests", "judge_sop"]
+
+#: Lines of a counterexample, or of the author's own traceback, that are shown.
+SHOWN = 12
+
+
+def judge_sop(sop: Any, options: Options | None) -> tuple[Result, str]:
+    """Run the checks of a statistic; return the result, and why the test fails if it does."""
+    gate, began = current(), time.monotonic()
+    name, where = named_sop(sop, gate.base)
+    chosen = _options(gate) if options is None else options
+    checks = check_sop(make_sop(sop) if isinstance(sop, str) else sop, chosen)
+    result = _result(name, where, chosen, checks, time.monotonic() - began)
+    return result, _judged(gate, result, where, sop)
+
+
+def checks_as_tests(
+    sops: Sequence[Any],
+    *,
+    expected_failures: Mapping[str, Mapping[str, str]] | None,
+    options: Options | None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the mark that makes a test of each check, as one that is recorded."""
+    mark: Any = parametrize_with_checks(sops, expected_failures=expected_failures, options=options)
+    import pytest
+
+    names, parameters = mark.mark.args
+    clocks: dict[int, _Clock] = {}
+    recorded = []
+    for one in parameters:
+        check = one.values[0].check
+        clock = clocks.setdefault(id(check.examination), _Clock(check.examination, options is None))
+        recorded.append(one._replace(values=(_RecordedCheck(check, clock),)))
+
+    made: Callable[[Callable[..., Any]], Callable[..., Any]] = pytest.mark.parametrize(
+        names, recorded
+    )
+    return made
+
+
+class _Clock:
+    """Starts the time for a statistic's checks when the first is run, not when it is collected."""
+
+    def __init__(self, examination: Examination, free: bool) -> None:
+        self._examination, self._free, self._started = examination, free, False
+
+    def start(self, gate: Gate) -> None:
+        """Start, with the session's limit and seed where the test chose none."""
+        if not self._started:
+            self._started = True
+            self._examination.start = time.time()
+            if self._free:
+                self._examination.options = _options(gate)
+
+
+class _RecordedCheck(AssertCheck):
+    """A check as an assertion that leaves a trace in the session's summary."""
+
+    def __init__(self, check: NamedCheck, clock: _Clock) -> None:
+        super().__init__(check)
+        self._clock = clock
+
+    def __repr__(self) -> str:
+        """Return its name: pytest shows a failing test's arguments."""
+        return f"<check {self.check.name}>"
+
+    def __call__(self) -> None:
+        """Raise AuditFailed for a violation, skip the test where nothing was checked."""
+        __tracebackhide__ = True
+        import pytest
+
+        from pdpaudit.testing import AuditFailed
+
+        gate, began = current(), time.monotonic()
+        examination = self.check.examination
+        self._clock.start(gate)
+        name, where = named_sop(examination.sop, gate.base)
+        found = self.verdict()
+        result = _result(name, where, examination.options, [found], time.monotonic() - began)
+        broken = _judged(gate, result, where, examination.sop)
+        if broken:
+            raise AuditFailed(broken)
+        if found.status in ("skipped", "inconclusive"):
+            pytest.skip(found.detail)
+
+
+def _options(gate: Gate) -> Options:
+    limit = gate.settings.time_limit
+    seed = gate.settings.seed
+    return Options(seed=seed) if limit is None else Options(seed=seed, time_limit=limit)
+
+
+def _result(
+    name: str,
+    where: str | None,
+    options: Options,
+    checks: Sequence[CheckResult],
+    elapsed: float,
+) -> Result:
+    specified = tuple(
+        replace(check, witness={**check.witness, "specification": where})
+        if check.witness is not None and where is not None
+        else check
+        for check in checks
+    )
+    return Result("check", where or name, options.seed, elapsed, checks=specified)
+
+
+def _judged(gate: Gate, result: Result, where: str | None, sop: Any) -> str:
+    """Record a result; return why the test fails, or nothing."""
+    broken = [check for check in result.checks if check.status in ("violated", "error")]
+    file = saved(gate, result, failed=bool(broken), about=sop)
+    again = gate.rerun
+    if where is not None and broken:
+        again = f"pdpaudit check {short(where)} --select {broken[0].name} --seed {result.seed}"
+    for check in result.checks:
+        record(
+            gate,
+            _kind="check",
+            subject=result.subject,
+            status=check.status,
+            check=check.name,
+            found=check.detail or check.scope,
+            replay=again if check in broken else "",
+            _file=file,
+        )
+    if not broken:
+        return ""
+    first = broken[0]
+    lines = [f"{short(result.subject)} is not what it declares"]
+    lines += labelled((check.name, check.detail) for check in broken)
+    if first.witness is not None:
+        trace = str(first.witness.get("traceback") or "").rstrip().splitlines()
+        listing = trace[-SHOWN:] or as_listing(first.witness).splitlines()[:SHOWN]
+        lines += [f"    {short(line, 120)}" for line in listing]
+    return "\n".join([*lines, *labelled([("replay", again)])])

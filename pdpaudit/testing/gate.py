@@ -1,0 +1,186 @@
+"""What one test may spend, and what it found."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.testing.settings import Settings
+
+if TYPE_CHECKING:
+    from pdpaudit.results.results import Result
+
+__all__ = ["Gate", "Turn", "current", "enter", "entered", "seed_of", "taken"]
+
+UNANNOUNCED = (
+    "this test audits a mechanism, which could not be seen before it ran: mark it with "
+    "@pytest.mark.pdp_audit, so that its share of the session's false alarms is set aside"
+)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one audit within a test may spend.
+
+    Attributes
+    ----------
+    number : int
+        Which audit of the test, from 1.
+    seed : int
+        Root of its randomness.
+    alpha : float
+        Its probability of a false alarm.
+    """
+
+    number: int
+    seed: int
+    alpha: float
+
+
+@dataclass(repr=False)
+class Gate:
+    """One test's share of the session; the fixture ``pdp``.
+
+    Attributes
+    ----------
+    settings : Settings
+        Of the session.
+    nodeid : str
+        The test's name, from which its randomness comes.
+    share : float, optional
+        The test's share of the session's false alarms; None where none was set aside.
+    tests : int
+        How many tests share them.
+    claim : mapping
+        What the marker says.
+    rerun : str
+        A command that runs this test alone, exactly like this.
+    base : Path
+        The folder that command is run in.
+    cache : Path, optional
+        Where results of failures go if no folder was given.
+    recorded : mapping
+        The baseline's entries.
+    rows : list
+        What was found, as plain data.
+    properties : list
+        Where pytest takes a test's JUnit properties from.
+    audits, files : int
+        Audits begun and results written so far.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    nodeid: str = ""
+    share: float | None = None
+    tests: int = 1
+    claim: Mapping[str, Any] = field(default_factory=dict)
+    rerun: str = ""
+    base: Path = field(default_factory=Path.cwd)
+    cache: Path | None = None
+    recorded: Mapping[str, Any] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    properties: list[tuple[str, object]] = field(default_factory=list)
+    audits: int = 0
+    files: int = 0
+
+    def __repr__(self) -> str:
+        """Return little: pytest shows a failing test's arguments."""
+        return f"<pdp of {self.nodeid}>"
+
+    @property
+    def seed(self) -> int:
+        """A seed for this test: the same in every session of this ``--pdp-seed``."""
+        return seed_of(self.settings.seed, self.nodeid, 0)
+
+    def turn(self) -> Turn:
+        """Return what the next audit may spend: the k-th gets one part in 2^k of the share.
+
+        However many there are, together they spend no more than the share.
+
+        Raises
+        ------
+        InputError
+            If no share was set aside.
+        """
+        if self.share is None:
+            raise InputError(UNANNOUNCED)
+        self.audits += 1
+        return Turn(
+            self.audits,
+            seed_of(self.settings.seed, self.nodeid, self.audits),
+            self.share * 0.5**self.audits,
+        )
+
+    @property
+    def assert_private(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_private`."""
+        from pdpaudit.testing import assert_private
+
+        return assert_private
+
+    @property
+    def assert_sop(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_sop`."""
+        from pdpaudit.testing import assert_sop
+
+        return assert_sop
+
+
+def seed_of(seed: int, nodeid: str, number: int) -> int:
+    """Return a seed for the number-th audit of a test, the same wherever and whenever it runs.
+
+    Examples
+    --------
+    >>> seed_of(0, "test_a.py::test_b", 1) == seed_of(0, "test_a.py::test_b", 1)
+    True
+    >>> seed_of(0, "test_a.py::test_b", 1) == seed_of(1, "test_a.py::test_b", 1)
+    False
+    """
+    text = f"{seed}\n{number}\n{nodeid}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:6], "big")
+
+
+#: The test that runs now, made when it is first asked for: most tests never ask. A process runs
+#: one test at a time.
+_now: Gate | Callable[[], Gate] | None = None
+
+
+def current() -> Gate:
+    """Return the gate of the test that runs; outside pytest one with the defaults."""
+    global _now
+    if _now is None:
+        return Gate(share=1 - Settings.confidence)
+    if not isinstance(_now, Gate):
+        _now = _now()
+    return _now
+
+
+def enter(gate: Gate | Callable[[], Gate] | None) -> None:
+    """Let ``gate``, or what it returns, be the current one."""
+    global _now
+    _now = gate
+
+
+def taken() -> list[dict[str, Any]]:
+    """Return what the test found since it was last asked."""
+    if not isinstance(_now, Gate):
+        return []
+    rows, _now.rows = _now.rows, []
+    return rows
+
+
+@contextmanager
+def entered(gate: Gate | None) -> Generator[None]:
+    """Let ``gate`` be the current one for a while; sessions may run within tests."""
+    before = _now
+    enter(gate)
+    try:
+        yield
+    finally:
+        enter(before)

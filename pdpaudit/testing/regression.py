@@ -1,0 +1,245 @@
+"""Does a mechanism leak more than it did? The recorded pair and event, measured again.
+
+The null hypothesis is that the loss has not grown. What was recorded has an upper confidence
+limit, what is measured now on fresh samples a lower one, each at half of the error level; where
+the lower lies above the upper the loss has grown, wrongly so with no more probability than the
+error level, whatever the counts (union bound). Exact losses are just compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import special
+
+from pdpaudit.core.asking import law_of
+from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.protocols import LawfulMechanism, LawUnavailable
+from pdpaudit.inference import lower_bound
+from pdpaudit.outputs import Event, event_from_json
+from pdpaudit.replay.inputs import candidate_of
+from pdpaudit.results.fields import Fields
+from pdpaudit.sampling import Misbehaviour, hits
+
+__all__ = ["Growth", "entry_of", "measure_growth", "upper_bound"]
+
+#: Decimals of a recorded loss, and what two exact losses may differ by on two machines.
+DECIMALS, EXACT_SLACK = 9, 1e-8
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What became of a recorded loss, in nats.
+
+    Attributes
+    ----------
+    grew : bool
+        Whether it is shown to be larger than it was, tolerance included.
+    then, then_most : float
+        The recorded loss, and its upper confidence limit.
+    now, now_least : float
+        The loss measured now, and its lower confidence limit.
+    exact : bool
+        Whether both are computed.
+    runs : int
+        Fresh runs, both sides together.
+    """
+
+    grew: bool
+    then: float
+    then_most: float
+    now: float
+    now_least: float
+    exact: bool
+    runs: int
+
+
+def upper_bound(x: int, n: int, y: int, m: int, alpha: float, delta: float = 0.0) -> float:
+    """Bound the loss of an event from above.
+
+    Parameters
+    ----------
+    x, n, y, m : int
+        ``x`` of ``n`` runs on the side where the event is likelier, ``y`` of ``m`` on the other.
+    alpha : float
+        Probability that the true loss lies above the bound.
+    delta : float
+        The claim's δ.
+
+    Returns
+    -------
+    float
+        ``max(0, ln((p_high - δ) / q_low))`` in nats, each limit that of Clopper and Pearson
+        (Biometrika 26, 1934) at half the level; infinite where ``y`` is 0. Cost: O(1).
+
+    Examples
+    --------
+    >>> round(upper_bound(136, 1000, 50, 1000, 0.05), 3), upper_bound(5, 10, 0, 10, 0.05)
+    (1.448, inf)
+    """
+    high = 1.0 if x >= n else float(special.betaincinv(x + 1, n - x, 1 - alpha / 2))
+    low = 0.0 if y <= 0 else float(special.betaincinv(y, m - y + 1, alpha / 2))
+    return _log_ratio(high, low, delta)
+
+
+def entry_of(claim: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what to record of a claim's result; None where nothing was measured, or it is broken.
+
+    Parameters
+    ----------
+    claim : mapping
+        A claim of a result, in its JSON form.
+    """
+    witness, event = claim.get("witness"), claim.get("event") or {}
+    if claim["status"] not in ("not_rejected", "inconclusive", "certified") or not witness:
+        return None
+    delta = claim["claimed"]["delta"]
+    entry = {
+        "claim": claim["statement"],
+        "delta": delta,
+        "exact": claim["exact"] is not None,
+        "event": witness["event"],
+        "pair": witness["pair"],
+        "words": f"{claim['pair'].get('words', '')}: whether {event.get('words', '')}",
+    }
+    if claim["exact"] is not None:
+        exact = float(claim["exact"])
+        return {**entry, "loss": round(exact, DECIMALS) if math.isfinite(exact) else str(exact)}
+    x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
+    loss = _log_ratio(x / n, y / n, delta)
+    return {
+        **entry,
+        "counts": [x, n, y, n],
+        "loss": round(loss, DECIMALS) if math.isfinite(loss) else str(loss),
+    }
+
+
+def measure_growth(
+    entry: Mapping[str, Any],
+    mechanism: Any,
+    *,
+    seed: int,
+    key: tuple[str | int, ...],
+    size: int,
+    alpha: float,
+    tolerance: float,
+    recorded_in: Path,
+) -> Growth:
+    """Measure a recorded pair and event again, and say whether the loss has grown.
+
+    Parameters
+    ----------
+    entry : mapping
+        As from :func:`entry_of`.
+    mechanism : Mechanism
+        As it is now.
+    seed, key : int, tuple
+        The stream of the fresh samples.
+    size : int
+        Fresh samples a side.
+    alpha : float
+        Probability of seeing growth where there is none; not used where both are exact.
+    tolerance : float
+        Growth in nats that does not count.
+    recorded_in : Path
+        The baseline's file, for messages.
+
+    Raises
+    ------
+    InputError
+        If the entry is damaged, or the mechanism cannot be run on its pair.
+    """
+    try:
+        event = event_from_json(entry["event"])
+        left, right = candidate_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
+        delta, then, counts = _numbers(entry)
+    except Exception as error:  # whatever a damaged entry leads to
+        raise InputError(
+            f"{recorded_in}: an entry is damaged or no longer fits ({described(error)}); record it "
+            "anew with --pdp-update-baseline"
+        ) from None
+    if counts is None:
+        if isinstance(mechanism, LawfulMechanism):
+            try:
+                laws = law_of(mechanism, left), law_of(mechanism, right)
+                now = exact_loss(*laws, delta).epsilon
+            except LawUnavailable:
+                pass
+            except Misbehaviour as error:
+                raise InputError(f"the baseline's pair cannot be measured: {error}") from None
+            else:
+                grew = now > then + tolerance + EXACT_SLACK * max(1.0, abs(then))
+                return Growth(grew, then, then, now, now, True, 0)
+        most, level = then, alpha
+    else:
+        x, n, y, m = counts
+        most, level = upper_bound(x, n, y, m, alpha / 2, delta), alpha / 2
+    x, y = _count(mechanism, event, left, right, size, seed, key)
+    least = float(lower_bound(x, size, y, size, level, delta))
+    now = _log_ratio(x / size, y / size, delta)
+    return Growth(least > most + tolerance, then, most, now, least, False, 2 * size)
+
+
+def _numbers(entry: Mapping[str, Any]) -> tuple[float, float, list[int] | None]:
+    """Return δ, the recorded loss and its counts, once they agree with each other.
+
+    Raises
+    ------
+    ValueError
+        If they do not: no loss ever grows beyond one that is not a number.
+    """
+    fields = Fields(entry, "entry", "")
+    delta, then = fields.number("delta"), fields.number("loss")
+    if delta is None or not 0 <= delta < 1 or then is None or then < 0:
+        raise ValueError("its delta or its loss is none")
+    if not isinstance(entry["exact"], bool):
+        raise ValueError("it does not say whether it is exact")
+    if entry["exact"]:
+        return delta, then, None
+    fields.listed("counts", 4)
+    x, n, y, m = (
+        Fields({"count": count}, "entry", "counts.").count("count") for count in entry["counts"]
+    )
+    if not (x <= n and y <= m and n > 0 and m > 0):
+        raise ValueError("its counts are none of runs")
+    loss = _log_ratio(x / n, y / m, delta)
+    if not math.isclose(loss, then, abs_tol=10.0**-DECIMALS):
+        raise ValueError(f"its counts show a loss of {loss:.6g}, not {then:.6g}")
+    return delta, then, [x, n, y, m]
+
+
+def _count(
+    mechanism: Any,
+    event: Event,
+    left: Any,
+    right: Any,
+    size: int,
+    seed: int,
+    key: tuple[str | int, ...],
+) -> tuple[int, int]:
+    """Return how many fresh runs fall into the event, on its own side and on the other."""
+    inside = {}
+    try:
+        for side, instance in (("left", left), ("right", right)):
+            inside[side] = hits(
+                mechanism, instance, size, event, seed=seed, key=(*key, side)
+            ).inside
+    except Misbehaviour as error:
+        raise InputError(f"the baseline's pair cannot be measured: {error}") from None
+    return inside[event.side], inside["right" if event.side == "left" else "left"]
+
+
+def _log_ratio(p: float, q: float, delta: float) -> float:
+    excess = p - delta
+    if excess <= 0:
+        return 0.0
+    return math.inf if q <= 0 else max(0.0, math.log(excess / q))
+
+
+def _no_file(body: Mapping[str, Any], seed: int) -> Any:
+    raise ValueError("its network is not written out")

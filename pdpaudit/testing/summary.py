@@ -1,0 +1,204 @@
+"""What a session found: lines for the terminal, Markdown for a job summary."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pdpaudit.report.markdown import code, escape, fenced
+from pdpaudit.report.words import VERDICT
+from pdpaudit.results.results import SEVERITY
+from pdpaudit.testing.settings import Settings
+
+__all__ = ["summary_lines", "summary_markdown"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+#: Rows of the table in the job summary, and failures told in full: a summary holds 1 MiB.
+MOST_ROWS, MOST_TOLD = 200, 20
+
+CHECK_WORD = {
+    "violated": "not so",
+    "error": "error",
+    "inconclusive": "undecided",
+    "not_rejected": "not broken",
+    "certified": "holds",
+    "skipped": "skipped",
+}
+
+
+def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
+    """Yield what is told at the end of a session.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        What the tests found.
+    settings : Settings
+        What was asked for.
+    base : Path
+        Where pytest was started.
+    stale : int
+        Entries taken out of the baseline.
+    """
+    from pdpaudit.testing.telling import relative
+
+    audits, checks = _kinds(rows)
+    if audits:
+        yield f"{_number(len(audits), 'claim')} audited: {_verdicts(audits, VERDICT)}"
+        yield _budget(audits, settings)
+    if checks:
+        yield f"{_number(len(checks), 'check')} of statistics: {_verdicts(checks, CHECK_WORD)}"
+    if audits and settings.baseline is not None:
+        yield _baseline(audits, settings, relative(settings.baseline, base), stale)
+    files = [str(row["file"]) for row in rows if row.get("file")]
+    if settings.report is not None and files:
+        folder = relative(settings.report, base)
+        yield f"results in {folder}; for people: pdpaudit report {folder}/*.json -o report.html"
+
+
+def summary_markdown(rows: Rows, settings: Settings) -> str:
+    """Return a job summary, GitHub-flavoured; every word that is not ours is escaped."""
+    audits, checks = _kinds(rows)
+    blocks = ["## Privacy audits"]
+    if audits:
+        blocks.append(
+            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits, VERDICT)}; "
+            f"{_budget(audits, settings)}."
+        )
+        blocks.append(_audit_table(audits))
+    if checks:
+        blocks.append(
+            f"**{_number(len(checks), 'check')} of statistics**: {_verdicts(checks, CHECK_WORD)}."
+        )
+        broken = [row for row in checks if row["status"] in ("violated", "error")]
+        if broken:
+            blocks.append(_check_table(broken))
+    if audits and settings.baseline is not None:
+        blocks.append(escape(_baseline(audits, settings, settings.baseline.name, 0)) + ".")
+    failed = [row for row in audits if _failed(row)]
+    blocks += [_told(row) for row in failed[:MOST_TOLD]]
+    if len(failed) > MOST_TOLD:
+        blocks.append(f"… and {len(failed) - MOST_TOLD} more that fail.")
+    return "\n\n".join(blocks) + "\n\n"
+
+
+def _kinds(rows: Rows) -> tuple[Rows, Rows]:
+    return tuple([row for row in rows if row["kind"] == kind] for kind in ("audit", "check"))  # type: ignore[return-value]
+
+
+def _failed(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("grew")) or row["status"] in ("violated", "error")
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _verdicts(rows: Rows, words: Mapping[Any, str]) -> str:
+    counts = Counter(row["status"] for row in rows)
+    told = [f"{counts[status]} {words[status]}" for status in SEVERITY if counts[status]]
+    grew = sum(bool(row.get("grew")) for row in rows)
+    return ", ".join(told) + (f"; {grew} GREW" if grew else "")
+
+
+def _budget(audits: Rows, settings: Settings) -> str:
+    """Say what the session's false alarms are, and how they are shared."""
+    alpha = 1 - settings.confidence
+    tests = max(int(row["tests"]) for row in audits)
+    sampled = [row for row in audits if not row["exact"]]
+    if not sampled:
+        return "no false alarm is possible: exact output laws, no sampling error"
+    share = "" if tests == 1 else f" over {tests} tests, {100 * alpha / tests:.3g}% each"
+    exact = len(audits) - len(sampled)
+    none = f"; the {_number(exact, 'exact one')} can raise none" if exact else ""
+    return f"a true claim fails with probability at most {100 * alpha:.4g}%{share}{none}"
+
+
+def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
+    if settings.update:
+        kept = sum(bool(row.get("entry")) for row in audits)
+        gone = f", {stale} of tests that are gone taken out" if stale else ""
+        left = len(audits) - kept
+        broken = f"; not recorded as they fail: {left}" if left else ""
+        return f"baseline {name}: {_number(kept, 'loss')} recorded{gone}{broken}".replace(
+            "losss", "losses"
+        )
+    compared = [row for row in audits if row["compared"]]
+    grew = sum(bool(row["grew"]) for row in compared)
+    new = sum(not row["recorded"] for row in audits)
+    told = f"baseline {name}: {len(compared)} compared, {grew or 'none'} grew"
+    return told + (f"; {new} not in it, record with --pdp-update-baseline" if new else "")
+
+
+def _nats(value: Any) -> str:
+    if value is None:
+        return ""
+    number = float(value)
+    return "∞" if math.isinf(number) else f"{number:.4g}"
+
+
+def _table(head: Sequence[str], rows: Iterator[Sequence[str]], count: int) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    if count > MOST_ROWS:
+        lines.append(f"\n… and {count - MOST_ROWS} more.")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Return text as code in a table, where even code must not hold a bar."""
+    return code(text).replace("|", "\\|")
+
+
+def _ordered(rows: Rows) -> Rows:
+    return sorted(rows, key=lambda row: (not _failed(row), SEVERITY.index(row["status"])))
+
+
+def _audit_table(audits: Rows) -> str:
+    def cells() -> Iterator[Sequence[str]]:
+        for row in _ordered(audits)[:MOST_ROWS]:
+            bound = _nats(row["bound"]) + (" (exact)" if row["exact"] else "")
+            word = "GREW" if row["grew"] and row["status"] != "violated" else VERDICT[row["status"]]
+            mark = "❌ " if _failed(row) else "⚠️ " if row["status"] == "inconclusive" else ""
+            loss = f"{_nats(row['baseline'])} → {_nats(row['now'])}" if row["compared"] else ""
+            yield (
+                mark + word,
+                _cell(row["test"]),
+                escape(row["claim"]),
+                bound,
+                _nats(row["detectable"]),
+                loss,
+            )
+
+    head = ("verdict", "test", "claim", "loss at least", "would have seen", "baseline → now")
+    return _table(head, cells(), len(audits))
+
+
+def _check_table(checks: Rows) -> str:
+    cells = (
+        (
+            f"❌ {CHECK_WORD[row['status']]}",
+            _cell(row["subject"]),
+            row["check"],
+            escape(row["found"]),
+        )
+        for row in _ordered(checks)[:MOST_ROWS]
+    )
+    return _table(("", "statistic", "check", "found"), cells, len(checks))
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    what = "leaks more than it did" if row["status"] != "violated" else "is not private as claimed"
+    if row["status"] == "error":
+        what = "cannot be judged"
+    told = [
+        f"### {code(row['subject'])} {what}",
+        f"- claim: {escape(row['claim'])}",
+        f"- pair: {escape(row['pair'])}" if row["pair"] else "",
+        f"- event: {escape(row['event'])}" if row["event"] else "",
+    ]
+    return "\n".join([told[0], "", *filter(None, told[1:]), "", fenced(row["replay"], "sh")])

@@ -1,0 +1,199 @@
+"""Mechanisms that misbehave end in a clear verdict, and nothing confirmed before is lost."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.auditing import Plan, audit
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.outputs import event_from_json
+from pdpaudit.results.results import Result
+from pdpaudit.sampling import draw
+
+
+def made(function: Any, claims: tuple[float, ...] = (1.0,)) -> Any:
+    """Make a mechanism with one pair, 0 and 1, of a function of input and rng."""
+    promised = tuple(PrivacyClaim(epsilon, source="test") for epsilon in claims)
+    body = {
+        "claim": promised[0],
+        "claims": promised,
+        "pairs": lambda self: iter([(0, 1)]),
+        "run": lambda self, instance, rng: function(instance, rng),
+    }
+    return type("Made", (), body)()
+
+
+def ran(function: Any, claims: tuple[float, ...] = (1.0,)) -> Result:
+    return audit(made(function, claims), [], Plan(seed=1, samples=600), subject="made")
+
+
+def test_what_always_raises_is_an_error_that_says_what() -> None:
+    def broken(instance: int, rng: np.random.Generator) -> int:
+        raise KeyError("no such vertex")
+
+    claim = ran(broken).claims[0]
+    assert claim.status == "error"
+    assert "every run raised KeyError: 'no such vertex'" in claim.method
+    assert claim.samples["discovery"] > 0
+
+
+class Failing:
+    """A search that fails on all networks, or on all but the one it knows."""
+
+    claim = PrivacyClaim(1.0, source="test")
+
+    def __init__(self, error: Exception, known: int = 0) -> None:
+        self.error, self.known = error, known
+
+    def run(self, instance: Any, rng: np.random.Generator) -> tuple[int, ...]:
+        if len(instance.graph) != self.known:
+            raise self.error
+        return ()
+
+
+NETWORKS = [planted_network(4, size) for size in (16, 20, 24)]
+
+
+def test_what_fails_on_all_of_many_pairs_is_an_error() -> None:
+    result = audit(Failing(KeyError(3)), NETWORKS, Plan(seed=1, samples=2000), subject="made")
+    (claim,) = result.claims
+    assert claim.status == "error"
+    assert claim.method == "every run raised KeyError: 3"
+
+
+def test_what_is_refused_on_all_of_many_pairs_is_a_wrong_request() -> None:
+    with pytest.raises(InputError, match=r"^the statistic raised"):
+        audit(
+            Failing(InputError("the statistic raised")),
+            NETWORKS,
+            Plan(seed=1, samples=2000),
+            subject="made",
+        )
+
+
+def test_what_fails_on_most_networks_is_judged_with_a_remark() -> None:
+    mechanism = Failing(KeyError(3), known=NETWORKS[0].n)
+    result = audit(mechanism, NETWORKS, Plan(seed=1, samples=20_000), subject="made")
+    assert result.claims[0].status == "not_rejected"
+    assert result.context["remarks"] == ["some runs raised KeyError: 3; that counts as an output"]
+
+
+def test_a_mechanism_that_refuses_every_input_is_a_wrong_request() -> None:
+    def refusing(instance: int, rng: np.random.Generator) -> int:
+        raise InputError("stop = 3: more than there are vertices")
+
+    with pytest.raises(InputError, match="stop = 3: more than there are vertices"):
+        ran(refusing)
+
+
+def test_raising_on_one_input_more_often_is_a_violation() -> None:
+    def touchy(instance: int, rng: np.random.Generator) -> int:
+        if rng.random() < (0.6 if instance else 0.02):
+            raise ValueError("too close")
+        return 0
+
+    result = ran(touchy)
+    claim = result.claims[0]
+    assert claim.status == "violated"
+    assert claim.event["side"] == "right"
+    assert claim.event["words"] == "it raises ValueError"
+    assert result.context["remarks"] == [
+        "some runs raised ValueError: too close; that counts as an output"
+    ]
+
+
+def test_randomness_from_elsewhere_cannot_be_replayed() -> None:
+    elsewhere = np.random.default_rng(5)
+    claim = ran(lambda instance, rng: int(elsewhere.integers(2))).claims[0]
+    assert claim.status == "error"
+    assert "draw everything from the rng it is given" in claim.method
+
+
+@pytest.mark.parametrize("kind", [list, set, lambda who: {"who": who}, np.array])
+def test_outputs_without_a_hash_are_judged(kind: Any) -> None:
+    assert ran(lambda instance, rng: kind([1])).claims[0].status == "not_rejected"
+    assert ran(lambda instance, rng: kind([1 + 2 * instance])).claims[0].status == "violated"
+
+
+def test_outputs_that_cannot_be_read() -> None:
+    claim = ran(lambda instance, rng: iter(int, 1)).claims[0]
+    assert claim.status == "error"
+    assert "a callable_iterator that gives more than 200,000 items" in claim.method
+    assert "return numbers, texts, tuples" in claim.method
+
+
+def test_printing_is_swallowed_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def chatty(instance: int, rng: np.random.Generator) -> int:
+        print("hello")  # noqa: T201
+        return int(rng.integers(2))
+
+    result = ran(chatty)
+    assert result.claims[0].status == "not_rejected"
+    assert capsys.readouterr().out == ""
+    assert result.context["remarks"] == ["it printed to standard output, which was swallowed"]
+
+
+def test_a_batch_that_fails_is_told_once() -> None:
+    mechanism = made(lambda instance, rng: int(rng.integers(2)))
+    mechanism.sample = lambda instance, size, rng: [0] * (size - 1)
+    result = audit(mechanism, [], Plan(seed=1, samples=600), subject="made")
+    assert result.claims[0].status == "not_rejected"
+    (remark,) = result.context["remarks"]
+    assert remark.startswith("its sample failed, ValueError: asked for ")
+    assert remark.endswith("; it was run one by one")
+
+
+def test_nothing_but_what_is_no_number_is_judged() -> None:
+    claim = ran(lambda instance, rng: float("nan")).claims[0]
+    assert claim.status == "not_rejected"
+    assert claim.event["words"] == "the length of the list is a number"
+
+
+@pytest.mark.parametrize("kind", [frozenset, lambda who: b"abcdefghij"[: who[1]], tuple])
+def test_sets_and_bytes_are_told_and_can_be_replayed(kind: Any) -> None:
+    result = ran(lambda instance, rng: kind([3, 4 + 2 * instance]))
+    claim = json.loads(json.dumps(result.to_json()))["claims"][0]
+    assert claim["status"] == "violated"
+    event = event_from_json(claim["witness"]["event"])
+    outputs = [kind([3, 4]), kind([3, 6])]
+    assert sorted(output in event for output in outputs) == [False, True]
+    if kind is frozenset:
+        assert claim["event"]["words"] in ("entry 2 is 4", "entry 2 is 6")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_hanging_on_one_input_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(draw.__kwdefaults__, "limit", 0.2)
+
+    def slow(instance: int, rng: np.random.Generator) -> int:
+        if instance:
+            time.sleep(30)
+        return 0
+
+    claim = ran(slow).claims[0]
+    assert claim.status == "error"
+    assert "on the right: one run did not end within 0.2 s" in claim.method
+    assert "not so on the other side" in claim.method
+
+
+def test_what_was_confirmed_before_is_kept() -> None:
+    calls = itertools.count()
+
+    def later(instance: int, rng: np.random.Generator) -> Any:
+        # Discovery, its tests and the first claim take 64 and 3 times 1200 runs.
+        return int(rng.random() < 0.5 + 0.3 * instance) if next(calls) < 3000 else iter(int, 1)
+
+    result = ran(later, claims=(0.1, 0.2))
+    assert [claim.status for claim in result.claims] == ["violated", "error"]
+    told = result.claims[1]
+    assert "so far" in told.method
+    assert told.samples["confirmation"] > 0

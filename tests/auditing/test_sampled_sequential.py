@@ -1,0 +1,148 @@
+"""Audits that stop: when, why, and the same whatever the workers and whatever was kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdpaudit import __version__
+from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.auditing.keeping import store_settings
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.replay import Terms, replay_claim
+from pdpaudit.results.results import ClaimResult
+from pdpaudit.sampling import Store
+
+from .test_audit import BatchedCoin, Coin, LawfulCoin
+
+SEQUENTIAL: dict[str, Any] = {"seed": 5, "samples": 20_000, "method": "sequential"}
+
+
+@pytest.fixture(autouse=True)
+def without_power(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would have been seen takes most of the time, and is asked for in one test."""
+    if "would_have_been_seen" not in request.node.name:
+        monkeypatch.setattr(sampled, "power_of_looks", lambda *_: 0.0)
+
+
+def _claim(mechanism: Any, **plan: Any) -> ClaimResult:
+    return audit(mechanism, [], Plan(**{**SEQUENTIAL, **plan}), subject="coin").claims[0]
+
+
+def test_it_stops_once_a_violation_is_certain_and_says_so() -> None:
+    claim = _claim(BatchedCoin(2.0, 1.0))
+    assert claim.status == "violated"
+    drawn = claim.samples["confirmation"] // 2
+    assert drawn == claim.event["runs_a_side"] < 1000
+    assert (claim.lower_bound or 0) > 1.0
+    assert claim.detail == (
+        f"Stopped after {drawn:,} of at most 20,000 runs a side: the violation was certain."
+    )
+
+
+def test_it_stops_in_vain_once_the_loss_asked_for_would_have_been_seen() -> None:
+    claim = _claim(BatchedCoin(1.0, 1.0), detect=1.5)
+    assert claim.status == "not_rejected"
+    assert claim.samples["confirmation"] < 2 * 5000
+    assert "a loss of 1.5 would have been found by then in 19 of 20 planted leaks" in claim.detail
+    assert (claim.detectable_epsilon or 9) <= 1.5
+
+
+def test_it_draws_everything_where_neither_comes_about() -> None:
+    claim = _claim(BatchedCoin(1.0, 1.0), samples=3000, detect=1.01)
+    assert claim.status == "not_rejected"
+    assert claim.samples["confirmation"] == 6000
+    assert "Drew all 3,000 runs a side" in claim.detail
+    assert "nor would a loss of 1.01 surely have" in claim.detail
+
+
+def test_a_loss_within_the_claim_is_nothing_to_wait_for() -> None:
+    claim = _claim(BatchedCoin(1.0, 1.0), samples=1000, detect=0.5)
+    assert claim.samples["confirmation"] == 2000
+
+
+def test_it_samples_even_where_there_is_a_law() -> None:
+    assert _claim(LawfulCoin(2.0, 1.0), samples=None).exact is None
+
+
+def test_workers_change_nothing() -> None:
+    one, two = (_claim(Coin(1.4, 1.0), samples=2000, jobs=jobs) for jobs in (1, 2))
+    assert one == two
+
+
+def test_a_store_changes_nothing_and_a_smaller_limit_finds_its_looks_in_it(tmp_path: Path) -> None:
+    mechanism = Coin(1.0, 1.0)
+    settings = store_settings(mechanism, {"name": "Coin"}, 5)
+    plain = _claim(mechanism, samples=1000)
+    with Store(tmp_path / "kept.db", settings) as store:
+        assert _claim(mechanism, samples=1000, store=store) == plain
+        added = store.added
+    assert added > 2000
+    with Store(tmp_path / "kept.db", settings) as store:
+        assert _claim(mechanism, samples=1000, store=store) == plain
+        assert store.added == 0
+
+
+def test_the_witness_replays_and_a_forged_one_does_not() -> None:
+    mechanism, spec = make_mechanism("zoo:SVT6", {"epsilon": 1.0})
+    plan = Plan(**SEQUENTIAL)
+    result = audit(mechanism, [], plan, subject="zoo:SVT6", spec=spec)
+    body: dict[str, Any] = result.to_json()["claims"][0]
+    assert body["status"] == "violated"
+    assert replay_claim(body, Terms(5, __version__, _never)).reproduced
+    looks = body["witness"]["looks"]
+    body["witness"]["looks"] = [*looks[:-1], looks[-1] + 1]
+    assert not replay_claim(body, Terms(5, __version__, _never)).reproduced
+
+
+def _never(*_: Any) -> Any:
+    raise AssertionError("there is no network")
+
+
+def test_the_budget_is_split_over_claims() -> None:
+    class Two(BatchedCoin):
+        @property
+        def claims(self) -> tuple[PrivacyClaim, ...]:
+            return (PrivacyClaim(1.0, source="a"), PrivacyClaim(1.2, source="b"))
+
+    result = audit(Two(2.0, 1.0), [], Plan(**SEQUENTIAL), subject="c")
+    assert [claim.witness["alpha"] for claim in result.claims if claim.witness] == pytest.approx(
+        [0.025] * 2
+    )
+    assert {claim.status for claim in result.claims} == {"violated"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"method": "magic"}, "sequential"),
+        ({"method": "magic"}, "clopper-pearson"),
+        ({"method": "exact", "detect": 1.5}, "--sequential"),
+        ({"detect": 0.0}, "--detect 0.0"),
+        ({"detect": float("nan")}, "--detect nan"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_refused(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Plan(**{**SEQUENTIAL, **arguments})
+
+
+def test_an_interrupted_look_is_told() -> None:
+    class Stop:
+        confirming = False
+
+        def stage(self, words: str, total: int) -> None:
+            self.confirming = words.startswith("confirming")
+
+        def advance(self, done: int) -> None:
+            if self.confirming:
+                raise KeyboardInterrupt
+
+    plan = Plan(**SEQUENTIAL)
+    claim = audit(BatchedCoin(2.0, 1.0), [], plan, subject="c", watcher=Stop()).claims[0]
+    assert claim.status == "skipped"
+    assert "in the event so far" in claim.method

@@ -1,0 +1,79 @@
+"""What is no statistic, or declares nonsense, is refused with what to do."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pdpaudit.algorithms.statistics import CN, Path
+from pdpaudit.checks import check_sop, name_of, require_statistic
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.statistic import statistic
+
+
+def value(graph, vertex, targets):
+    return 0.0
+
+
+class Needs:
+    def __init__(self, k):
+        self.k = k
+
+
+class NoDeclaration:
+    def __call__(self, graph, vertex, targets):
+        return 0.0
+
+    def sensitivity(self, max_degree):
+        return 1
+
+
+def declared(sensitivity=1, impact=1):
+    return statistic(sensitivity=sensitivity, impact_cardinality=impact)(value)
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        ("CN", "cannot be called"),
+        (17, "cannot be called"),
+        (value, "value declares no sensitivity"),
+        (NoDeclaration(), "declares no impact_cardinality"),
+        (Needs, "cannot be made without arguments"),
+        (declared(sensitivity="one"), "declare a number"),
+        (declared(sensitivity=-1), "declare a number"),
+        (declared(sensitivity=math.nan), "declare a number"),
+        (declared(sensitivity=True), "declare a number"),
+        (declared(impact=lambda d: None), r"impact_cardinality\(0\) is None"),
+        (declared(sensitivity=lambda d: 1 / d), r"sensitivity\(0\) fails: ZeroDivisionError"),
+        (declared(sensitivity=lambda d: 10 - d), "a bound cannot fall"),
+        (
+            statistic(sensitivity=1, impact_cardinality=1)(lambda graph, vertex: 0.0),
+            r"must take \(graph, vertex, targets\)",
+        ),
+    ],
+)
+def test_refused_with_what_to_do(thing, words):
+    with pytest.raises(InputError, match=words):
+        check_sop(thing)
+
+
+def test_a_class_is_made_without_arguments():
+    sop, bounds = require_statistic(Path)
+    assert sop == Path(2)
+    assert bounds.bound("targeted-sensitivity", 5) == 5
+
+
+def test_no_bound_is_a_declaration_too():
+    _, bounds = require_statistic(declared(sensitivity=math.inf))
+    assert bounds.bound("targeted-sensitivity", 3) == math.inf
+
+
+def test_names():
+    assert [name_of(thing) for thing in (CN(), Path(3), declared(), value)] == [
+        "CN",
+        "Path_3",
+        "value",
+        "value",
+    ]

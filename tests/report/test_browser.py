@@ -1,0 +1,224 @@
+"""A page in a real browser: silent, self-contained, fitting every width, printable."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdpaudit.report.html import render_html
+from pdpaudit.report.reading import Source
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+
+OPTIONS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium[0]
+    profile = tmp_path_factory.mktemp("profile")
+    for option in (*OPTIONS, f"--user-data-dir={profile}"):
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromium[1]))
+    yield driver
+    driver.quit()
+
+
+def show(browser: Any, text: str, folder: Path, width: int = 1440, scheme: str = "light") -> str:
+    """Open a page at a width in a colour scheme; return its address."""
+    page = folder / "page.html"
+    page.write_text(text, encoding="utf-8")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+    )
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get(page.as_uri())
+    return page.as_uri()
+
+
+def requests(browser: Any) -> list[str]:
+    """Return every address asked for since the last call."""
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+
+
+def check_width(browser: Any, width: int) -> None:
+    """Refuse a page that is wider than the window, or text that sticks out of it."""
+    wide, room = browser.execute_script(
+        "const page = document.documentElement; return [page.scrollWidth, page.clientWidth]"
+    )
+    assert wide <= room <= width
+    # Text outside a region that scrolls lies within the page.
+    beyond = browser.execute_script(
+        """
+        const room = document.documentElement.clientWidth + 1;
+        return [...document.querySelectorAll("p, li, h1, h2, h3, figcaption, svg text, pre, dd")]
+          .filter(one => !one.closest(".scroll") && one.getBoundingClientRect().width > 0
+                         && (one.getBoundingClientRect().right > room
+                             || one.getBoundingClientRect().left < -1)
+                         && !one.closest(".skip"))
+          .map(one => one.outerHTML.slice(0, 200));
+        """
+    )
+    assert beyond == []
+
+
+@pytest.fixture
+def text(request: pytest.FixtureRequest) -> str:
+    """Return a page of a kind."""
+    told = request.getfixturevalue(request.param)
+    return told if isinstance(told, str) else render_html(told)
+
+
+KINDS = pytest.mark.parametrize(
+    "text",
+    ["sources", "measured", "hostile_text"],
+    indirect=True,
+    ids=["plain", "measured", "hostile"],
+)
+
+
+@KINDS
+def test_nothing_is_said_on_the_console_and_nothing_is_fetched(
+    browser: Any, text: str, tmp_path: Path
+) -> None:
+    browser.get("about:blank")
+    requests(browser)
+    browser.get_log("browser")
+    address = show(browser, text, tmp_path)
+    assert browser.title
+    assert {url for url in requests(browser) if not url.startswith("data:")} == {address}
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.scripts.length") == 0
+    # The policy lets the style of the page through: it is in force.
+    size = "return getComputedStyle(document.querySelector('.lead')).fontSize"
+    assert browser.execute_script(size) == "18.4px"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@KINDS
+def test_nothing_overflows(
+    browser: Any, text: str, tmp_path: Path, width: int, scheme: str
+) -> None:
+    show(browser, text, tmp_path, width, scheme)
+    check_width(browser, width)
+    paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("dossier", ["paper", "statistics", "benchmark"])
+def test_a_published_dossier_fits(browser: Any, tmp_path: Path, dossier: str, width: int) -> None:
+    page = REPORTS / dossier / "index.html"
+    browser.get_log("browser")
+    show(browser, page.read_text(encoding="utf-8"), tmp_path, width, "dark")
+    check_width(browser, width)
+    assert browser.get_log("browser") == []
+
+
+def test_the_keyboard_reaches_the_verdicts_first(
+    browser: Any, sources: list[Source], tmp_path: Path
+) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    show(browser, render_html(sources), tmp_path)
+    browser.switch_to.active_element.send_keys(Keys.TAB)
+    link = browser.switch_to.active_element
+    assert link.text == "Skip to the verdicts"
+    assert link.is_displayed()
+    link.send_keys(Keys.ENTER)
+    assert browser.current_url.endswith("#main")
+
+
+def test_what_a_screen_reader_is_told(browser: Any, sources: list[Source], tmp_path: Path) -> None:
+    show(browser, render_html(sources), tmp_path)
+    tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    told = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in tree
+        if not node["ignored"]
+    ]
+    roles = {role for role, _ in told}
+    assert {"banner", "navigation", "main", "contentinfo", "table", "columnheader"} <= roles
+    pictures = [name for role, name in told if role in ("image", "img", "graphics-document")]
+    assert len(pictures) >= 9
+    assert all(pictures)
+    assert any(name.startswith("claimed 1.000, lower bound 1.207") for name in pictures)
+    tables = [name for role, name in told if role == "table"]
+    assert all(tables)
+
+
+def test_measured_pictures_are_told_and_seen(
+    browser: Any, measured: list[Source], tmp_path: Path
+) -> None:
+    show(browser, render_html(measured), tmp_path, scheme="dark")
+    tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    told = [
+        node.get("name", {}).get("value", "")
+        for node in tree
+        if not node["ignored"] and node["role"]["value"] in ("image", "img", "graphics-document")
+    ]
+    assert all(told)
+    for words in (
+        "Single runs: Target ends at 120 targets after 2,000 calls; PTarget ends at 108.2",
+        "Risk multiplier of PTarget over the calls; at the end: claimed 1.2, true 1.5",
+        "PTarget: 1 protected person examined, 3 targets found",
+        "Histogram of the loss by being isolated: 2,990 of 3,000 people lose nothing",
+    ):
+        assert any(name.startswith(words) for name in told), words
+    # Every curve is drawn in a colour that differs from the paper's, and those that are dashed are.
+    drawn = browser.execute_script(
+        "return [...document.querySelectorAll('figure > svg .line')].map(one => "
+        "[getComputedStyle(one).stroke, getComputedStyle(one).strokeDasharray, "
+        " one.classList[1]])"
+    )
+    assert all(stroke not in ("none", "rgb(20, 24, 29)") for stroke, _, _ in drawn)
+    dashes = {kind: dash for _, dash, kind in drawn}
+    assert dashes["plain"] == dashes["true"] == dashes["few"] == "none"
+    assert "none" not in (dashes["private"], dashes["claimed"], dashes["c1"])
+    assert dashes["c0"] != dashes["c1"]
+
+
+def test_what_was_measured_prints(browser: Any, measured: list[Source], tmp_path: Path) -> None:
+    show(browser, render_html(measured), tmp_path, scheme="dark")
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    pdf = base64.b64decode(printed["data"])
+    assert 5 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 15
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    stroke = "return getComputedStyle(document.querySelector('.line.true')).stroke"
+    assert browser.execute_script(stroke) == "rgb(0, 0, 0)"
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_page_prints(browser: Any, sources: list[Source], tmp_path: Path) -> None:
+    show(browser, render_html(sources), tmp_path, scheme="dark")
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    pdf = base64.b64decode(printed["data"])
+    assert pdf.startswith(b"%PDF-")
+    assert 5 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 15
+    # On paper it is light whatever the screen is, nothing is cut off, and navigation is left out.
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    style = "return getComputedStyle(document.querySelector('{}')).{}"
+    assert browser.execute_script(style.format("body", "backgroundColor")) == "rgb(255, 255, 255)"
+    assert browser.execute_script(style.format("nav", "display")) == "none"
+    assert browser.execute_script(style.format(".scroll", "overflowX")) == "visible"
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -1,0 +1,142 @@
+"""Everybody's exposure in the report: from what is measured today, and what may be wrong in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpaudit.auditing.exposure import measure_exposure
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import Network, adjacency_from_networkx
+from pdpaudit.core.registry import resolve
+from pdpaudit.report.exposed import exposure_part
+from pdpaudit.report.html import render_html
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.pictures.bars import BOTTOM, TOP, bars
+from pdpaudit.report.reading import source_from_json
+from pdpaudit.results.results import Result
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    """Return the exposure of everybody on a small network, as a file holds it."""
+    adjacency, _ = adjacency_from_networkx(nx.path_graph(8))
+    mask = np.array([1, 0, 1, 0, 1, 0, 0, 0], dtype=bool)
+    network = Network(adjacency, mask, seeds=(0,), names=tuple("abcdefgh"), max_degree=4)
+    search = resolve("mechanisms", "PTarget:main-text")(sop=resolve("sops", "CN")())
+    measured = measure_exposure(search, network).to_json(network)
+    body = Result("audit", "PTarget:main-text", 1, 1.0, context={"exposure": measured}).to_json()
+    read: dict[str, Any] = json.loads(json.dumps(body, allow_nan=False))
+    return read
+
+
+def test_what_is_measured_today_is_told(told: dict[str, Any]) -> None:
+    exposure = told["context"]["exposure"]
+    part = exposure_part(told["context"], "a.json")
+    assert part is not None
+    losses = [max(one["isolated"], one["rewired"]) for one in exposure["most_exposed"]]
+    assert f"any of the 5 protected people costs more than {max(losses):.4f}" in part.words
+    first = exposure["most_exposed"][0]
+    assert f"{first['name']} loses most, through: {first['through']}." in part.words
+    assert [row[0] for row in part.people.rows] == [one["name"] for one in exposure["most_exposed"]]
+    assert [row[2] for row in part.people.rows] == [
+        f"{one['isolated']:.4f}" for one in exposure["most_exposed"]
+    ]
+    assert len(part.bars) == 2
+    for render in (render_html, render_markdown):
+        assert "Also recorded" not in render([source_from_json(told, "a.json")])
+
+
+def test_nothing_is_told_where_nothing_was_measured() -> None:
+    assert exposure_part({}, "a.json") is None
+    assert exposure_part({"exposure": None}, "a.json") is None
+
+
+@pytest.mark.parametrize(
+    ("unaffected", "words"),
+    [
+        (0, "By being isolated, everybody loses something."),
+        (1, "By being isolated, 1 of 3,000 loses nothing."),
+        (3000, "By being isolated, all 3,000 lose nothing."),
+    ],
+)
+def test_how_many_lose_nothing(exposure_body: dict[str, Any], unaffected: int, words: str) -> None:
+    exposure_body["context"]["exposure"]["isolated"]["unaffected"] = unaffected
+    part = exposure_part(exposure_body["context"], "a.json")
+    assert part is not None
+    assert part.notes[0] == words
+
+
+def test_nobody_exposed_is_said(exposure_body: dict[str, Any]) -> None:
+    exposure = exposure_body["context"]["exposure"]
+    for one in exposure["most_exposed"]:
+        one |= {"isolated": 0.0, "rewired": 0.0}
+    part = exposure_part(exposure_body["context"], "a.json")
+    assert part is not None
+    assert part.words.endswith("3,000 protected people tells anything.")
+    exposure["most_exposed"] = []
+    part = exposure_part(exposure_body["context"], "a.json")
+    assert part is not None
+    assert part.words == "Nobody's exposure was measured."
+
+
+@pytest.mark.parametrize(("audited", "more"), [(None, False), (0.9375, False), (0.94, True)])
+def test_a_costlier_pair_of_the_audit_is_told(
+    exposure_body: dict[str, Any], audited: float | None, more: bool
+) -> None:
+    part = exposure_part(exposure_body["context"], "a.json", audited)
+    assert part is not None
+    assert any("costs more, 0.9400" in note for note in part.notes) == more
+
+
+def test_an_infinite_loss_is_told_and_not_drawn(exposure_body: dict[str, Any]) -> None:
+    exposure = exposure_body["context"]["exposure"]
+    exposure["most_exposed"][0]["rewired"] = "inf"
+    exposure["rewired"]["histogram"]["edges"] = [0.0, "nan", "inf"]
+    part = exposure_part(exposure_body["context"], "a.json")
+    assert part is not None
+    assert "costs more than ∞, which makes an outcome of the next round infinitely" in part.words
+    assert len(part.bars) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("people",), "x", "context.exposure.people is 'x', not a whole number"),
+        (("most_exposed",), 3, "context.exposure.most_exposed is 3, not a list of objects"),
+        (("most_exposed", 1, "isolated"), None, "most_exposed[1].isolated is None, not a loss"),
+        (("isolated", "histogram", "counts"), [1], "histogram.counts is [1], not a list of 4"),
+        (("rewired", "quantiles"), {"most": 1.0}, "not named by a share of the people"),
+        (("rewired", "measured"), -1, "rewired.measured is -1, not a count"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    exposure_body: dict[str, Any], place: tuple[str | int, ...], value: Any, message: str
+) -> None:
+    inner: Any = exposure_body["context"]["exposure"]
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(InputError) as error:
+        render_html([source_from_json(exposure_body, "a.json")])
+    assert message in str(error.value)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=20))
+def test_a_bar_stands_for_each_bin_with_people_and_more_stand_taller(counts: list[int]) -> None:
+    edges = [i / len(counts) for i in range(len(counts) + 1)]
+    drawn = bars("a", "b", edges, counts, 1.0, max(counts)).bars
+    people = [n for n in counts if n]
+    assert len(drawn) == len(people)
+    heights = [float(height) for _, _, _, height in drawn]
+    assert all(0 < height <= BOTTOM - TOP + 0.1 for height in heights)
+    for _, top, _, height in drawn:
+        assert float(top) + float(height) == pytest.approx(BOTTOM, abs=0.11)
+    ranked = sorted(zip(people, heights, strict=True))
+    assert [height for _, height in ranked] == sorted(heights)

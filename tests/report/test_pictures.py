@@ -1,0 +1,177 @@
+"""The geometry of the pictures, held against independent computations."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pdpaudit.report.pictures.axis import axis_for
+from pdpaudit.report.pictures.loss import chances, loss_chart
+from pdpaudit.report.pictures.pair import MOST, draw_graph, draw_pair, draw_statistic_pair
+from pdpaudit.report.pictures.trade_off import allowed_miss, trade_off
+from pdpaudit.report.reading import source_from_json
+from pdpaudit.results.results import ClaimResult
+
+
+def sampled(x: int, y: int, n: int, delta: float = 0.0) -> ClaimResult:
+    event = {"inside": x, "inside_other": y, "runs_a_side": n}
+    claimed = {"epsilon": 1.0, "delta": delta}
+    return ClaimResult("a", "", "", "not_rejected", claimed, confidence=0.95, event=event)
+
+
+@given(st.integers(1, 400), st.data())
+def test_the_limits_are_those_of_clopper_and_pearson(n: int, data: st.DataObject) -> None:
+    x, y = data.draw(st.integers(0, n)), data.draw(st.integers(0, n))
+    seen = chances(sampled(x, y, n), 2)
+    assert seen is not None
+    for hits, low, high in ((x, seen.p_low, seen.p_high), (y, seen.q_low, seen.q_high)):
+        # 0.05 over two claims and two sides; proportion_ci is told of both ends.
+        expected = stats.binomtest(hits, n).proportion_ci(1 - 2 * 0.05 / 4, method="exact")
+        assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_an_event_never_seen_otherwise_has_an_open_end() -> None:
+    claim = sampled(500, 0, 1000)
+    seen = chances(claim, 1)
+    assert seen is not None
+    assert seen.loss(0.0) == math.inf
+    row = loss_chart([(claim, seen)]).rows[0]
+    assert row.open_end
+    assert row.estimate is None
+    assert row.high == 1.0
+
+
+@given(
+    st.floats(0, 5), st.sampled_from([0.0, 1e-6, 0.1]), st.floats(0, 1)
+)  # randomised response attains the curve at two points, and mixing them all of it
+def test_the_curve_is_what_the_worst_mechanism_attains(
+    epsilon: float, delta: float, alpha: float
+) -> None:
+    keep = math.exp(epsilon) / (1 + math.exp(epsilon))
+    # The dominating pair: with probability delta one output tells everything.
+    left = [delta, (1 - delta) * keep, (1 - delta) * (1 - keep), 0.0]
+    right = [0.0, (1 - delta) * (1 - keep), (1 - delta) * keep, delta]
+    # Neyman and Pearson: accuse on the outputs that speak most for the left.
+    rest, miss = alpha, 1.0
+    for p, q in zip(left, right, strict=True):
+        share = 1.0 if q <= rest else rest / q
+        miss, rest = miss - share * p, max(0.0, rest - share * q)
+    assert allowed_miss(alpha, epsilon, delta) == pytest.approx(miss, abs=1e-9)
+
+
+@given(st.floats(0, 8), st.sampled_from([0.0, 1e-3]), st.integers(0, 300), st.integers(0, 300))
+def test_a_bound_beyond_the_claim_is_a_corner_below_the_curve(
+    epsilon: float, delta: float, x: int, y: int
+) -> None:
+    seen = chances(sampled(x, y, 300, delta), 1)
+    assert seen is not None
+    picture = trade_off(epsilon, delta, seen)
+    alpha, beta = picture.corner
+    below = beta < allowed_miss(alpha, epsilon, delta) - 1e-12
+    # The event and its complement are judged by one curve.
+    events = (seen.p_low, seen.q_high), (1 - seen.q_high, 1 - seen.p_low)
+    bounds = [math.log((p - delta) / q) if p > delta and q > 0 else 0.0 for p, q in events]
+    if all(abs(bound - epsilon) > 1e-9 for bound in bounds):
+        assert below == (max(bounds) > epsilon)
+    corners = picture.curve
+    assert all(
+        b == pytest.approx(allowed_miss(a, epsilon, delta), abs=1e-9) for a, b in corners[:3]
+    )
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=30))
+def test_an_axis_keeps_order_and_legible_ticks(values: list[float]) -> None:
+    axis = axis_for(values)
+    places = [axis.place(value) for value in sorted(values)]
+    assert places == sorted(places)
+    assert all(0 <= place <= 1 for place in places)
+    ticks = axis.ticks
+    assert ticks[0].text == "0"
+    assert len(ticks) >= 2
+    assert all(b.place - a.place >= 0.089 for a, b in pairwise(ticks))
+    assert len({tick.text for tick in ticks}) == len(ticks)
+
+
+def test_a_pair_is_drawn_towards_the_likelier_side(audit_body: dict[str, Any]) -> None:
+    claim = source_from_json(audit_body, "a.json").result.claims[0]
+    assert claim.witness is not None
+    pair = claim.witness["pair"]
+    picture = draw_pair(pair, pair["base"], claim.event)
+    assert picture is not None
+    assert (picture.lost, picture.kept, picture.gained) == (
+        ("Cosette", "Enjolras"),
+        ("Valjean",),
+        ("Marius",),
+    )
+    assert picture.whole
+    spots = {spot.name: spot for spot in picture.spots}
+    assert set(spots) == {"Valjean", "Cosette", "Marius", "Javert", "Fantine", "Enjolras"}
+    assert [name for name, spot in spots.items() if spot.targeted] == [
+        "Cosette", "Valjean", "Marius",
+    ]  # fmt: skip
+    assert [name for name, spot in spots.items() if spot.seed] == ["Valjean"]
+    assert [name for name, spot in spots.items() if spot.in_event] == ["Marius"]
+    # Of the edges away from Javert, all three are drawn; of his own, four.
+    roles = sorted(line.role for line in picture.lines)
+    assert roles == ["gained", "kept", "lost", "lost", "other", "other", "other"]
+    turned = draw_pair(pair, pair["base"], {**claim.event, "side": "right"})
+    assert turned is not None
+    assert (turned.lost, turned.gained) == (picture.gained, picture.lost)
+
+
+def test_without_the_network_only_the_rewired_are_drawn(audit_body: dict[str, Any]) -> None:
+    pair = audit_body["claims"][0]["pair"]
+    for base in (None, {"n": 1_000_000, "seeds": [0], "file": {"edges": "big.csv"}}):
+        picture = draw_pair(pair, base, {"side": "right", "values": [2], "feature": "first"})
+        assert picture is not None
+        assert not picture.whole
+        assert picture.centre == "Javert"
+        assert set(picture.lost + picture.gained) == {"Marius", "Cosette", "Enjolras"}
+        # Vertex 0 is kept, and only its number is known.
+        assert picture.kept == ("0",)
+
+
+@given(
+    st.sets(st.integers(1, 900), max_size=200),
+    st.sets(st.integers(1, 900), max_size=200),
+    st.sets(st.tuples(st.integers(1, 900), st.integers(1, 900)), max_size=50),
+)
+def test_a_large_pair_is_cut_to_what_matters(
+    left: set[int], right: set[int], edges: set[tuple[int, int]]
+) -> None:
+    pair = {"vertex": 0, "left": sorted(left), "right": sorted(right)}
+    base = {"n": 901, "seeds": [900], "targeted": [900], "edges": [list(e) for e in edges]}
+    picture = draw_pair(pair, base, {"side": "right", "values": [], "feature": "first"})
+    assert picture is not None
+    spots = [spot for spot in picture.spots if not spot.more]
+    assert len(spots) <= MOST + 1
+    assert len({(spot.x, spot.y) for spot in picture.spots}) == len(picture.spots)
+    assert all(0 <= spot.x <= 400 and 0 <= spot.y <= 400 for spot in picture.spots)
+    more = sum(int(spot.label[1:].split()[0]) for spot in picture.spots if spot.more)
+    drawn = sum(spot.role in ("lost", "kept", "gained") for spot in spots)
+    assert drawn + more == len(left | right)
+    if len(left | right) <= MOST:
+        assert not more
+    assert picture == draw_pair(pair, base, {"side": "right", "values": [], "feature": "first"})
+
+
+def test_a_counterexample_shows_scores_before_and_after(check_body: dict[str, Any]) -> None:
+    picture = draw_statistic_pair(check_body["checks"][1]["witness"])
+    assert picture is not None
+    assert {spot.label for spot in picture.spots} == {"0: 0 → 1", "1: 0 → 1", "2: 0 → 2", "3: 0"}
+    assert picture.gained == ("0", "1", "2")
+    assert {spot.name.split(":")[0] for spot in picture.spots if spot.targeted} == {"0", "1"}
+
+
+def test_a_single_graph_is_drawn_without_a_centre() -> None:
+    picture = draw_graph({"n": 3, "edges": [[0, 1]], "targets": [2], "vertex": None})
+    assert picture is not None
+    assert picture.centre == ""
+    assert [line.role for line in picture.lines] == ["other"]
+    assert len(picture.spots) == 3

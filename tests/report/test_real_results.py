@@ -1,0 +1,105 @@
+"""What audits and checks write today is what the report reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pdpaudit.auditing import Plan, audit
+from pdpaudit.checks import Options, check_sop
+from pdpaudit.core.network import Network, adjacency_from_networkx
+from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.core.statistic import statistic
+from pdpaudit.report.document import compose
+from pdpaudit.report.html import render_html
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.reading import Source, source_from_json
+from pdpaudit.results.results import Result
+
+
+class LeakyCoin:
+    """Answers 1 with a probability that grows with the edges of the network."""
+
+    claims: ClassVar = (PrivacyClaim(0.1, source="a test"), PrivacyClaim(9.0, source="a test"))
+    claim = claims[0]
+
+    def law(self, instance: Any) -> Law:
+        chance = (1 + instance.adjacency.nnz / 2) / 100
+        return Law({(0,): 1 - chance, (1,): chance})
+
+    def run(self, instance: Any, rng: np.random.Generator) -> tuple[int]:
+        return (int(rng.random() < self.law(instance).probabilities[(1,)]),)
+
+
+@statistic(sensitivity=1, impact_cardinality=3)
+def shared(graph: Any, vertex: int, targets: frozenset[int]) -> float:
+    """Count walks of two steps to the targets: more can change than is declared."""
+    return float(sum(len(set(graph[vertex]) & set(graph[t])) for t in targets if t != vertex))
+
+
+def network() -> Network:
+    adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
+    mask = np.array([True, True, False, False, True])
+    return Network(adjacency, mask, seeds=(0,), names=tuple("abcde"))
+
+
+def through_json(result: Result, name: str) -> Source:
+    return source_from_json(json.loads(json.dumps(result.to_json(), allow_nan=False)), name)
+
+
+class Broken(LeakyCoin):
+    """Its law fails."""
+
+    def law(self, instance: Any) -> Law:
+        raise ValueError("no <law>")
+
+
+def test_why_a_claim_could_not_be_judged_is_told() -> None:
+    result = audit(Broken(), [network()], Plan(seed=1), subject="coin", spec={"name": "coin"})
+    sources = [through_json(result, "coin.json")]
+    html, markdown = render_html(sources), render_markdown(sources)
+    assert "its law raised ValueError: no &lt;law&gt;; --samples does" in html
+    assert "its law raised ValueError: no &lt;law&gt;; --samples does" in markdown
+    assert "sharpest test" not in html + markdown
+
+
+@pytest.mark.parametrize("samples", [None, 2000], ids=["by law", "by samples"])
+def test_an_audit_is_told_in_full(samples: int | None) -> None:
+    plan = Plan(seed=1, samples=samples, jobs=1)
+    result = audit(LeakyCoin(), [network()], plan, subject="coin", spec={"name": "coin"})
+    source = through_json(result, "coin.json")
+    (part,) = compose([source]).parts
+    assert part.tried is not None
+    assert part.budget
+    assert len(part.claims) == 2
+    for one in part.claims:
+        # The sentence is the one of the terminal, not what is said where the file tells less.
+        assert not one.words.startswith("Lower bound")
+        assert one.seen is not None
+        assert one.pair is not None
+        assert one.pair.whole
+        assert one.trade_off is not None
+    assert render_html([source])
+    assert render_markdown([source])
+
+
+def test_a_check_is_told_in_full() -> None:
+    options = Options(max_vertices=4, examples=0, time_limit=60)
+    results = check_sop(shared, options)
+    body = Result("check", "sops.py:shared", 0, 1.0, checks=tuple(results))
+    part = compose([through_json(body, "check.json")]).parts[0]
+    checks = {one.title: one for one in part.checks}
+    broken = checks["targeted-sensitivity"]
+    assert broken.status == "violated"
+    assert broken.picture is not None
+    assert broken.listing is not None
+    assert "sops.py:shared" in broken.listing
+    assert [table.caption for table in checks["tightness"].tables] == [
+        "Exact targeted sensitivity Δ",
+        "Exact impact cardinality IC",
+    ]
+    assert render_html([through_json(body, "check.json")])

@@ -1,0 +1,46 @@
+"""Where nothing is audited the plugin costs nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+#: Measured in processor time, so that a busy machine does not matter: what importing the plugin
+#: costs a session that has pytest already.
+PROGRAM = """
+import sys, time
+import pytest, _pytest.config, _pytest.python
+start = time.process_time()
+import pdpaudit.testing.pytest_plugin, pdpaudit.testing.session
+imported = time.process_time() - start
+status = pytest.main(["-q", "-p", "no:cacheprovider"])
+heavy = {"numpy", "scipy", "networkx", "pandas", "joblib", "rich", "typer", "flint"}
+print("loaded", sorted(heavy & set(sys.modules)), status == 0)
+print("ours", sorted(name for name in sys.modules if name.startswith("pdpaudit")))
+print("seconds", imported)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder: Path = tmp_path_factory.mktemp("unused")
+    (folder / "test_a.py").write_text("import pdpaudit.testing\ndef test_a(): pass\n")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+
+
+def test_an_unused_session_loads_nothing_heavy(told: dict[str, str]) -> None:
+    assert told["loaded"] == "[] True"
+    ours = ["core", "core.errors", "testing"]
+    ours += [f"testing.{name}" for name in ("gate", "pytest_plugin", "session", "settings")]
+    assert told["ours"] == str(["pdpaudit", *(f"pdpaudit.{name}" for name in ours)])
+
+
+def test_importing_costs_less_than_50_ms(told: dict[str, str]) -> None:
+    """The whole of it, hooks included, is measured in the benchmarks."""
+    assert float(told["seconds"]) < 0.05
