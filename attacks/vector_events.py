@@ -86,35 +86,7 @@ def choose_regions(
     *,
     thorough: bool = True,
 ) -> list[Choice]:
-    """Return the events whose lower bounds at the planned sample size look largest.
-
-    Parameters
-    ----------
-    sample : Sample
-        The discovery sample, not empty.
-    numbers, categories : list of Column
-        What to look at.
-    aim : Aim
-        What will be confirmed.
-    thorough : bool
-        Whether to learn scores by regression and to look at pairs too, which takes most of the
-        time.
-
-    Returns
-    -------
-    list of Choice
-        For each ordering its best cuts, from the simplest ordering to the least. O(m k log m).
-
-    Examples
-    --------
-    >>> from pdpaudit.outputs import gathered
-    >>> rng = np.random.default_rng(1)
-    >>> halves = [[gathered(rng.laplace(at, size=2000), 2000) for _ in "ab"] for at in (1.0, 0.0)]
-    >>> sample = Sample(*map(tuple, halves))
-    >>> choice = choose_regions(sample, [Column("number")], [], Aim(10_000, 0.05))[0]
-    >>> choice.event.column.aspect, -0.5 < choice.event.low < 1.5
-    ('number', True)
-    """
+    """Return the events whose lower bounds at the planned sample size look largest."""
     table = _Table(sample, numbers, _coded(sample, categories))
     many, some = (replace(aim, caution=aim.caution + more) for more in (MANY, SOME))
     found = _best_ranges(table, many)
@@ -125,18 +97,7 @@ def choose_regions(
 
 
 def computed(rows: Floats) -> list[Column]:
-    """Return the numbers worth computing from rows of numbers like these.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (m, k)
-        Some outputs of both sides.
-
-    Examples
-    --------
-    >>> [column.aspect for column in computed(np.array([[0.5], [1.5]]))]
-    []
-    """
+    """Return the numbers worth computing from rows of numbers like these."""
     width = rows.shape[1]
     if width < 2:
         return []

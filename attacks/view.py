@@ -16,15 +16,7 @@ Vertices = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The partition as the adversary uses it.
-
-    Attributes
-    ----------
-    found : ndarray of int
-        Targeted vertices in the components of the seeds: any search has them before it needs noise.
-    remaining : ndarray of int
-        The other targeted vertices.
-    """
+    """The partition as the adversary uses it."""
 
     found: Vertices
     remaining: Vertices

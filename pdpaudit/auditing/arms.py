@@ -23,19 +23,7 @@ __all__ = ["Arm", "arms_of", "as_candidate", "grounds", "moves_of", "own_candida
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One pair of inputs worth trying.
-
-    Attributes
-    ----------
-    label : str
-        Where and how.
-    inputs : callable
-        Returns the two instances; called when needed, so that many arms can be held.
-    pair : NeighborPair, optional
-        The neighbouring networks, for a graph search.
-    number : int
-        Which of the mechanism's own pairs, counted from 1; 0 for a graph search.
-    """
+    """One pair of inputs worth trying."""
 
     label: str
     inputs: Callable[[], tuple[Any, Any]]
@@ -49,13 +37,7 @@ def grounds() -> list[Network]:
 
 
 def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
-    """Return the networks under another public degree bound, those that keep it.
-
-    Raises
-    ------
-    InputError
-        If none does.
-    """
+    """Return the networks under another public degree bound, those that keep it."""
     if max_degree is None:
         return list(networks)
     kept = []
@@ -71,11 +53,6 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
     """Return the pairs to try: the mechanism's own, or each family's on each network.
 
     The families take turns, so that cutting the list short cuts all of them alike.
-
-    Raises
-    ------
-    InputError
-        If the mechanism's own pairs cannot be had, or are none.
     """
     own = getattr(mechanism, "pairs", None)
     if own is not None:
@@ -97,13 +74,7 @@ EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
 
 
 def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
-    """Return the pairs a mechanism brings, as many as it gives.
-
-    Raises
-    ------
-    InputError
-        If they cannot be had, are none, or could be taken for something else.
-    """
+    """Return the pairs a mechanism brings, as many as it gives."""
     try:
         found = pairs()
         given = list(found)

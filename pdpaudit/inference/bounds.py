@@ -43,37 +43,9 @@ def clopper_pearson(
 ) -> FloatArray:
     """Bound ε by a lower limit for ``p`` and an upper limit for ``q``, at ``alpha/2`` each.
 
-    Parameters
-    ----------
-    x, n : array_like of int
-        Hits and draws on the side where the event should be likelier. Broadcast with the rest.
-    y, m : array_like of int
-        Hits and draws on the other side.
-    alpha : float
-        Error level, in (0, 1).
-    delta : float
-        The claim's δ, in [0, 1).
-
-    Returns
-    -------
-    ndarray of float
-        ``max(0, ln((p_lo - delta) / q_hi))``, in nats.
-
-    Notes
-    -----
     Guarantee: exceeds the true ε with probability at most `alpha`, for all n, m, p, q (each limit
     is exact [1]_ and the two are joined by the union bound). The guarantee is far from used up: at
     a nominal 5 % the error is below 0.25 %. Cost: O(1) per event.
-
-    References
-    ----------
-    .. [1] Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case
-       of the binomial", Biometrika 26 (1934).
-
-    Examples
-    --------
-    >>> float(clopper_pearson(136, 1000, 50, 1000, 0.05).round(3))
-    0.568
     """
     hits, draws, other_hits, other_draws = _floats(x, n, y, m)
     # The incomplete beta function wants positive parameters; the two ends have trivial limits.
@@ -96,31 +68,9 @@ def score(
 ) -> FloatArray:
     """Bound ε by inverting the score test; approximate.
 
-    Parameters
-    ----------
-    x, n, y, m : array_like of int
-        ``x`` hits in ``n`` draws against ``y`` in ``m``; broadcast against each other.
-    alpha : float
-        Nominal error level, in (0, 1).
-    delta : float
-        The claim's δ, in [0, 1).
-
-    Returns
-    -------
-    ndarray of float
-        The ε at which the score statistic of ``p = exp(ε) q + delta`` reaches the normal quantile
-        of `alpha`, floored at 0; 0 throughout for ``alpha >= 0.5``.
-
-    Notes
-    -----
     No guarantee: at a nominal 5 % and 1,000 draws a side the error reaches 5.9 %. Meant for
     choosing among many events, not for verdicts. Koopman (1984) for δ = 0; Miettinen and Nurminen
     (1985). Cost: O(1) per event.
-
-    Examples
-    --------
-    >>> float(score(136, 1000, 50, 1000, 0.05).round(3))
-    0.74
     """
     hits, draws, other_hits, other_draws = _floats(x, n, y, m)
     z = float(special.ndtri(1 - alpha))
@@ -136,30 +86,8 @@ def katz(
 ) -> FloatArray:
     """Bound ε by the delta method on the log ratio; approximate.
 
-    Parameters
-    ----------
-    x, n, y, m : array_like of int
-        ``x`` hits in ``n`` draws against ``y`` in ``m``; broadcast against each other.
-    alpha : float
-        Nominal error level, in (0, 1).
-    delta : float
-        The claim's δ, in [0, 1).
-
-    Returns
-    -------
-    ndarray of float
-        ``ln((p - delta) / q) - z s`` at the sample shares, floored at 0, with ``s² = p(1-p) / (n
-        (p - delta)²) + (1-q) / y``. A count ``y = 0`` is taken as one half.
-
-    Notes
-    -----
     No guarantee, and useless for small counts: with few ``y`` it may rise as ``y`` rises. Katz,
     Baptista, Azen and Pike (1978) for δ = 0. Cost: O(1) per event.
-
-    Examples
-    --------
-    >>> float(katz(136, 1000, 50, 1000, 0.05).round(3))
-    0.739
     """
     hits, draws, other_hits, other_draws = _floats(x, n, y, m)
     p, q = hits / draws, np.maximum(other_hits, 0.5) / other_draws
@@ -207,36 +135,7 @@ def lower_bound(
     delta: float = 0.0,
     method: str = "exact",
 ) -> FloatArray:
-    """Check the counts and bound ε from below by the named method.
-
-    Parameters
-    ----------
-    x, n, y, m : array_like of int
-        ``x`` hits in ``n`` draws against ``y`` in ``m``; broadcast against each other.
-    alpha : float
-        Error level of each bound by itself, in (0, 1); bounds reported together share a budget.
-    delta : float
-        The claim's δ, in [0, 1).
-    method : str
-        A key of `METHODS`.
-
-    Returns
-    -------
-    ndarray of float
-        Lower bounds on ε in nats: finite, at least 0, 0 where nothing can be shown.
-
-    Raises
-    ------
-    InputError
-        For counts that are not whole numbers with ``0 <= x <= n``, ``0 <= y <= m`` and ``n, m >=
-        1``, shapes that do not broadcast, `alpha` or `delta` outside their range, or an unknown
-        method.
-
-    Examples
-    --------
-    >>> lower_bound([136, 0], 1000, [50, 3], 1000, 0.05).round(3)
-    array([0.742, 0.   ])
-    """
+    """Check the counts and bound ε from below by the named method."""
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; choose one of {', '.join(sorted(METHODS))}")
     _check_level(alpha, delta)

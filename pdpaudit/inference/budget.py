@@ -17,24 +17,7 @@ from pdpaudit.core.errors import InputError
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """The probability of any false alarm in a command, and how many things share it.
-
-    Attributes
-    ----------
-    alpha : float
-        Probability, over the whole command, that any claim that holds is called violated.
-    confirmed : int
-        Hypotheses confirmed on fresh samples: every claim, pair, direction and event that gets a
-        bound of its own. Discovery is free, as long as it uses other samples.
-
-    Examples
-    --------
-    >>> budget = ErrorBudget(0.05, 4)
-    >>> budget.share
-    0.0125
-    >>> print(budget.describe())
-    false alarm at most 5% over all 4 confirmed bounds together, 1.25% each (Bonferroni)
-    """
+    """The probability of any false alarm in a command, and how many things share it."""
 
     alpha: float
     confirmed: int = 1
@@ -64,32 +47,9 @@ class ErrorBudget:
 def holm(p_values: ArrayLike, alpha: float) -> NDArray[np.bool_]:
     """Say which hypotheses Holm's step-down procedure rejects.
 
-    Parameters
-    ----------
-    p_values : array_like of float, shape (m,)
-        One valid p-value per hypothesis, however they depend on each other.
-    alpha : float
-        Probability of any false rejection.
-
-    Returns
-    -------
-    ndarray of bool, shape (m,)
-
-    Raises
-    ------
-    InputError
-        For p-values outside [0, 1] or `alpha` outside (0, 1).
-
-    Notes
-    -----
     Guarantee: some true hypothesis is rejected with probability at most `alpha`. Holm, "A simple
     sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
     Cost: O(m log m).
-
-    Examples
-    --------
-    >>> holm([0.02, 0.2, 0.001], 0.05).tolist()
-    [True, False, True]
     """
     values = np.asarray(p_values, dtype=np.float64)
     if values.ndim != 1 or not np.all((values >= 0) & (values <= 1)):
@@ -107,37 +67,10 @@ def holm_bounds(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Reject claims step by step, with lower bounds that all hold together.
 
-    Parameters
-    ----------
-    bound_at : callable
-        ``bound_at(i, level)`` is a lower bound on hypothesis i's ε of error `level`; it must not
-        fall as the level rises.
-    claimed : sequence of float, length m
-        The claimed ε of each hypothesis, in nats.
-    alpha : float
-        Probability of anything below being wrong.
-
-    Returns
-    -------
-    rejected : ndarray of bool, shape (m,)
-        Claims shown to be exceeded.
-    bounds : ndarray of float, shape (m,)
-        Lower bounds on ε. While some claim stands, a rejected one has its claimed value as bound
-        (its ε is *larger*), and one that stands has a bound at ``alpha`` over the number that
-        stand. Once all are rejected each has the larger of its claim and its bound at ``alpha/m``.
-
-    Notes
-    -----
     Guarantee: with probability at least ``1 - alpha`` every rejection is right and every bound
     holds. Strassburger and Bretz, "Compatible simultaneous lower confidence bounds for the Holm
     procedure and other Bonferroni-based closed tests", Statistics in Medicine 27 (2008). Cost:
     O(m²) bounds.
-
-    Examples
-    --------
-    >>> rejected, bounds = holm_bounds(lambda i, level: (3.0, 0.4)[i] + level, [1.0, 0.5], 0.05)
-    >>> rejected.tolist(), bounds.tolist()
-    ([True, False], [1.0, 0.45])
     """
     ErrorBudget(alpha, max(len(claimed), 1))
     standing = list(range(len(claimed)))

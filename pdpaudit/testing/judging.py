@@ -58,21 +58,7 @@ def judge_mechanism(
     max_degree: int | None,
     samples: int | None,
 ) -> tuple[Result, str, str]:
-    """Audit within the current test.
-
-    Returns
-    -------
-    result : Result
-    broken : str
-        Why the test fails, or nothing.
-    blind : str
-        What is to be warned of, or nothing.
-
-    Raises
-    ------
-    InputError
-        If the request makes no sense.
-    """
+    """Audit within the current test."""
     gate = current()
     settings, marked = gate.settings, gate.claim
     made, subject, spec = made_mechanism(mechanism, gate.base)
