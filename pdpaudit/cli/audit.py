@@ -96,8 +96,8 @@ def audit_command(
         str,
         typer.Option(
             autocompletion=among(METHODS),
-            help="How ε is bounded from two counts: exact, clopper-pearson, betting, or "
-            "approximately by score or katz; sequential: see --sequential.",
+            help="How ε is bounded from two counts: exact, clopper-pearson or betting; "
+            "sequential: see --sequential.",
         ),
     ] = "exact",
     sequential: Annotated[

@@ -15,7 +15,7 @@ from pdpaudit.auditing.inference import advantage_allowed, tpr_allowed
 from pdpaudit.core.composition import composition_table, optimal_delta
 from pdpaudit.core.privacy_loss import hockey_stick
 from pdpaudit.core.protocols import Law, PrivacyClaim
-from pdpaudit.inference.exact import rejects
+from pdpaudit.inference.exact_test import rejects
 from pdpaudit.inference.power import detectable
 from pdpaudit.inference.sequential import Wager, look_sizes, smallest_refuted
 from pdpaudit.report.pictures.axis import axis_for
@@ -58,7 +58,7 @@ def test_no_counts_reject_what_no_counts_can(epsilon: float, hits: int, delta: f
 
 
 @pytest.mark.parametrize("epsilon", [709.0, 710.0, 1000.0, 1e300, LARGEST])
-@pytest.mark.parametrize("method", ["exact", "clopper-pearson", "betting", "score", "katz"])
+@pytest.mark.parametrize("method", ["exact", "clopper-pearson", "betting"])
 def test_no_power_against_what_cannot_be_seen(epsilon: float, method: str) -> None:
     assert detectable(1000, 0.05, 0.05, 0.0, 0.95, method, epsilon) == math.inf
 

@@ -40,15 +40,15 @@ CHOOSING = tuple(map(ATTACKS.format, ("sweeping", "candidates", "events", "vecto
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
 MODULES = {
-    "budget": ("pdpaudit/inference/budget.py", (EVIDENCE.format("budget"),)),
+    "budget": ("pdpaudit/inference/error_budget.py", (EVIDENCE.format("error_budget"),)),
     "betting": ("pdpaudit/inference/betting.py", (EVIDENCE.format("betting"),)),
     "bounds": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("bounds"),)),
     "power": ("pdpaudit/inference/power.py", (EVIDENCE.format("power"),)),
     "exact": (
-        "pdpaudit/inference/exact.py",
-        (EVIDENCE.format("exact_parts"), EVIDENCE.format("exact")),
+        "pdpaudit/inference/exact_test.py",
+        (EVIDENCE.format("exact_test_parts"), EVIDENCE.format("exact_test")),
     ),
-    "aim": ("pdpaudit/inference/aim.py", (EVIDENCE.format("aim"),)),
+    "aim": ("pdpaudit/inference/expected_bound.py", (EVIDENCE.format("expected_bound"),)),
     "records": ("pdpaudit/outputs/records.py", (OUTPUTS.format("records"),)),
     "draws": (
         "pdpaudit/outputs/draws.py",
