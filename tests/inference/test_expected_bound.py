@@ -19,10 +19,7 @@ def shown(p, q, aim):
     return value if value > 0 else value / error
 
 
-@pytest.mark.parametrize(
-    "aim",
-    [ExpectedBound(10_000, 0.05), ExpectedBound(500, 0.2, 0.05), ExpectedBound(10**6, 1e-3, 0.3)],
-)
+@pytest.mark.parametrize("settings", [(10_000, 0.05), (500, 0.2, 0.05), (10**6, 1e-3, 0.3)])
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.25), (0.4, 0.39), (0.9, 0.1), (0.35, 0.6)])
 def test_from_shares_is_the_delta_method(settings, p, q):
     aim = ExpectedBound(*settings)
