@@ -85,7 +85,9 @@ def prove(
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
     if q[0] <= 0 or p[0] <= slack:
-        raise Unproved("a probability of the event cannot be told from what the claim forgives")
+        raise Unproved(
+            "a probability of the event cannot be distinguished from what the claim forgives"
+        )
     loss = (_log((p[0] - slack) / q[1])[0], _log((p[1] - slack) / q[0])[1])
     promised = Fraction(claim.epsilon)
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
@@ -122,11 +124,11 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwo
     if not certificate.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")
     body = certificate.to_json()
-    told = {key: value for key, value in body.items() if key != "outputs"}
+    shown = {key: value for key, value in body.items() if key != "outputs"}
     proved = replace(
         claim,
         method=PROVED,
-        event={**claim.event, "proof": {**told, "words": THEOREM}},
+        event={**claim.event, "proof": {**shown, "words": THEOREM}},
         witness={**claim.witness, "method": PROVED, "certificate": body},
     )
     written = json.loads(json.dumps(Result("audit", "", seed, 0.0, claims=(proved,)).to_json()))

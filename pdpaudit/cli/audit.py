@@ -165,8 +165,8 @@ def audit_command(
     reading = o.NetworkOptions.asked_for(locals())
     from dataclasses import replace
 
-    from pdpaudit.auditing import Plan, audit, grounds, promised
-    from pdpaudit.auditing.plan import SEQUENTIAL
+    from pdpaudit.auditing import Config, audit, grounds, within_degree_bound
+    from pdpaudit.auditing.config import SEQUENTIAL
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
     from pdpaudit.cli.lasting import keeping, workers
@@ -183,7 +183,7 @@ def audit_command(
     if sequential and method not in ("exact", SEQUENTIAL):
         raise InputError(f"--sequential has a method of its own; leave out --method {method}")
     method = SEQUENTIAL if sequential else method
-    plan = Plan(
+    plan = Config(
         draw_seed(seed), samples, confidence, method, jobs, tries, time_limit, detect=detect
     )
     made, spec = make_mechanism(
@@ -218,7 +218,7 @@ def audit_command(
                 markup=False,
             )
     else:
-        networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
+        networks = [] if hasattr(made, "pairs") else within_degree_bound(grounds(), max_degree)
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from pdpaudit import __version__
-from pdpaudit.auditing import Plan, audit, hunting
-from pdpaudit.auditing.plan import Silent
+from pdpaudit.auditing import Config, audit, exact_search
+from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.config import Silent
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
-from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
@@ -53,7 +53,7 @@ class Made:
 
 
 def ran(made: Made, **options: Any) -> Result:
-    return audit(made, [], Plan(1, **options), subject="made")
+    return audit(made, [], Config(1, **options), subject="made")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_law_that_misbehaves_is_an_error_that_says_where_and_what(law: Any, sa
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 def test_a_law_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hunting, "LIMIT_S", 0.2)
+    monkeypatch.setattr(exact_search, "LIMIT_S", 0.2)
     made = Made(FAIR, FAIR)
     made.law = lambda instance: time.sleep(30)  # type: ignore[method-assign, assignment, return-value]
     (claim,) = ran(made).claims
@@ -87,7 +87,7 @@ def test_a_law_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hunting, "LIMIT_S", 0.01)
+    monkeypatch.setattr(exact_search, "LIMIT_S", 0.01)
     made = Made(FAIR, FAIR)
     made.law = lambda instance: time.sleep(0.05) or FAIR  # type: ignore[method-assign, assignment]
     assert ran(made, time_limit=60.0).claims[0].status == "not_rejected"
@@ -97,8 +97,8 @@ def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -
 def test_a_law_is_waited_for_as_long_as_fits_the_search(
     limit: float | None, seconds: float
 ) -> None:
-    run = Run(Made(FAIR), "made", {}, Plan(1, time_limit=limit), Silent())
-    assert hunting.patience(run) == seconds
+    run = AuditContext(Made(FAIR), "made", {}, Config(1, time_limit=limit), Silent())
+    assert exact_search.patience(run) == seconds
 
 
 def test_what_was_computed_before_is_kept() -> None:
@@ -355,7 +355,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, dict[st
     monkeypatch.chdir(tmp_path)
     Path("later.py").write_text(LATER)
     made, spec = make_mechanism("later.py:Later", {})
-    result = audit(made, [], Plan(1), subject="later", spec=spec)
+    result = audit(made, [], Config(1), subject="later", spec=spec)
     assert result.claims[0].status == "violated"
     Path("broken").touch()
     return made, result.to_json()["claims"][0]
@@ -394,7 +394,7 @@ def test_equal_outputs_of_two_kinds_are_told_apart_in_replay_too(
     monkeypatch.chdir(tmp_path)
     Path("kinds.py").write_text(KINDS)
     made, spec = make_mechanism("kinds.py:Kinds", {})
-    claim = audit(made, [], Plan(1), subject="kinds", spec=spec).to_json()["claims"][0]
+    claim = audit(made, [], Config(1), subject="kinds", spec=spec).to_json()["claims"][0]
     assert (claim["status"], claim["exact"]) == ("violated", "inf")
     replay = replay_claim(claim, Terms(1, __version__, _never, find=finder(trust=True)))
     assert replay.reproduced, replay.why

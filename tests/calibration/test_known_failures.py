@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference import METHODS, lower_bound
 
@@ -30,7 +30,7 @@ class Same:
 def test_scores_without_information_show_no_loss():
     """Another auditor reports about 4 here: the best of all thresholds, uncorrected."""
     bounds = [
-        audit(Same(), [], Plan(seed=seed, samples=1000), subject="same").claims[0].lower_bound
+        audit(Same(), [], Config(seed=seed, samples=1000), subject="same").claims[0].lower_bound
         for seed in range(40)
     ]
     # 2 alarms expected at most; more than 7 with probability 0.001. Seeds pinned.
@@ -76,7 +76,7 @@ class Stops:
 
 
 def test_a_mechanism_that_ends_early_on_one_side_is_told_apart_by_that():
-    result = audit(Stops(), [], Plan(seed=1, samples=400), subject="stops")
+    result = audit(Stops(), [], Config(seed=1, samples=400), subject="stops")
     claim = result.claims[0]
     assert claim.status == "violated"
     assert claim.event["inside"] == 400
@@ -94,11 +94,11 @@ def test_a_single_outcome_shows_nothing():
         def run(self, instance, rng):
             return ()
 
-    claim = audit(Constant(), [], Plan(seed=1, samples=400), subject="constant").claims[0]
+    claim = audit(Constant(), [], Config(seed=1, samples=400), subject="constant").claims[0]
     assert claim.lower_bound == 0.0
 
 
 def test_one_sample_is_enough_not_to_crash():
-    claim = audit(Same(), [], Plan(seed=1, samples=1), subject="same").claims[0]
+    claim = audit(Same(), [], Config(seed=1, samples=1), subject="same").claims[0]
     assert claim.lower_bound == 0.0
     assert claim.status == "inconclusive"

@@ -11,9 +11,9 @@ from typing import Any
 import networkx as nx
 
 from pdpaudit.attacks.grounds import planted_network
-from pdpaudit.auditing import Plan, audit
-from pdpaudit.auditing.keeping import source_digest
+from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.proof import prove_claim
+from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.statistic import statistic
@@ -45,7 +45,7 @@ def find(group: str, name: str) -> Any:
 def audited(name: str, parameters: Body, **asked: Any) -> Result:
     made, spec = make_mechanism(name, parameters)
     networks = [] if hasattr(made, "pairs") else [planted_network(3, 12)]
-    return audit(made, networks, Plan(SEED, **asked), subject=name, spec=spec)
+    return audit(made, networks, Config(SEED, **asked), subject=name, spec=spec)
 
 
 def exact() -> Result:

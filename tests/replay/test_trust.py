@@ -164,7 +164,7 @@ NODES = "id,label\nann,target\nbob,protected\ncat,target\ndan,protected\neve,tar
 def test_a_network_is_read_beside_the_result_or_where_it_is_said_to_be(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pdpaudit.auditing.describe.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.auditing.claim_results.INLINE_EDGES", 0)
     (mine / "data").mkdir()
     (mine / "data/edges.csv").write_text(EDGES)
     (mine / "data/nodes.csv").write_text(NODES)

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.auditing.arms import arms_of
-from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.exact import by_law
-from pdpaudit.auditing.keeping import source_digest
-from pdpaudit.auditing.plan import Plan, Silent, Watcher
-from pdpaudit.auditing.provenance import commit_of
-from pdpaudit.auditing.sampled import by_samples
-from pdpaudit.auditing.telling import Run
+from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
+from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.config import Config, Silent, Watcher
+from pdpaudit.auditing.confirmation import audit_by_samples
+from pdpaudit.auditing.exact_verdict import audit_by_law
+from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawfulMechanism, Mechanism, PrivacyClaim
@@ -41,7 +39,7 @@ def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
 def audit(
     mechanism: Mechanism,
     networks: Sequence[Network],
-    plan: Plan,
+    config: Config,
     *,
     subject: str,
     spec: Mapping[str, Any] | None = None,
@@ -51,37 +49,37 @@ def audit(
     """Try to break every claim of a mechanism."""
     began = time.monotonic()
     if not getattr(mechanism, "repeatable", True):
-        if plan.store is not None:
+        if config.store is not None:
             raise InputError(
                 "--store: what is observed differs from run to run, so what was drawn before is of "
                 "no use; leave it out"
             )
-        plan = replace(plan, jobs=1)  # other workers would disturb what is measured
-    run = Run(mechanism, subject, spec or {}, plan, watcher or Silent(), file)
-    arms = arms_of(mechanism, networks, plan.seed)
-    if not arms:
+        config = replace(config, jobs=1)  # other workers would disturb what is measured
+    context = AuditContext(mechanism, subject, spec or {}, config, watcher or Silent(), file)
+    candidates = candidate_pairs(mechanism, networks, config.seed)
+    if not candidates:
         raise InputError(
             "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
             "network with protected vertices to rewire"
         )
     claims = claims_of(mechanism)
     exactly, results = True, None
-    if plan.samples is None and not plan.sequential and isinstance(mechanism, LawfulMechanism):
-        results = by_law(run, arms, claims)
+    if config.samples is None and not config.sequential and isinstance(mechanism, LawfulMechanism):
+        results = audit_by_law(context, candidates, claims)
     if results is None:
-        exactly, results = False, by_samples(run, arms, claims)
+        exactly, results = False, audit_by_samples(context, candidates, claims)
     found, verdicts = results
     return Result(
         command="audit",
         subject=subject,
-        seed=plan.seed,
+        seed=config.seed,
         elapsed_s=time.monotonic() - began,
         claims=tuple(verdicts),
         context={
             "tried": _tried(found),
-            "error_budget": budget_words(plan, len(claims), exact=exactly),
-            **({"law_compared": run.compared} if exactly and run.compared else {}),
-            **({"remarks": run.remarks} if run.remarks else {}),
+            "error_budget": budget_words(config, len(claims), exact=exactly),
+            **({"law_compared": context.compared} if exactly and context.compared else {}),
+            **({"remarks": context.remarks} if context.remarks else {}),
             **({"network": file} if file else {}),
         },
         source=source_digest(mechanism),
@@ -89,16 +87,16 @@ def audit(
     )
 
 
-def _tried(found: Sequence[Found]) -> dict[str, Any]:
-    """Count what discovery looked at, by family and ground."""
+def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
+    """Count what discovery looked at, by family and network."""
     labels: dict[str, int] = {}
     for one in found:
-        labels[one.arm.label] = labels.get(one.arm.label, 0) + 1
+        labels[one.candidate.label] = labels.get(one.candidate.label, 0) + 1
     return {"pairs": len(found), "by": labels}
 
 
-def budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
+def budget_words(config: Config, claims: int, *, exact: bool) -> str:
     """Say how the probability of a false alarm was spent."""
     if exact:
         return "exact output laws: no sampling error"
-    return ErrorBudget(1 - plan.confidence, claims).describe()
+    return ErrorBudget(1 - config.confidence, claims).describe()

@@ -9,15 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found, by_score, climb
-from pdpaudit.auditing.telling import Run
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
+from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.core.asking import LIMIT_S, ask, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import ExtendedMechanism, Law, LawfulMechanism, LawUnavailable
 
-__all__ = ["DECIMALS", "hunt", "patience", "worst_of"]
+__all__ = ["DECIMALS", "patience", "search_by_law", "worst_of"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
@@ -54,46 +53,46 @@ class _TooDear(LawUnavailable):
 class _Meter:
     """Exact losses of pairs, one after another, until so much time or work is over."""
 
-    run: Run
+    context: AuditContext
     mechanism: LawfulMechanism
     deltas: Sequence[float]
     until: float
     most: float
     began: float = field(default_factory=time.monotonic)
-    measured: list[Found] = field(default_factory=list)
+    measured: list[MeasuredPair] = field(default_factory=list)
     work: float = 0.0
     kept: int = 0
-    worst: dict[float, Found] = field(default_factory=dict)
-    extra: list[Found] = field(default_factory=list)
+    worst: dict[float, MeasuredPair] = field(default_factory=dict)
+    extra: list[MeasuredPair] = field(default_factory=list)
 
     @property
     def spent(self) -> float:
         """Seconds so far: of the clock where it ends the search, else as laws count them."""
-        timed = self.run.plan.time_limit is not None
+        timed = self.context.config.time_limit is not None
         return time.monotonic() - self.began if timed else self.work
 
-    def _law(self, arm: Arm, side: str, instance: Any) -> Law:
+    def _law(self, candidate: CandidatePair, side: str, instance: Any) -> Law:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
         try:
-            found = law_of(self.mechanism, instance, patience(self.run))
+            found = law_of(self.mechanism, instance, patience(self.context))
         except Misbehaviour as error:
-            raise Misbehaviour(f"{arm.label}, on the {side}: {error}") from None
+            raise Misbehaviour(f"{candidate.label}, on the {side}: {error}") from None
         self.work += found.work
         return found
 
-    def measure(self, arm: Arm) -> Found:
-        sides = zip(("left", "right"), arm.inputs(), strict=True)
-        left, right = (self._law(arm, side, instance) for side, instance in sides)
+    def measure(self, candidate: CandidatePair) -> MeasuredPair:
+        sides = zip(("left", "right"), candidate.inputs(), strict=True)
+        left, right = (self._law(candidate, side, instance) for side, instance in sides)
         losses = {delta: exact_loss(left, right, delta) for delta in self.deltas}
-        self.run.watcher.advance(1)
+        self.context.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
         score = round(losses[self.deltas[0]].epsilon, DECIMALS)
-        self.measured.append(Found(arm, score, losses, (left, right)))
+        self.measured.append(MeasuredPair(candidate, score, losses, (left, right)))
         self._keep(self.measured[-1])
         return self.measured[-1]
 
-    def _keep(self, new: Found) -> None:
+    def _keep(self, new: MeasuredPair) -> None:
         """Keep the laws of the first pairs, and those of the worst at each δ."""
         for delta in self.deltas:
             best = self.worst.get(delta)
@@ -110,55 +109,58 @@ class _Meter:
         self.extra = [one for one in (*self.extra, new) if one.laws is not None]
 
 
-def worst_of(found: Sequence[Found], delta: float) -> Found:
+def worst_of(found: Sequence[MeasuredPair], delta: float) -> MeasuredPair:
     """Return the worst pair for a slack; of those that are alike the first."""
     return max(found, key=lambda one: _rank(one, delta))
 
 
-def _rank(one: Found, delta: float) -> tuple[float, float]:
+def _rank(one: MeasuredPair, delta: float) -> tuple[float, float]:
     return round(one.losses[delta].at_least, DECIMALS), one.score
 
 
-def hunt(
-    run: Run, mechanism: LawfulMechanism, arms: Sequence[Arm], deltas: Sequence[float]
-) -> list[Found]:
-    """Compute the exact loss of every arm, then climb from the worst; no samples."""
-    limit = run.plan.time_limit
+def search_by_law(
+    context: AuditContext,
+    mechanism: LawfulMechanism,
+    candidates: Sequence[CandidatePair],
+    deltas: Sequence[float],
+) -> list[MeasuredPair]:
+    """Compute the exact loss of every pair, then climb from the worst; no samples."""
+    limit = context.config.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
-    meter = _Meter(run, mechanism, deltas, until, most)
-    run.watcher.stage("computing exact losses", len(arms))
+    meter = _Meter(context, mechanism, deltas, until, most)
+    context.watcher.stage("computing exact losses", len(candidates))
     try:
-        _search(meter, arms)
+        _search(meter, candidates)
     except _Enough:
-        _tell_of_the_end(meter, len(arms))
+        _tell_of_the_end(meter, len(candidates))
     except Misbehaviour as error:
-        run.blocked.append(str(error))
+        context.blocked.append(str(error))
         if meter.measured:
-            run.remark(f"the search for a pair ended at {error}")
+            context.remark(f"the search for a pair ended at {error}")
     return by_score(meter.measured)
 
 
-def patience(run: Run) -> float:
+def patience(context: AuditContext) -> float:
     """Return the seconds after which a law is taken to hang, fewer where little time is given."""
-    limit = run.plan.time_limit
+    limit = context.config.time_limit
     return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
 
 
-def _search(meter: _Meter, arms: Sequence[Arm]) -> None:
-    run, mechanism, shorter = meter.run, meter.mechanism, None
+def _search(meter: _Meter, candidates: Sequence[CandidatePair]) -> None:
+    context, mechanism, shorter = meter.context, meter.mechanism, None
     if isinstance(mechanism, ExtendedMechanism):
-        shorter = ask("beginning", mechanism, limit=patience(run))
+        shorter = ask("beginning", mechanism, limit=patience(context))
     try:
-        _all_of(meter, arms, _allowance(run.plan.time_limit, shorter is not None))
+        _all_of(meter, candidates, _allowance(context.config.time_limit, shorter is not None))
     except LawUnavailable as why:
         if shorter is None:
             if isinstance(why, _TooDear):
-                run.remark(
+                context.remark(
                     f"{why}, so it was sampled instead; --time-limit gives them as many seconds as "
                     "you like"
                 )
             raise
-        _promising(meter, shorter, arms)
+        _promising(meter, shorter, candidates)
 
 
 def _allowance(limit: float | None, other_ways: bool) -> float:
@@ -168,35 +170,41 @@ def _allowance(limit: float | None, other_ways: bool) -> float:
     return limit if other_ways else math.inf
 
 
-def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
-    for number, arm in enumerate(arms, start=1):
-        meter.measure(arm)
-        needed = meter.spent / number * len(arms)
+def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) -> None:
+    for number, candidate in enumerate(candidates, start=1):
+        meter.measure(candidate)
+        needed = meter.spent / number * len(candidates)
         if needed > allowed:
-            raise _TooDear(f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s")
+            raise _TooDear(
+                f"the exact laws of {len(candidates)} pairs would take about {needed:,.0f} s"
+            )
     found = list(meter.measured)
     for start in _starts(found):
-        found = climb(start, found, meter.measure, MOVES, meter.run.plan.seed)
+        found = local_search(start, found, meter.measure, MOVES, meter.context.config.seed)
 
 
-def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> None:
-    """Measure the pairs that lose most by the output's beginning, one of each family and ground."""
-    run, timed = meter.run, math.isfinite(meter.until)
+def _promising(
+    meter: _Meter, shorter: LawfulMechanism, candidates: Sequence[CandidatePair]
+) -> None:
+    """Measure the pairs that lose most by the output's beginning, one per family and network."""
+    context, timed = meter.context, math.isfinite(meter.until)
     half = (time.monotonic() + meter.until) / 2
-    scout = _Meter(run, shorter, meter.deltas, half, meter.most)
-    run.watcher.stage("computing exact losses of the output's beginning", len(arms))
+    scout = _Meter(context, shorter, meter.deltas, half, meter.most)
+    context.watcher.stage("computing exact losses of the output's beginning", len(candidates))
     with suppress(_Enough):
-        _all_of(scout, arms, math.inf)
+        _all_of(scout, candidates, math.inf)
     compared = by_score(scout.measured)
     chosen = _best_of_each(compared, _label)[: None if timed else SHORTLISTED]
-    whole = _Meter(run, meter.mechanism, meter.deltas, meter.until, math.inf if timed else FEW_WORK)
-    run.watcher.stage("computing whole exact losses", len(chosen))
+    whole = _Meter(
+        context, meter.mechanism, meter.deltas, meter.until, math.inf if timed else FEW_WORK
+    )
+    context.watcher.stage("computing whole exact losses", len(chosen))
     refused = 0
     try:
         with suppress(_Enough):
             for one in chosen:
                 try:
-                    whole.measure(one.arm)
+                    whole.measure(one.candidate)
                 except LawUnavailable:
                     refused += 1
                     if refused == REFUSED:
@@ -204,9 +212,9 @@ def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> 
     finally:  # a law that misbehaves costs none of the others
         meter.measured += whole.measured
     if not whole.measured:
-        run.remark("the pairs that promise most have no exact law within reach: it was sampled")
+        context.remark("the pairs that promise most have no exact law within reach: it was sampled")
         raise LawUnavailable("no promising pair has a law")
-    run.remark(
+    context.remark(
         f"exact laws of all pairs are out of reach: {len(compared)} pairs were compared by the law "
         "of how the output begins, which loses no more than all of it, and of those that lose most "
         f"{len(whole.measured)} by the law of all; --time-limit sets how long"
@@ -216,8 +224,8 @@ def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> 
 def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
     left_over = max(pairs - len(meter.measured), 0)
     after = f"with {left_over} of {pairs} pairs untried" if left_over else "while climbing"
-    limit = meter.run.plan.time_limit
-    meter.run.remark(
+    limit = meter.context.config.time_limit
+    meter.context.remark(
         f"the search for a pair ended after laws of about {meter.work:.0f} s, {after}; a longer "
         "one may find worse: --time-limit sets another"
         if limit is None
@@ -226,7 +234,7 @@ def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
     )
 
 
-def _starts(found: Iterable[Found]) -> list[Found]:
+def _starts(found: Iterable[MeasuredPair]) -> list[MeasuredPair]:
     """Return the worst pair of each family, the worst families first.
 
     Climbing from the worst of all would only ever sharpen one shape of pair, and the shape that
@@ -235,16 +243,18 @@ def _starts(found: Iterable[Found]) -> list[Found]:
     return _best_of_each(by_score(found), _family)[:STARTS]
 
 
-def _best_of_each(found: Iterable[Found], kind: Callable[[Found], str]) -> list[Found]:
-    best: dict[str, Found] = {}
+def _best_of_each(
+    found: Iterable[MeasuredPair], kind: Callable[[MeasuredPair], str]
+) -> list[MeasuredPair]:
+    best: dict[str, MeasuredPair] = {}
     for one in found:
         best.setdefault(kind(one), one)
     return list(best.values())
 
 
-def _family(one: Found) -> str:
-    return "" if one.arm.pair is None else one.arm.pair.family
+def _family(one: MeasuredPair) -> str:
+    return "" if one.candidate.pair is None else one.candidate.pair.family
 
 
-def _label(one: Found) -> str:
-    return one.arm.label
+def _label(one: MeasuredPair) -> str:
+    return one.candidate.label
