@@ -13,8 +13,8 @@ import pytest
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import les_miserables
-from pdpaudit.auditing import Plan, audit, grounds, promised, verdict
+from pdpaudit.attacks.benchmark_networks import les_miserables
+from pdpaudit.auditing import Plan, audit, benchmark_networks, promised, verdict
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, Outputs, PrivacyClaim
 from pdpaudit.results.results import Result
@@ -169,8 +169,8 @@ def test_a_plan_refuses_what_cannot_be_carried_out(arguments: dict[str, Any], wo
 
 
 def test_only_networks_that_keep_a_public_degree_bound_are_tried() -> None:
-    kept = promised(grounds(), 5)
-    assert 0 < len(kept) < len(grounds())
+    kept = promised(benchmark_networks(), 5)
+    assert 0 < len(kept) < len(benchmark_networks())
     assert {network.max_degree for network in kept} == {5}
     with pytest.raises(InputError, match="--max-degree"):
         promised(list(les_miserables()), 5)
@@ -197,10 +197,12 @@ def test_the_main_text_is_broken_by_search_and_the_repair_is_not() -> None:
     that must not alarm for nothing: at 0.999 it fails so once in a thousand seeds.
     """
     plan = Plan(seed=1, samples=20_000, confidence=0.999)
-    broken = audit(PTargetMainText(sop=CN()), grounds(), plan, subject="main").claims[0]
+    broken = audit(PTargetMainText(sop=CN()), benchmark_networks(), plan, subject="main").claims[0]
     assert broken.status == "violated"
     assert 1.4 < (broken.lower_bound or 0) <= 2.0
-    held = audit(PTargetRepaired(sop=CN()), grounds(), plan, subject="repaired").claims[0]
+    held = audit(PTargetRepaired(sop=CN()), benchmark_networks(), plan, subject="repaired").claims[
+        0
+    ]
     assert held.status == "not_rejected"
     assert (held.lower_bound or 0) <= 1.0
 
@@ -223,5 +225,5 @@ def test_an_insertion_ordered_search_is_caught() -> None:
                             found.append(other)
             return tuple(found)
 
-    result = audit(Leaky(), grounds(), Plan(seed=2, samples=400), subject="leaky")
+    result = audit(Leaky(), benchmark_networks(), Plan(seed=2, samples=400), subject="leaky")
     assert result.claims[0].status == "violated"
