@@ -72,7 +72,6 @@ def test_the_main_text_is_broken_and_proved_to_be(main_text: dict[str, Any]) -> 
     assert "theorem" in replay.why
 
 
-@pytest.mark.slow
 def test_search_com_is_broken_and_proved_to_be() -> None:
     claim = _proved(SearchCom(sop=CN()), "SearchCom", [planted_network(8, 2000)])
     assert (claim["status"], claim["method"]) == ("violated", "enclosure")

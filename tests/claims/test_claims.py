@@ -71,8 +71,9 @@ FLIPS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FLIPS)
+@pytest.mark.parametrize(
+    "name", [name if name == "C6" else pytest.param(name, marks=pytest.mark.slow) for name in FLIPS]
+)
 def test_a_repaired_mechanism_flips_the_verdict(name: str) -> None:
     broken, mended = (_claim(name, **changes) for changes in FLIPS[name])
     (one,) = audit_claims([broken], 1).claims
