@@ -134,7 +134,7 @@ SCENARIOS: dict[str, tuple[str, ...]] = {
     ),
     "repaired": (f"pdpaudit audit PTarget:repaired {OWN} --noise gumbel --seed 1 {KEPT}",),
     "target": (f"pdpaudit audit Target --seed 1 --samples 500 {KEPT}",),
-    "other-statistic": (f"pdpaudit audit PTarget {OWN} --sop Jaccard --seed 3 {KEPT}",),
+    "other-statistic": (f"pdpaudit audit PTarget {OWN} --sop Triangle --seed 3 {KEPT}",),
     # with proof, on files
     "proved": (
         f"pdpaudit audit PTarget:main-text {OWN} --prove --seed 1 {KEPT}",

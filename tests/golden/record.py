@@ -79,6 +79,7 @@ def masked(text: str, folder: str = "") -> str:
         text = text.replace(path, name) if path else text
     text = re.sub(DIGEST, "<digest>", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\+00:00|Z| UTC)?", "<time>", text)
+    text = re.sub(r"\bTook .*?(?= with |\.$|\. )", "Took <duration>", text, flags=re.M)
     text = re.sub(r"\b(python|numpy|scipy|networkx|pdpaudit) \d+\.\d+[\w.]*", r"\1 <version>", text)
     text = re.sub(r"\bpdpaudit(\.[A-Za-z_]\w*)+", "<module>", text)
     return "\n".join(line.rstrip() for line in text.splitlines())
