@@ -6,7 +6,7 @@ these, and of categories: log likelihood ratios of each by itself, which is the 
 independent columns [1]_, or the weights of a logistic regression on the cells of all, which also
 sees what depends on what; pairs of columns are cut into tables of cells. Scores are learnt on one
 half of the discovery sample and their thresholds swept on the other, where what a score promises
-steadies the counts (:mod:`pdpaudit.attacks.calibrating`).
+steadies the counts (:mod:`pdpaudit.attacks.thresholds`).
 
 References
 ----------
@@ -30,9 +30,8 @@ from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
 from pdpaudit.outputs.columns import MOST_PATTERN, Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
-from .calibrating import Curve, blended, calibrated
 from .candidates import Sample
-from .sweeping import Choice, apart, levels
+from .thresholds import Choice, Curve, apart, blended, calibrated, levels
 
 __all__ = ["choose_regions", "computed"]
 

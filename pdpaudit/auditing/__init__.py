@@ -1,6 +1,6 @@
 """The course of an audit, from a mechanism to verdicts with witnesses."""
 
-from pdpaudit.auditing.candidate_pairs import grounds, within_degree_bound
+from pdpaudit.auditing.candidate_pairs import benchmark_networks, within_degree_bound
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.auditing.confirmation import verdict
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK
@@ -11,8 +11,8 @@ __all__ = [
     "Config",
     "Watcher",
     "audit",
+    "benchmark_networks",
     "claims_of",
-    "grounds",
     "verdict",
     "within_degree_bound",
 ]

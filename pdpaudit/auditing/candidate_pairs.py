@@ -25,10 +25,10 @@ __all__ = [
     "CandidatePair",
     "Halves",
     "MeasuredPair",
+    "benchmark_networks",
     "by_score",
     "candidate_pairs",
     "empty_halves",
-    "grounds",
     "local_moves",
     "local_search",
     "network_candidate",
@@ -47,9 +47,9 @@ class CandidatePair:
     number: int = 0
 
 
-def grounds() -> list[Network]:
+def benchmark_networks() -> list[Network]:
     """Return every built-in network to attack on."""
-    return [network for item in registered("grounds") for network in item.load()()]
+    return [network for item in registered("networks") for network in item.load()()]
 
 
 def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> list[Network]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import networkx as nx
 
-from pdpaudit.auditing import Config, Watcher, audit, claims_of, grounds
+from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks, claims_of
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Silent
@@ -101,7 +101,7 @@ class MechanismClaim:
     def examine(self, seed: int, watcher: Watcher) -> Audited:
         """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""
         made, spec = make_mechanism(self.mechanism, self.parameters)
-        networks = list(grounds() if self.networks is None else self.networks())
+        networks = list(benchmark_networks() if self.networks is None else self.networks())
         own = hasattr(made, "pairs")
         config = Config(seed)
         result = audit(
