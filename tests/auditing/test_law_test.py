@@ -279,7 +279,7 @@ def test_the_pairs_compared_are_the_judged_the_least_and_a_spread() -> None:
     found = _found("aabacbbd")
     chosen = pairs_to_compare(found, [found[1]], 3)
     assert [*map(id, chosen)] == [*map(id, (found[1], found[-1], found[0]))]
-    labels = [one.arm.label for one in pairs_to_compare(found, [found[0]], 16)]
+    labels = [one.candidate.label for one in pairs_to_compare(found, [found[0]], 16)]
     assert set(labels) == set("abcd")
     # Only laws that were kept can be compared.
     assert len(pairs_to_compare([*found[:1], *_found("xyz", laws=False)], found[:1], 16)) == 1

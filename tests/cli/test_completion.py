@@ -20,7 +20,7 @@ from pdpaudit.experiments.embedded_network import REGIMES
 from pdpaudit.inference.bounds import METHODS
 from pdpaudit.sampling.backends import BACKENDS
 
-from .conftest import AuditContext
+from .conftest import Run
 
 
 def completed(
@@ -112,7 +112,7 @@ def test_completion_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_for_a_shell_is_shown(run: AuditContext, shell: str) -> None:
+def test_the_script_for_a_shell_is_shown(run: Run, shell: str) -> None:
     ran = run("--show-completion", shell)
     assert ran.status == 0
     assert "_PDPAUDIT_COMPLETE=complete_" in ran.out

@@ -8,7 +8,7 @@ import pytest
 
 from pdpaudit.results.results import load
 
-from .conftest import AuditContext
+from .conftest import Run
 
 BANNER = "This report names people and their contacts"
 
@@ -54,7 +54,7 @@ COMMANDS = {
 
 
 @pytest.fixture
-def theirs(run: AuditContext) -> AuditContext:
+def theirs(run: Run) -> Run:
     people = zip(NAMES, LABELS, strict=True)
     Path("theirs.csv").write_text(EDGES)
     Path("people.csv").write_text("id,label\n" + "".join(f"{n},{x}\n" for n, x in people))
@@ -62,7 +62,7 @@ def theirs(run: AuditContext) -> AuditContext:
     return run
 
 
-def everything(run: AuditContext, *arguments: str) -> dict[str, str]:
+def everything(run: Run, *arguments: str) -> dict[str, str]:
     """Return all that a command and the reports of its result put out, by where."""
     ran = run(*arguments, *SEEDED)
     assert ran.status in (0, 1), ran.err
@@ -74,14 +74,14 @@ def everything(run: AuditContext, *arguments: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_names_stand_nowhere_unless_they_are_asked_for(theirs: AuditContext, command: str) -> None:
+def test_names_stand_nowhere_unless_they_are_asked_for(theirs: Run, command: str) -> None:
     for place, words in everything(theirs, *COMMANDS[command]).items():
         assert [name for name in NAMES if name in words] == [], place
         assert BANNER not in words, place
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_with_names_people_are_named_below_a_banner(theirs: AuditContext, command: str) -> None:
+def test_with_names_people_are_named_below_a_banner(theirs: Run, command: str) -> None:
     said = everything(theirs, *COMMANDS[command], "--names")
     assert any(name in words for name in NAMES for words in said.values())
     assert load(Path("out.json"))["context"]["names"] is True
@@ -90,7 +90,7 @@ def test_with_names_people_are_named_below_a_banner(theirs: AuditContext, comman
 
 
 def test_a_network_too_large_to_write_out_is_read_again_with_its_pseudonyms(
-    theirs: AuditContext, monkeypatch: pytest.MonkeyPatch
+    theirs: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pdpaudit.auditing.claim_results.INLINE_EDGES", 0)
     for more in ((), ("--names",)):
@@ -103,26 +103,26 @@ def test_a_network_too_large_to_write_out_is_read_again_with_its_pseudonyms(
         assert ("--names" in said["page.md"]) == bool(more)
 
 
-def test_what_a_report_says_to_run_gives_the_same_result(theirs: AuditContext) -> None:
+def test_what_a_report_says_to_run_gives_the_same_result(theirs: Run) -> None:
     said = everything(theirs, *COMMANDS["simulated"])["json"]
     assert '"seeds": "person 4"' in said
     again = [word if word != "Dhole" else "person 4" for word in COMMANDS["simulated"]]
     assert load(Path("out.json"))["context"] == _context(theirs, again)
 
 
-def _context(run: AuditContext, arguments: list[str]) -> object:
+def _context(run: Run, arguments: list[str]) -> object:
     run(*arguments, *SEEDED)
     return load(Path("out.json"))["context"]
 
 
-def test_names_are_of_a_network_of_ones_own(theirs: AuditContext) -> None:
+def test_names_are_of_a_network_of_ones_own(theirs: Run) -> None:
     ran = theirs("audit", "SFS", "--names")
     assert ran.status == 2
     assert "--names" in ran.err
     assert "--edges" in ran.err
 
 
-def test_an_audit_in_a_test_names_nobody_either(theirs: AuditContext) -> None:
+def test_an_audit_in_a_test_names_nobody_either(theirs: Run) -> None:
     from pdpaudit.io import read_network
     from pdpaudit.testing import AuditFailed, assert_private
 
@@ -133,7 +133,7 @@ def test_an_audit_in_a_test_names_nobody_either(theirs: AuditContext) -> None:
     assert not any(name in str(failed.value) for name in NAMES)
 
 
-def test_networks_that_are_public_keep_their_names(theirs: AuditContext) -> None:
+def test_networks_that_are_public_keep_their_names(theirs: Run) -> None:
     said = everything(theirs, "audit", "PTarget:main-text")
     assert "Myriel" in said["json"]
     assert BANNER not in said["terminal"] + said["page.html"]
