@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.candidate_pairs import CandidatePair
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
@@ -19,6 +19,7 @@ from pdpaudit.results.results import ClaimResult, Status
 
 __all__ = [
     "AuditContext",
+    "Prover",
     "build_claim",
     "list_names",
     "network_json",
@@ -27,6 +28,10 @@ __all__ = [
     "statement",
     "unconfirmed_claim",
 ]
+
+
+#: Proves a violated claim on the pair that shows it, or says why not.
+Prover = Callable[[ClaimResult, Mechanism, MeasuredPair | None], ClaimResult]
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,16 @@ class AuditContext:
     remarks: list[str] = field(default_factory=list)
     blocked: list[str] = field(default_factory=list)
     compared: dict[str, Any] = field(default_factory=dict)
+    prover: Prover | None = None
 
     def remark(self, words: str) -> None:
         """Keep what is to be said of how the mechanism behaved, once."""
         if words not in self.remarks:
             self.remarks.append(words)
+
+    def proved(self, claim: ClaimResult, pair: MeasuredPair | None) -> ClaimResult:
+        """Return a claim with its proof, where one was asked for."""
+        return self.prover(claim, self.mechanism, pair) if self.prover else claim
 
 
 def build_claim(

@@ -82,7 +82,7 @@ def audit_by_law(
         if result is None or (context.blocked and result.status != "violated"):
             why = f"{context.blocked[0]}; --samples does without its law"
             result = unconfirmed_claim(context, number, claim, why)
-        results.append(result)
+        results.append(context.proved(result, worst.get(claim.delta)))
     return found, results
 
 

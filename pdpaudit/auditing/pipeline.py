@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
-from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.claim_results import AuditContext, Prover
 from pdpaudit.auditing.config import Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law
@@ -45,6 +45,7 @@ def audit(
     spec: Mapping[str, Any] | None = None,
     file: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
+    prover: Prover | None = None,
 ) -> Result:
     """Try to break every claim of a mechanism."""
     began = time.monotonic()
@@ -55,7 +56,9 @@ def audit(
                 "no use; leave it out"
             )
         config = replace(config, jobs=1)  # other workers would disturb what is measured
-    context = AuditContext(mechanism, subject, spec or {}, config, watcher or Silent(), file)
+    context = AuditContext(
+        mechanism, subject, spec or {}, config, watcher or Silent(), file, prover=prover
+    )
     candidates = candidate_pairs(mechanism, networks, config.seed)
     if not candidates:
         raise InputError(
@@ -67,7 +70,8 @@ def audit(
     if config.samples is None and not config.sequential and isinstance(mechanism, LawfulMechanism):
         results = audit_by_law(context, candidates, claims)
     if results is None:
-        exactly, results = False, audit_by_samples(context, candidates, claims)
+        found, sampled = audit_by_samples(context, candidates, claims)
+        exactly, results = False, (found, [context.proved(claim, None) for claim in sampled])
     found, verdicts = results
     return Result(
         command="audit",

@@ -240,15 +240,14 @@ def audit_command(
 
             told = measure_exposure(made, networks[0], watcher=watcher).to_json(networks[0])
             exposed["exposure"] = told
-        how = audit_released if observe == ALL else audit
-        result = how(made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher)
-        result = replace(result, context={**result.context, **exposed})
-    if prove:
-        from pdpaudit.auditing.proof import prove_claim
-        from pdpaudit.cli.replay import read_again
+        asked: dict[str, Any] = {"subject": mechanism, "spec": spec, "file": file}
+        if prove:
+            from pdpaudit.auditing.proof import prove_claim
 
-        proved = (prove_claim(claim, made, plan.seed, read_again) for claim in result.claims)
-        result = replace(result, claims=tuple(proved))
+            asked["prover"] = prove_claim
+        how = audit_released if observe == ALL else audit
+        result = how(made, networks, plan, **asked, watcher=watcher)
+        result = replace(result, context={**result.context, **exposed})
     show_audit(screen, result)
     if exposure:
         show_exposure(screen, result.context["exposure"])

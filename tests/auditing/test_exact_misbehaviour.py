@@ -13,7 +13,7 @@ import pytest
 
 from pdpaudit import __version__
 from pdpaudit.auditing import Config, audit, exact_search
-from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.claim_results import AuditContext, Prover
 from pdpaudit.auditing.config import Silent
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError
@@ -52,8 +52,8 @@ class Made:
         return law
 
 
-def ran(made: Made, **options: Any) -> Result:
-    return audit(made, [], Config(1, **options), subject="made")
+def ran(made: Made, prover: Prover | None = None, **options: Any) -> Result:
+    return audit(made, [], Config(1, **options), subject="made", prover=prover)
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,7 @@ def test_an_enclosure_that_misbehaves_proves_nothing(enclose: Any, said: str) ->
     made = Made(FAIR, SKEW, enclose=enclose, enclose_again=enclose)
     with pytest.raises(Unproved, match=said):
         prove(made, 0, 1, frozenset({1}), made.claim)  # type: ignore[arg-type]
-    claim = ran(made).claims[0]
-    assert said in prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
+    assert said in ran(made, prove_claim).claims[0].event["unproved"]
 
 
 def test_an_enclosure_that_makes_sense_proves() -> None:
@@ -260,7 +259,7 @@ def test_an_enclosure_that_makes_sense_proves() -> None:
         return exact, exact
 
     made = Made(FAIR, SKEW, enclose=enclose, enclose_again=enclose)
-    assert prove_claim(ran(made).claims[0], made, 1, None).method == "enclosure"  # type: ignore[arg-type]
+    assert ran(made, prove_claim).claims[0].method == "enclosure"
 
 
 def test_no_certificate_is_written_that_replay_refuses() -> None:
@@ -278,23 +277,28 @@ def test_no_certificate_is_written_that_replay_refuses() -> None:
 
     for again, said in ((other, "by separate code"), (unable, "cannot be enclosed again")):
         made = Made(FAIR, SKEW, enclose=enclose, enclose_again=again)
-        claim = prove_claim(ran(made).claims[0], made, 1, None)  # type: ignore[arg-type]
+        (claim,) = ran(made, prove_claim).claims
         assert claim.method == "exact law"
         assert "certificate" not in (claim.witness or {})
         assert said in claim.event["unproved"]
 
 
-@pytest.mark.parametrize(
-    "error", [LawUnavailable("no more"), InputError("stop = 3: too many"), RuntimeError("worn out")]
-)
-def test_a_law_that_is_refused_when_it_comes_to_the_proof_proves_nothing(error: Exception) -> None:
-    made = Made(FAIR, SKEW, enclose=lambda *_: None, enclose_again=lambda *_: None)
-    claim = ran(made).claims[0]
-    made.laws = (FAIR, error)
-    unproved = prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
-    assert str(error) in unproved
-    made.pairs = list  # type: ignore[method-assign, assignment]
-    assert prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
+def test_each_law_is_computed_once_whatever_is_made_of_it() -> None:
+    """The search keeps the worst pair's laws; neither the verdict nor the proof asks again."""
+    asked: list[int] = []
+
+    class Counted(Made):
+        def law(self, instance: int) -> Law:
+            asked.append(instance)
+            return super().law(instance)
+
+    def enclose(instance: int, outputs: frozenset[int]) -> tuple[Fraction, Fraction]:
+        exact = sum(Fraction(str(made.laws[instance].probabilities[o])) for o in outputs)
+        return exact, exact
+
+    made = Counted(FAIR, SKEW, FAIR, enclose=enclose, enclose_again=enclose)
+    assert ran(made, prove_claim).claims[0].method == "enclosure"
+    assert sorted(asked) == [0, 0, 1, 2]  # two pairs, two sides each
 
 
 @pytest.mark.parametrize(
