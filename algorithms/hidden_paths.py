@@ -170,36 +170,7 @@ def law_by_paths(
     tolerance: float = TOLERANCE,
     most_cost: float = MOST_COST,
 ) -> Law:
-    """Return the law of statistic-first search and several rounds of SearchCom.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    calibration : Calibration
-        The noises and the limit; with noise on the scores and on the limit.
-    rounds : int
-        Number of search rounds.
-    tolerance : float
-        Probability that may be left out: beginnings of lists, the least probable first, with all
-        that goes on from them.
-    most_cost : float
-        What the law may cost, see :class:`.Spending`.
-
-    Returns
-    -------
-    Law
-        Lists are left out whole: the probability of one that is there is right to about 1e-9
-        relatively, by two computations that must agree (of two rounds or fewer where they do not,
-        to 1e-6 by :func:`.path_law`), and ``missing`` bounds that of all others together.
-
-    Raises
-    ------
-    LawUnavailable
-        If it costs more, there are too many lists, or a noise is missing.
-    """
+    """Return the law of statistic-first search and several rounds of SearchCom."""
     if calibration.score_scale == 0 or calibration.limit_scale == 0:
         raise LawUnavailable(
             f"{rounds} search rounds need noise on the scores and on the limit: ask for 2 "

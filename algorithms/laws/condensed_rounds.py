@@ -46,19 +46,7 @@ _ERROR = 1e-9
 
 @dataclass(frozen=True)
 class _Effort:
-    """How many products over who is left are matched.
-
-    Parameters
-    ----------
-    quantiles : array
-        Winning scores of a coming round at which it is looked at.
-    turns : int
-        Angles at each, for each of three tilts.
-    radius : float
-        The largest of them, in inverse deviations of the number examined in all.
-    products : int
-        Their number where more than one round is to come.
-    """
+    """How many products over who is left are matched."""
 
     quantiles: FloatArray
     turns: int
@@ -96,30 +84,6 @@ def condensed_path_law(
 ) -> FloatArray:
     """Return the law of the last round, jointly with the winners of those before.
 
-    Parameters
-    ----------
-    sizes : array of int, shape (C,)
-        Protected vertices in each class: alike in every round of the path.
-    rounds : sequence of PathRound
-        At least one; each with a target left.
-    noise, threshold, threshold_noise
-        As for `search_com_law`; both noises with a scale above 0.
-    purse : Spending
-        Pays for it.
-
-    Returns
-    -------
-    array, shape (L_1, ..., L_{r-1}, L_r + 1)
-        Probability that one target of each of the levels wins; the last column that the last
-        round finds nothing. About 1e-9 relatively, and mostly 1e-12.
-
-    Raises
-    ------
-    LawUnavailable
-        If the purse does not suffice, or two answers differ by more than 1e-9.
-
-    Notes
-    -----
     The law of who is left after a round is an integral over the winning score, where the rule's
     survival function weighs it. It is replaced by a mixture of few laws under which vertices are
     independent, fitted to its expectations of products over who is left, such as the rounds to
@@ -128,17 +92,6 @@ def condensed_path_law(
     where that is a mixture throughout, and else more products are taken. Nodes are those of
     adaptive quadrature for the mean law and both extremes. Cost: about a second in the last round
     and some seconds in each between for ten classes, in proportion to the classes.
-
-    Examples
-    --------
-    The first of four equals is a target with probability 1/2, and then of three with 1/3:
-
-    >>> def round_with(left):
-    ...     return PathRound(np.zeros(1), np.array([left]), np.zeros(1), np.zeros(1, dtype=bool))
-    >>> law = condensed_path_law(np.array([2]), [round_with(2), round_with(1)], noise=Laplace(1.0),
-    ...                threshold=0.5, threshold_noise=Laplace(1e-3), purse=Spending(1e8))
-    >>> law.round(6).tolist()
-    [[0.083333, 0.166667]]
     """
     classes = sizes.astype(float)
     setting = _Setting(classes, noise, Rule(float(threshold), threshold_noise.scale), purse)
@@ -197,13 +150,7 @@ def _unexplored(mixture: Mixture, now: PathRound) -> Mixture:
 
 
 def least_cost(classes: int, rounds: int) -> float:
-    """Return the least that so many rounds cost, in what `Spending` counts.
-
-    Examples
-    --------
-    >>> least_cost(10, 3) > 5 * least_cost(10, 2)
-    True
-    """
+    """Return the least that so many rounds cost, in what `Spending` counts."""
     return _PRICE * classes * (2e4 + 2e5 * max(rounds - 2, 0)) if rounds > 1 else 0.0
 
 

@@ -43,19 +43,7 @@ _TILTS = np.array([0.003, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 
 
 @dataclass(frozen=True, eq=False)
 class PathRound:
-    """One round on a path.
-
-    Parameters
-    ----------
-    levels : array, shape (L,)
-        The distinct scores of the remaining targets.
-    level_sizes : array of int, shape (L,)
-        How many targets have each.
-    class_scores : array, shape (C,)
-        Score of each class of protected vertices.
-    explored : array of bool, shape (C,)
-        Classes that statistic-first search has examined by now.
-    """
+    """One round on a path."""
 
     levels: FloatArray
     level_sizes: NDArray[np.int64]
@@ -69,15 +57,7 @@ COST_PER_SECOND = 1e7
 
 @dataclass
 class Spending:
-    """What a computation may still cost, in factors of a product.
-
-    Examples
-    --------
-    >>> purse = Spending(10.0)
-    >>> purse.spend(4.0)
-    >>> purse.left
-    6.0
-    """
+    """What a computation may still cost, in factors of a product."""
 
     left: float
 
@@ -142,32 +122,6 @@ def path_law(
 ) -> FloatArray:
     """Return the law of the last round, jointly with the winners of those before.
 
-    Parameters
-    ----------
-    sizes : array of int, shape (C,)
-        Protected vertices in each class: alike in every round of the path.
-    rounds : sequence of PathRound
-        At least one; each with a target left.
-    noise, threshold, threshold_noise
-        As for `search_com_law`; both noises with a scale above 0.
-    purse : Spending
-        Pays for it.
-
-    Returns
-    -------
-    array, shape (L_1, ..., L_{r-1}, L_r + 1)
-        Probability that one target of each of the levels wins; the last column that the last
-        round finds nothing. About 1e-11, relatively to how probable the winners are, while the
-        limit is a few dozen; the grid is fixed, and at a limit of 100 among 2,000 vertices it
-        leaves an error of some 1e-7.
-
-    Raises
-    ------
-    LawUnavailable
-        If the purse does not suffice.
-
-    Notes
-    -----
     Derivation: with ``a_j`` a class's chance of being above the j-th winning score,
     ``E[prod z_j^{B_j}]`` is the product over vertices of
     ``a_1 z_1 + (1 - a_1)(a_2 z_2 + (1 - a_2)(...))``. The survival function of K + Laplace noise
@@ -175,17 +129,6 @@ def path_law(
     elsewhere it is interpolated by a Fourier sum over the numbers that may be examined, of which
     the high frequencies are damped by the spread of that number. Cost: (winning scores times
     terms) to the power of the rounds, times the classes.
-
-    Examples
-    --------
-    The first of four equals is a target with probability 1/2, and then of three with 1/3:
-
-    >>> def round_with(left):
-    ...     return PathRound(np.zeros(1), np.array([left]), np.zeros(1), np.zeros(1, dtype=bool))
-    >>> law = path_law(np.array([2]), [round_with(2), round_with(1)], noise=Laplace(1.0),
-    ...                threshold=0.5, threshold_noise=Laplace(1e-3), purse=Spending(1e8))
-    >>> law.round(6).tolist()
-    [[0.083333, 0.166667]]
     """
     classes = sizes.astype(float)
     grids = []

@@ -57,14 +57,7 @@ _DEPENDENT = 1e-11
 
 @dataclass(frozen=True)
 class Rule:
-    """The stopping rule: no more than ``limit`` plus Laplace noise of this scale.
-
-    Parameters
-    ----------
-    limit : float
-    scale : float
-        Above 0.
-    """
+    """The stopping rule: no more than ``limit`` plus Laplace noise of this scale."""
 
     limit: float
     scale: float
@@ -72,15 +65,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Laws of who is left, vertices being independent, each with a weight.
-
-    Parameters
-    ----------
-    left : array, shape (S, C)
-        Probability that a vertex of a class is left.
-    weight : array, shape (S, H)
-        Of each law, for each history of winners; of either sign.
-    """
+    """Laws of who is left, vertices being independent, each with a weight."""
 
     left: FloatArray
     weight: FloatArray
@@ -96,19 +81,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Futures:
-    """Products over who is left that rounds to come may ask for.
-
-    Parameters
-    ----------
-    eta : array of complex, shape (F, C)
-        ``y - 1`` for each product and class.
-    partner : array of int, shape (F,)
-        The same product with no phases, whose expectation is real and larger.
-    matters : array, shape (F,)
-        Share of what is asked in the end that each has to do with.
-    groups : sequence of arrays of int
-        Classes of which equally many are left, as they have not differed so far.
-    """
+    """Products over who is left that rounds to come may ask for."""
 
     eta: Complex
     partner: IntArray
@@ -118,18 +91,7 @@ class Futures:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Points at which a round is won: the law of who is there, who is above, and weights.
-
-    Parameters
-    ----------
-    left, above : array, shape (P, C)
-        Probability that a vertex is there, and that it is above the winner if it is.
-    weight : array, shape (P, H)
-    node : array of int, shape (P,)
-        Number of the winning score.
-    worth : array, shape (P,)
-        What each has to do with the law of who is left, about.
-    """
+    """Points at which a round is won: the law of who is there, who is above, and weights."""
 
     left: FloatArray
     above: FloatArray
@@ -141,21 +103,7 @@ class Weighed:
 def pass_and_fail(
     chance: FloatArray, sizes: FloatArray, rule: Rule
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the logarithms of passing and of failing the rule.
-
-    Parameters
-    ----------
-    chance : array, shape (P, C)
-        Of a vertex of each class being examined.
-    sizes : array, shape (C,)
-    rule : Rule
-
-    Examples
-    --------
-    >>> passed, failed = pass_and_fail(np.array([[0.5]]), np.array([2.0]), Rule(0.0, 1e-3))
-    >>> float(np.exp(passed[0]).round(6)), float(np.exp(failed[0]).round(6))
-    (0.125, 0.875)
-    """
+    """Return the logarithms of passing and of failing the rule."""
     some = np.flatnonzero(chance.any(axis=0))
     chance, sizes = np.clip(chance[:, some], 1e-300, 1.0 - 1e-16), sizes[some]
     crowds, single = np.flatnonzero(sizes > 1.0), np.flatnonzero(sizes == 1.0)
@@ -186,10 +134,6 @@ def _tabulated(chance: FloatArray, size: float, rule: Rule, fewer: int) -> Float
     In the angle whose squared sine is the chance, the number examined has the same deviation
     everywhere, and the logarithms are smooth from one to the next. None where there are too few
     points for that to pay, or interpolation is off.
-
-    Returns
-    -------
-    array, shape (fewer + 1, 2, P), or None
     """
     phi = np.arcsin(np.sqrt(chance))
     low, high = float(phi.min()), float(phi.max())
@@ -244,23 +188,6 @@ def passed(
 ) -> tuple[Mixture, Complex]:
     """Let the winners pass the rule, for the expectations of some products over who is left.
 
-    Parameters
-    ----------
-    points : Weighed
-    futures : array, shape (F, C)
-        ``y - 1`` for each product and class.
-    sizes : array, shape (C,)
-    rule : Rule
-
-    Returns
-    -------
-    mixture : Mixture
-        Of the points where interpolation is good enough.
-    rest : array, shape (F, H)
-        What the other points add to the expectations, besides.
-
-    Notes
-    -----
     Derivation: with ``zeta = e^t``, the law tilted by t is again one of independent vertices, and
     ``E[S(B) f] = sum_j k_j M(t_j) E_{t_j} f`` over frequencies on the imaginary axis. The
     expectation on the right is an entire function near it that varies slowly, by the correlation
@@ -426,27 +353,8 @@ def log_futures(
 ) -> Complex:
     """Logarithms of expectations of products over who is left.
 
-    Parameters
-    ----------
-    left : array, shape (S, C)
-    futures : array, shape (F, C)
-        ``y - 1``, above -1.
-    sizes : array, shape (C,)
-
-    Returns
-    -------
-    array, shape (S, F)
-
-    Notes
-    -----
     ``sum_c n_c log(1 + q_c eta_c)``. Each logarithm is expanded in Chebyshev polynomials on the
     range of q_c, so that the sum is one product of matrices, to about 1e-13.
-
-    Examples
-    --------
-    >>> logs = log_futures(np.array([[0.5]]), np.array([[1.0]]), np.array([2.0]))
-    >>> float(np.exp(logs[0, 0].real))
-    2.25
     """
     columns, coefficients = [], []
     result = np.zeros((len(left), len(futures)), dtype=np.complex128)
@@ -503,32 +411,6 @@ def condense(
 ) -> tuple[Mixture, Mixture]:
     """Say the same by few of the candidates, twice.
 
-    Parameters
-    ----------
-    mixture : Mixture
-    rest : array, shape (F, H)
-        To be added to its expectations of all products.
-    candidates : array, shape (M, C)
-        Laws to choose from.
-    worth : array, shape (M,)
-        What each has to do with the mixture, about.
-    futures : Futures
-    sizes : array, shape (C,)
-    spared : array of bool, shape (F,)
-        Products that the second answer does not match.
-
-    Returns
-    -------
-    first, second : Mixture
-        Where both say the same of what is asked in the end, enough products were matched.
-
-    Raises
-    ------
-    LawUnavailable
-        If a history has no probability that can be told.
-
-    Notes
-    -----
     Least squares over the candidates that a pivoted QR factorisation finds independent.
     """
     eta, partner = futures.eta, futures.partner

@@ -122,31 +122,7 @@ def _rank(one: Found, delta: float) -> tuple[float, float]:
 def hunt(
     run: Run, mechanism: LawfulMechanism, arms: Sequence[Arm], deltas: Sequence[float]
 ) -> list[Found]:
-    """Compute the exact loss of every arm, then climb from the worst; no samples.
-
-    Where that would take too long, and the mechanism says how its output begins, pairs are searched
-    by the law of the beginning, and those that lose most there are computed whole. Ends with what
-    it has once the time allowed is over, after one pair at the earliest; the law being computed
-    then is still waited for, within its `patience`. Without a time limit the laws' own count of
-    their work decides, which is the same on every machine.
-
-    Parameters
-    ----------
-    deltas : sequence of float
-        The slacks of the claims; the first is the one to climb for.
-
-    Returns
-    -------
-    list of Found
-        All that was computed whole, worst first, the worst at each slack with its laws, and so are
-        the first of the others. Where a law misbehaved, what was computed before; `run` then says
-        what is in the way.
-
-    Raises
-    ------
-    LawUnavailable
-        If the mechanism has no law on some instance, or laws are too dear for so many pairs.
-    """
+    """Compute the exact loss of every arm, then climb from the worst; no samples."""
     limit = run.plan.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
     meter = _Meter(run, mechanism, deltas, until, most)
@@ -204,7 +180,7 @@ def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
 
 
 def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> None:
-    """Measure the pairs that lose most by the output's beginning, one of each family and ground."""
+    """Measure the pairs that lose most by the output's beginning, one per family and network."""
     run, timed = meter.run, math.isfinite(meter.until)
     half = (time.monotonic() + meter.until) / 2
     scout = _Meter(run, shorter, meter.deltas, half, meter.most)
