@@ -26,39 +26,7 @@ def check_search(
     max_degree: int | None = None,
     delta: float = 0.5,
 ) -> None:
-    """Refuse arguments that no search can be run with; O(1).
-
-    Parameters
-    ----------
-    sop : StatisticOfProximity
-        The statistic that ranks the vertices.
-    epsilon : float
-        Privacy loss allowed per search round, in nats: positive and finite.
-    components : int
-        Number of components wanted, the seeds' included: at least 1.
-    stop : int, optional
-        Number of queries after which a round gives up: at least 0.
-    max_degree : int, optional
-        Public bound on the degrees: at least 1.
-    delta : float
-        Slack of the claim with δ: strictly between 0 and 1.
-
-    Raises
-    ------
-    InputError
-        Naming the argument and what it must be.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.statistic import statistic
-    >>> @statistic(sensitivity=0, impact_cardinality=0)
-    ... def zero(graph, vertex, targets):
-    ...     return 0.0
-    >>> check_search(sop=zero, epsilon=-1.0)
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: epsilon = -1.0: must be a positive, finite number
-    """
+    """Refuse arguments that no search can be run with; O(1)."""
     if not isinstance(sop, StatisticOfProximity):
         raise InputError(
             f"sop = {sop!r}: a statistic of proximity is callable and declares sensitivity and "
@@ -88,17 +56,6 @@ def degree_bound(max_degree: int | None, instance: Instance) -> int:
     """Return the public degree bound: the mechanism's own, the network's, or that of n vertices.
 
     It is never read off the network at hand, which would itself tell of protected edges.
-
-    Examples
-    --------
-    >>> import networkx as nx, numpy as np
-    >>> from pdpaudit.core.network import SearchInstance, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.empty_graph(10))
-    >>> someone = np.arange(10) == 0
-    >>> open_ended = SearchInstance(adjacency, someone, (0,))
-    >>> promised = SearchInstance(adjacency, someone, (0,), max_degree=4)
-    >>> degree_bound(None, open_ended), degree_bound(None, promised), degree_bound(3, promised)
-    (9, 4, 3)
     """
     if max_degree is not None:
         return max_degree
@@ -112,51 +69,19 @@ def query_limit(stop: int | None, n: int) -> int:
 
     Without one it is half of the vertices, which is public as their number is: far enough for a
     statistic that tells anything, and short of asking everyone.
-
-    Examples
-    --------
-    >>> query_limit(None, 11), query_limit(3, 11)
-    (5, 3)
     """
     return n // 2 if stop is None else stop
 
 
 def declared(sop: StatisticOfProximity, max_degree: int) -> tuple[float, int]:
-    """Return the Δ and IC that ``sop`` declares for the public degree bound.
-
-    Raises
-    ------
-    InputError
-        If either is negative or not finite.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.statistic import statistic
-    >>> @statistic(sensitivity=1, impact_cardinality=lambda d: 2 * d + 1)
-    ... def common(graph, vertex, targets):
-    ...     return 0.0
-    >>> declared(common, 9), declared(common, 3)
-    ((1.0, 19), (1.0, 7))
-    """
+    """Return the Δ and IC that ``sop`` declares for the public degree bound."""
     return declared_sensitivity(sop, max_degree), int(
         _finite(sop, "impact_cardinality", max_degree)
     )
 
 
 def declared_sensitivity(sop: StatisticOfProximity, max_degree: int) -> float:
-    """Return the Δ that ``sop`` declares, for searches that need no IC.
-
-    Raises
-    ------
-    InputError
-        If it is negative or not finite.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.statistics import Jaccard
-    >>> declared_sensitivity(Jaccard(), 9)
-    1.0
-    """
+    """Return the Δ that ``sop`` declares, for searches that need no IC."""
     return _finite(sop, "sensitivity", max_degree)
 
 

@@ -23,19 +23,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Classes:
-    """Protected vertices no search has examined for certain, in exchangeable classes.
-
-    Attributes
-    ----------
-    vertices, labels : ndarray of int, shape (p,)
-        The vertices, and the class of each.
-    scores, sizes : shape (C,)
-        Each class's score now, and its number of vertices.
-    parents : ndarray of int, shape (C,)
-        The class of the round before that it is a part of; parts of one class come together.
-    parent_sizes : ndarray of int, shape (P,)
-        Sizes of the classes of the round before, those parts included that SFS has examined.
-    """
+    """Protected vertices no search has examined for certain, in exchangeable classes."""
 
     vertices: Ints
     labels: Ints
@@ -54,17 +42,7 @@ def classes_by_score(vertices: Ints, scores: Floats) -> Classes:
 
 
 def refined(before: Classes, alive: npt.NDArray[np.bool_], scores: Floats) -> Classes:
-    """Return the classes of the next round; O(p).
-
-    Parameters
-    ----------
-    before : Classes
-        The classes of the round before.
-    alive : ndarray of bool, shape (n,)
-        Who has not been met by statistic-first search since.
-    scores : ndarray of float, shape (n,)
-        The scores of the next round.
-    """
+    """Return the classes of the next round; O(p)."""
     stays = alive[before.vertices]
     vertices, old = before.vertices[stays], before.labels[stays]
     level, distinct = _coded(scores[vertices])
@@ -87,21 +65,7 @@ def _coded(values: npt.NDArray[Number]) -> tuple[Ints, npt.NDArray[Number]]:
 
 
 def split(classes: Classes, remaining: Ints, rng: np.random.Generator) -> Ints:
-    """Draw how many of each class are unexamined, given how many were of the class before.
-
-    Parameters
-    ----------
-    classes : Classes
-        The classes now.
-    remaining : ndarray of int, shape (P, g)
-        Unexamined vertices of each class of the round before, for g runs; they are uniformly
-        distributed among the class's vertices.
-
-    Returns
-    -------
-    ndarray of int, shape (C, g)
-        Multivariate hypergeometric. O(C · g).
-    """
+    """Draw how many of each class are unexamined, given how many were of the class before."""
     # A class that came through whole keeps its count: most do, and nothing is drawn for them.
     counts = remaining[classes.parents]
     parts = np.flatnonzero(classes.sizes != classes.parent_sizes[classes.parents])

@@ -24,26 +24,6 @@ def count_within(
 
     Bernstein's inequality settles most draws: where the limit is so far from the mean that the
     other answer has probability below e^-50, nothing is drawn.
-
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (C, g)
-        Numbers of trials.
-    above : ndarray of float, shape (C, g)
-        Probabilities of success.
-    limit : ndarray of float, shape (g,)
-        The limits.
-
-    Returns
-    -------
-    ndarray of bool, shape (g,)
-        Whether Σ_c Binomial(sizes, above) ≤ limit. O(C · g).
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> count_within(np.array([[10, 10]]), np.array([[0.5, 0.5]]), np.array([-1.0, 10.0]), rng)
-    array([False,  True])
     """
     expected = sizes * above
     mean = expected.sum(axis=0)

@@ -36,18 +36,7 @@ NEGLIGIBLE = 1e-16
 def law_of_search(
     instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration
 ) -> Law:
-    """Return the law of one round of SearchCom that knows the seeds alone.
-
-    Returns
-    -------
-    Law
-        Of ``(t,)`` and ``()``, to about 1e-11 relatively.
-
-    Raises
-    ------
-    LawUnavailable
-        If quadrature does not converge.
-    """
+    """Return the law of one round of SearchCom that knows the seeds alone."""
     targets, law = _search_com(state_at_seeds(instance, sop), calibration)
     found = ((target,) for target in targets)
     return _law([*zip(found, law.found.tolist(), strict=True), ((), law.none)])
@@ -56,30 +45,7 @@ def law_of_search(
 def law_of_searches(
     instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
 ) -> Law:
-    """Return the law of statistic-first search and so many rounds of SearchCom.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    calibration : Calibration
-        The noises and the limit.
-    rounds : int
-        Number of search rounds.
-
-    Returns
-    -------
-    Law
-        Of the targets found, in order.
-
-    Raises
-    ------
-    LawUnavailable
-        If there is more than one search round and what earlier rounds have examined, which is
-        hidden and has to be kept track of, costs too much; see :func:`.law_of_many_rounds`.
-    """
+    """Return the law of statistic-first search and so many rounds of SearchCom."""
     start = output_of(instance, ())
     if rounds == 0:
         return Law({start: 1.0})
@@ -112,32 +78,7 @@ def law_of_winners(
     rounds: int,
     threshold: float | None = None,
 ) -> Law:
-    """Return the law of a search that takes the noisy winner among the remaining targets.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    noise : Noise
-        What is added to every score.
-    rounds : int
-        Number of search rounds.
-    threshold : float, optional
-        A score that gets noise as well, and ends the search where it comes first.
-
-    Returns
-    -------
-    Law
-        Of the targets found, in order. One single-round law for each set of components, and as
-        many outputs as there are lists of winners.
-
-    Raises
-    ------
-    LawUnavailable
-        If there are too many outputs to write out, or quadrature does not converge.
-    """
+    """Return the law of a search that takes the noisy winner among the remaining targets."""
     labels = component_labels(instance)
     known: dict[tuple[int, ...], tuple[list[int], RoundLaw]] = {}
 

@@ -30,19 +30,7 @@ ROOM = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """Statistic-first search from some targets, where nobody was examined before.
-
-    Attributes
-    ----------
-    targets : ndarray of int, shape (J,)
-        The targets, in the order found; those it started from come first and cost nothing.
-    started : int
-        How many it started from.
-    protected : ndarray of int, shape (p,)
-        The protected vertices it asks about, those between two targets together.
-    before : ndarray of int, shape (J,)
-        How many of ``protected`` come before each target.
-    """
+    """Statistic-first search from some targets, where nobody was examined before."""
 
     targets: Ints
     started: int
@@ -55,22 +43,7 @@ class Exploration:
 
 
 def exploration(instance: SearchInstance, start: tuple[int, ...], most: int) -> Exploration:
-    """Return the plan of :func:`.sfs.sfs` from ``start``; worked out once, then kept.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    start : tuple of int
-        Targets to start from.
-    most : int
-        Targets to find at most; a run that may ask so many questions finds no more.
-
-    Returns
-    -------
-    Exploration
-        O(e log e) for e edges at the component, most of it in array operations.
-    """
+    """Return the plan of :func:`.sfs.sfs` from ``start``; worked out once, then kept."""
 
     def build() -> Exploration:
         targets, counts = targets_in_order(instance, start, most)
@@ -82,31 +55,7 @@ def exploration(instance: SearchInstance, start: tuple[int, ...], most: int) -> 
 def explorations(
     instance: SearchInstance, starts: Iterable[int], most: int
 ) -> dict[int, Exploration]:
-    """Return :func:`exploration` from each of some targets, those of one component together.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    starts : iterable of int
-        Targets, each to start from alone.
-    most : int
-        Targets to find at most.
-
-    Returns
-    -------
-    dict
-        The plan by target.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
-    >>> instance = Network(adjacency, np.array([True, True, False, True]), seeds=(0,)).instance()
-    >>> {start: plan.targets.tolist() for start, plan in explorations(instance, [1, 3], 9).items()}
-    {1: [1, 0], 3: [3]}
-    """
+    """Return :func:`exploration` from each of some targets, those of one component together."""
     kept, labels = shelf(instance, "outputs"), component_labels(instance)
     plans: dict[int, Exploration] = {}
     unknown: dict[int, list[int]] = defaultdict(list)
@@ -135,26 +84,7 @@ def _key(start: tuple[int, ...], most: int) -> tuple[str, tuple[int, ...], int]:
 def explored(
     plan: Exploration, open_: npt.NDArray[np.bool_], calls: int
 ) -> tuple[Ints, int, npt.NDArray[np.int64]]:
-    """Follow a plan where some vertices were examined before.
-
-    Parameters
-    ----------
-    plan : Exploration
-        What to do.
-    open_ : ndarray of bool, shape (n,)
-        The protected vertices not yet examined.
-    calls : int
-        Oracle calls made before.
-
-    Returns
-    -------
-    found : ndarray of int, shape (J - started,)
-        Calls made when each target was found.
-    calls : int
-        Calls made in the end.
-    asked : ndarray of int
-        The protected vertices asked about. O(J + p).
-    """
+    """Follow a plan where some vertices were examined before."""
     unknown = open_[plan.protected]
     asked = plan.protected[unknown]
     before = plan.before[plan.started :]
@@ -169,16 +99,7 @@ def explored(
 def neighbours_of(
     adjacency: csr_array, vertices: npt.NDArray[np.integer[Any]]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the neighbours of each vertex, one after the other, and whose they are.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> path, _ = adjacency_from_networkx(nx.path_graph(4))
-    >>> [array.tolist() for array in neighbours_of(path, np.array([2, 0]))]
-    [[1, 3, 1], [0, 0, 1]]
-    """
+    """Return the neighbours of each vertex, one after the other, and whose they are."""
     start = adjacency.indptr[vertices].astype(np.int64)
     degree = adjacency.indptr[vertices + 1] - start
     owner = np.repeat(np.arange(len(vertices)), degree)

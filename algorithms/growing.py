@@ -48,13 +48,6 @@ def growing(instance: SearchInstance, sop: StatisticOfProximity) -> Growing:
 
     CN changes near what is new in N(S). A path or a triangle ends in one component of S, so these
     counts add up over components. Any other statistic is scored anew, once for each set met.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
     """
     if isinstance(sop, CN):
         return _CommonNeighbours(instance)

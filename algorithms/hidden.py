@@ -46,17 +46,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Calibration:
-    """The noises of SearchCom and its limit.
-
-    Attributes
-    ----------
-    score_scale : float
-        Scale of the Laplace noise on the scores, 4Δ/ε.
-    limit : int
-        Number of queries K.
-    limit_scale : float
-        Scale of the Laplace noise on K, 2·IC/ε.
-    """
+    """The noises of SearchCom and its limit."""
 
     score_scale: float
     limit: int
@@ -120,24 +110,7 @@ def state_after(
     *,
     keep: bool,
 ) -> State:
-    """Return the state of a search that has explored one component more.
-
-    Parameters
-    ----------
-    instance, sop
-        The network and the statistic.
-    before : State
-        The state of the round before.
-    found : tuple of int
-        Labels of the components found, in order.
-    keep : bool
-        Whether the state is likely to be met again.
-
-    Returns
-    -------
-    State
-        One scoring, and O(p) for p protected vertices.
-    """
+    """Return the state of a search that has explored one component more."""
 
     def build() -> State:
         targets, scores = _scored(instance, sop, found)
@@ -169,26 +142,7 @@ def sample_search(
     size: int,
     rng: np.random.Generator,
 ) -> Outputs:
-    """Draw outputs of one round of SearchCom that knows the seeds alone.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    calibration : Calibration
-        The noises and the limit.
-    size : int
-        Number of outputs.
-    rng : Generator
-        Source of all randomness.
-
-    Returns
-    -------
-    Outputs
-        ``(t,)`` or ``()`` each. O(size · levels), beside one scoring the first time.
-    """
+    """Draw outputs of one round of SearchCom that knows the seeds alone."""
     if calibration.score_scale == 0:
         steps = _noiseless(instance, sop, rounds=1, explore=False)
         return _sample_noiseless(steps, calibration, size, rng)
@@ -209,21 +163,7 @@ def sample_searches(
     size: int,
     rng: np.random.Generator,
 ) -> Outputs:
-    """Draw outputs of statistic-first search and ``rounds`` rounds of SearchCom.
-
-    Parameters
-    ----------
-    instance, sop, calibration, size, rng
-        As for :func:`sample_search`.
-    rounds : int
-        Number of search rounds, k - 1.
-
-    Returns
-    -------
-    Outputs
-        The targets found, in order. O(size · rounds · classes), beside one scoring for each order
-        of components met.
-    """
+    """Draw outputs of statistic-first search and ``rounds`` rounds of SearchCom."""
     if calibration.score_scale == 0:
         steps = _noiseless(instance, sop, rounds, explore=True)
         return _sample_noiseless(steps, calibration, size, rng)

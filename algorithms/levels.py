@@ -21,17 +21,7 @@ BLOCK = 1 << 17
 
 @dataclass(frozen=True)
 class Levels:
-    """Vertices in groups of equal score.
-
-    Attributes
-    ----------
-    members : ndarray of int, shape (m,)
-        The vertices, group by group, ascending within each.
-    scores : ndarray of float, shape (L,)
-        The groups' scores, ascending.
-    sizes, starts : ndarray of int, shape (L,)
-        How many members each group has, and where in ``members`` they begin.
-    """
+    """Vertices in groups of equal score."""
 
     members: Ints
     scores: Floats
@@ -44,14 +34,7 @@ class Levels:
 
 
 def group_by_score(vertices: npt.NDArray[np.integer[Any]], scores: Floats) -> Levels:
-    """Group ascending ``vertices`` by their ``scores``; O(m log m).
-
-    Examples
-    --------
-    >>> levels = group_by_score(np.array([2, 5, 7]), np.array([1.0, 0.0, 1.0]))
-    >>> levels.members.tolist(), levels.scores.tolist(), levels.sizes.tolist()
-    ([5, 2, 7], [0.0, 1.0], [1, 2])
-    """
+    """Group ascending ``vertices`` by their ``scores``; O(m log m)."""
     distinct, sizes = np.unique(scores, return_counts=True)
     members = np.asarray(vertices, dtype=np.int64)[np.argsort(scores, kind="stable")]
     return Levels(members, distinct, sizes, np.cumsum(sizes) - sizes)
@@ -69,35 +52,6 @@ def draw_winners(
     The largest of m independent noises is one draw: its distribution is the m-th power of one
     noise's, so it is the quantile at U^(1/m), that is at e^(-E/m) with E standard exponential.
     Which of the m it was is uniform.
-
-    Parameters
-    ----------
-    levels : Levels
-        The candidates; at least one.
-    noise : Noise
-        What is added to each score; without noise ties go to the smallest index.
-    size : int
-        Number of draws.
-    rng : Generator
-        Source of all randomness.
-    rival : float, optional
-        Score of a candidate that is no vertex and gets the same noise. Without noise a vertex
-        that ties with it wins.
-
-    Returns
-    -------
-    winners : ndarray of int, shape (size,)
-        Positions in ``levels.members``; -1 where the rival won.
-    values : ndarray of float, shape (size,)
-        The winning noisy scores. O(size · L), whatever the number of vertices.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws.noise import Laplace
-    >>> levels = group_by_score(np.arange(1000), np.zeros(1000))
-    >>> winners, values = draw_winners(levels, Laplace(1.0), 4000, np.random.default_rng(1))
-    >>> bool(abs(np.median(values) - 6.58) < 0.2)  # ln(1000 / (2 ln 2))
-    True
     """
     if noise.scale == 0:
         lost = rival is not None and rival > levels.scores[-1]

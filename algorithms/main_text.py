@@ -48,28 +48,7 @@ def search_until_found(
     max_degree: int,
     rng: np.random.Generator,
 ) -> tuple[int, ...]:
-    """Query by decreasing f + Lap(Δ(f)/ε) until a target is met.
-
-    Parameters
-    ----------
-    instance : Instance
-        The network and its oracle.
-    found : tuple of int
-        The targets found so far.
-    sop : StatisticOfProximity
-        The statistic f.
-    epsilon : float
-        The privacy parameter ε, in nats.
-    max_degree : int
-        Public degree bound for which ``sop`` declares Δ.
-    rng : Generator
-        Source of all randomness, used in index order.
-
-    Returns
-    -------
-    tuple of int
-        ``(t,)``, or ``()`` when every vertex has been examined. One scoring and O(n log n).
-    """
+    """Query by decreasing f + Lap(Δ(f)/ε) until a target is met."""
     delta_f = declared_sensitivity(sop, max_degree)
     vertices = unexamined(instance)
     noise = rng.laplace(0.0, delta_f / epsilon, len(vertices))

@@ -49,31 +49,7 @@ def sample_winners(
     rng: np.random.Generator,
     threshold: float | None = None,
 ) -> Outputs:
-    """Draw outputs of a search that takes the noisy winner among the remaining targets.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    noise : Noise
-        What is added to every score.
-    rounds : int
-        Number of search rounds, k - 1.
-    size : int
-        Number of outputs.
-    rng : Generator
-        Source of all randomness.
-    threshold : float, optional
-        A score that gets noise as well, and ends the search where it comes first.
-
-    Returns
-    -------
-    Outputs
-        The targets found, in order. O(size · rounds · levels), beside one scoring for each set of
-        components met.
-    """
+    """Draw outputs of a search that takes the noisy winner among the remaining targets."""
     labels = component_labels(instance)
     winners = np.full((rounds, size), -1)
     groups = {seed_components(instance): np.arange(size)}

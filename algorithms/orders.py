@@ -36,31 +36,6 @@ def targets_in_order(
 
     Protected vertices are left out: they come and go between targets without changing the order
     of these, see :func:`.sfs.sfs`.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    start : tuple of int
-        Targets to start from.
-    most : int
-        Targets to find at most.
-
-    Returns
-    -------
-    targets, counts : ndarray of int, shape (J,)
-        The targets in the order found, ``start`` first, and with how many found neighbours each
-        was chosen. O(e log e) for e edges between two of them, beside their degrees.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
-    >>> targeted = np.array([True, False, True, True, True])
-    >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
-    >>> [array.tolist() for array in targets_in_order(instance, (0,), most=9)]
-    [[0, 2, 3], [0, 1, 2]]
     """
     near = _targeted_neighbours(instance)
     unit = instance.adjacency.shape[0]
@@ -91,13 +66,7 @@ def targets_in_order(
 
 
 def step_pays(searches: int, members: int) -> bool:
-    """Say whether so many searches of a component of so many members are cheaper together.
-
-    Examples
-    --------
-    >>> step_pays(2, 1_000), step_pays(200, 1_000)
-    (False, True)
-    """
+    """Say whether so many searches of a component of so many members are cheaper together."""
     return searches >= FEW and members <= MOST_MEMBERS
 
 
@@ -106,30 +75,6 @@ def orders_in_step(instance: SearchInstance, members: Ints, starts: Ints) -> tup
 
     Every search takes one target a step. So their counts are one matrix, a step is one search for
     the largest entry of each row, and what it costs in Python is shared.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    members : ndarray of int, shape (J,)
-        A whole component of the targeted subgraph, ascending.
-    starts : ndarray of int, shape (E,)
-        Members to start from.
-
-    Returns
-    -------
-    targets, counts : ndarray of int, shape (E, J)
-        A row for each search. O(J^2) for each, at a fraction of a nanosecond.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
-    >>> targeted = np.array([True, False, True, True, True])
-    >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
-    >>> [a.tolist() for a in orders_in_step(instance, np.array([0, 2, 3]), np.array([0, 3]))]
-    [[[0, 2, 3], [3, 0, 2]], [[0, 1, 2], [0, 1, 2]]]
     """
     at_once = max(1, ROOM // len(members))
     places = np.searchsorted(members, starts)

@@ -41,17 +41,7 @@ Question = Callable[[list[Number], list[tuple[Number, int]]], ExactRound]
 
 @dataclass(frozen=True)
 class RoundView:
-    """What a round knows, and how its outputs name who was found.
-
-    Attributes
-    ----------
-    targets : mapping of int to Fraction
-        Score of each remaining target.
-    protected : mapping of Fraction to int
-        Number of unexamined protected vertices by score.
-    winner : callable
-        From an output to the target found, None for the empty answer.
-    """
+    """What a round knows, and how its outputs name who was found."""
 
     targets: Mapping[int, Fraction]
     protected: Mapping[Fraction, int]
@@ -61,24 +51,7 @@ class RoundView:
 def view_of_round(
     instance: SearchInstance, sop: StatisticOfProximity, *, explored: bool, hidden: bool
 ) -> RoundView:
-    """Return what a round knows, from the fast path's scores; O(n) beside one scoring.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    explored : bool
-        Whether statistic-first search from the seeds has gone before.
-    hidden : bool
-        Whether what has been examined before plays a part, as in SearchCom.
-
-    Raises
-    ------
-    LawUnavailable
-        If a score is not a whole number, so that what was computed may have been rounded.
-    """
+    """Return what a round knows, from the fast path's scores; O(n) beside one scoring."""
     if hidden:
         state = (state_after_sfs if explored else state_at_seeds)(instance, sop)
         levels = state.targets
@@ -95,30 +68,7 @@ def view_of_round(
 def view_again(
     instance: SearchInstance, sop: StatisticOfProximity, *, explored: bool, hidden: bool
 ) -> RoundView:
-    """Return the same from the definitions alone, one vertex at a time; O(n) evaluations.
-
-    Parameters
-    ----------
-    instance, sop, explored, hidden
-        As for :func:`view_of_round`.
-
-    Raises
-    ------
-    LawUnavailable
-        If a score is not a whole number.
-
-    Examples
-    --------
-    >>> import networkx as nx, numpy as np
-    >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
-    >>> targeted = np.array([True, False, True, False, False])
-    >>> instance = Network(adjacency, targeted, seeds=(0,)).instance()
-    >>> view = view_again(instance, CN(), explored=True, hidden=True)
-    >>> view.targets, dict(view.protected), view.winner((0, 2))
-    ({2: Fraction(1, 1)}, {Fraction(0, 1): 2}, 2)
-    """
+    """Return the same from the definitions alone, one vertex at a time; O(n) evaluations."""
     graph, oracle = instance.graph, instance.fresh().oracle
     targeted = [v for v in graph if oracle(v)]
     inside = graph.subgraph(targeted)
@@ -164,29 +114,7 @@ def found_and_left(
 def enclose_winners(
     view: RoundView, question: Question, outputs: Iterable[Hashable], *, again: bool
 ) -> tuple[Fraction, Fraction]:
-    """Enclose the probability that a round puts out one of ``outputs``.
-
-    Parameters
-    ----------
-    view : RoundView
-        What the round knows.
-    question : callable
-        States the round exactly.
-    outputs : iterable of hashable
-        The event.
-    again : bool
-        Whether to integrate by verified quadrature instead of the closed form.
-
-    Returns
-    -------
-    low, high : Fraction
-        One integral for each distinct score among the targets of the event.
-
-    Raises
-    ------
-    LawUnavailable
-        If an output cannot occur, or no enclosure is found.
-    """
+    """Enclose the probability that a round puts out one of ``outputs``."""
     winners = [view.winner(output) for output in outputs]
     unknown = [t for t in winners if t is not None and t not in view.targets]
     if unknown:

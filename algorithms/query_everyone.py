@@ -13,17 +13,7 @@ __all__ = ["QueryEveryone", "query_everyone"]
 
 
 def query_everyone(instance: Instance) -> tuple[int, ...]:
-    """Return all targeted vertices, ascending; looks at no edge, O(n).
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
-    >>> targeted = np.array([False, True, False, True])
-    >>> query_everyone(Network(adjacency, targeted, seeds=(3,)).instance())
-    (1, 3)
-    """
+    """Return all targeted vertices, ascending; looks at no edge, O(n)."""
     oracle = instance.oracle
     return tuple(v for v in range(instance.adjacency.shape[0]) if oracle(v))
 

@@ -58,43 +58,6 @@ def search_above_threshold(
 
     Every vertex not found yet takes part, also one known to be protected: then what a round does
     depends on earlier outputs alone. Both f̂ = f + noise and τ̂ = τ + noise have scale 2Δ(f)/ε.
-
-    The output is the index of the largest of the remaining targets' noisy scores and τ̂, so it is
-    ε-protected for every event. With Laplace noise: to keep a winner in the neighbouring network
-    raise its noise by 2Δ; to keep τ̂ on top raise its noise by Δ [1]_. With Gumbel noise it is the
-    exponential mechanism, with one-sided exponential noise permute-and-flip [2]_.
-
-    Parameters
-    ----------
-    instance : Instance
-        The network and its oracle.
-    found : tuple of int
-        The targets found so far.
-    sop : StatisticOfProximity
-        The statistic f.
-    epsilon : float
-        The privacy parameter ε, in nats.
-    threshold : float
-        The public threshold τ.
-    max_degree : int
-        Public degree bound for which ``sop`` declares Δ.
-    rng : Generator
-        Source of all randomness: τ̂ first, then the scores' noise in index order.
-    noise : {"laplace", "gumbel", "exponential"}
-        Its distribution.
-
-    Returns
-    -------
-    tuple of int
-        ``(t,)`` or ``()``. One scoring and O(n log n). How many vertices are queried is neither
-        protected nor bounded.
-
-    References
-    ----------
-    .. [1] Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, Report
-       Noisy Max (claim 3.9), for functions that need not all move the same way.
-    .. [2] McKenna and Sheldon, "Permute-and-Flip: a new mechanism for differentially private
-       selection", NeurIPS 2020.
     """
     n = instance.adjacency.shape[0]
     delta_f = declared_sensitivity(sop, max_degree)

@@ -19,25 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def by_label(winners: Ints, labels: npt.NDArray[np.integer[Any]]) -> list[tuple[int, Ints]]:
-    """Sort runs by the component they found; O(g log g).
-
-    Parameters
-    ----------
-    winners : ndarray of int, shape (g,)
-        The vertex each run found, or -1.
-    labels : ndarray of int, shape (n,)
-        Each vertex's component.
-
-    Returns
-    -------
-    list of (int, ndarray of int)
-        For each component found, ascending, its label and the runs that found it.
-
-    Examples
-    --------
-    >>> by_label(np.array([2, -1, 0, 2]), np.array([7, 7, 5]))
-    [(5, array([0, 3])), (7, array([2]))]
-    """
+    """Sort runs by the component they found; O(g log g)."""
     going = np.flatnonzero(winners >= 0)
     reached = labels[winners[going]]
     order = np.argsort(reached, kind="stable")
@@ -46,20 +28,7 @@ def by_label(winners: Ints, labels: npt.NDArray[np.integer[Any]]) -> list[tuple[
 
 
 def outputs_of_rounds(instance: SearchInstance, winners: Ints) -> Outputs:
-    """Return the outputs of searches that alternate with statistic-first search.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    winners : ndarray of int, shape (rounds, size)
-        The vertex found in each round of each run; -1 from the round on that found none.
-
-    Returns
-    -------
-    Outputs
-        O(rounds · size), and one list of targets for each distinct output.
-    """
+    """Return the outputs of searches that alternate with statistic-first search."""
     n = instance.adjacency.shape[0]
     codes = np.zeros(winners.shape[1], dtype=np.int64)
     for found in winners:

@@ -57,38 +57,6 @@ def search_com(
 
     The investigated vertices I are those whose status the oracle has told already; this search's
     own queries join them.
-
-    Parameters
-    ----------
-    instance : Instance
-        The network G and its oracle.
-    found : tuple of int
-        The targets found so far, T̃.
-    sop : StatisticOfProximity
-        The statistic f.
-    epsilon : float
-        The privacy parameter ε, in nats.
-    stop : int
-        The stopping threshold K.
-    max_degree : int
-        Public degree bound for which ``sop`` declares Δ and IC.
-    rng : Generator
-        Source of all randomness: K̂ first, then the scores' noise in index order.
-
-    Returns
-    -------
-    tuple of int
-        ``(t,)`` or, for ∅, ``()``. One scoring and O(n log n).
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(3))
-    >>> instance = Network(adjacency, np.array([True, False, True]), seeds=(0,)).instance()
-    >>> search_com(instance, (0,), CN(), 1.0, 100, 2, np.random.default_rng(1))
-    (2,)
     """
     delta_f, ic_f = declared(sop, max_degree)
     noisy_stop = stop + rng.laplace(0.0, 2 * ic_f / epsilon)
@@ -101,14 +69,7 @@ def search_com(
 def calibration(
     sop: StatisticOfProximity, epsilon: float, stop: int | None, max_degree: int, n: int
 ) -> Calibration:
-    """Return the noises and the limit of :func:`search_com` on n vertices.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.statistics import CN
-    >>> calibration(CN(), 0.5, None, 3, 10)
-    Calibration(score_scale=8.0, limit=5, limit_scale=28.0)
-    """
+    """Return the noises and the limit of :func:`search_com` on n vertices."""
     delta_f, ic_f = declared(sop, max_degree)
     return Calibration(4 * delta_f / epsilon, query_limit(stop, n), 2 * ic_f / epsilon)
 
@@ -116,15 +77,7 @@ def calibration(
 def search_com_question(
     sop: StatisticOfProximity, epsilon: float, stop: int | None, max_degree: int, n: int
 ) -> Question:
-    """Return how a round of :func:`search_com` on n vertices is stated in exact numbers.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.statistics import CN
-    >>> stated = search_com_question(CN(), 0.5, None, 3, 10)([1, 0], [(0, 7)])
-    >>> stated.scale, stated.threshold, stated.threshold_scale
-    (Fraction(8, 1), Fraction(5, 1), Fraction(28, 1))
-    """
+    """Return how a round of :func:`search_com` on n vertices is stated in exact numbers."""
     delta_f, ic_f = declared(sop, max_degree)
 
     def stated(targets: list[Number], protected: list[tuple[Number, int]]) -> ExactRound:
@@ -163,22 +116,7 @@ def largest_loss_of_round(
     *,
     extra: int = 0,
 ) -> LargestLoss | None:
-    """Return the largest loss found over all scores of a round of this size.
-
-    Parameters
-    ----------
-    state : State
-        How many targets and protected vertices are left.
-    sop, epsilon, stop, max_degree
-        As for :func:`search_com`.
-    extra : int
-        Protected vertices examined on one side only.
-
-    Returns
-    -------
-    LargestLoss or None
-        None where no target's score can move. A second or two; remembered.
-    """
+    """Return the largest loss found over all scores of a round of this size."""
     delta_f, impact = declared(sop, max_degree)
     movable = min(len(state.targets.members), impact)
     if delta_f == 0 or movable == 0:

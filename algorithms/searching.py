@@ -30,13 +30,7 @@ def unexamined(instance: Instance) -> npt.NDArray[np.int64]:
 def score(
     sop: StatisticOfProximity, instance: Instance, found: Iterable[int] | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Return f(G, v, T̃) for every vertex, shape ``(n,)``; an array lists each of T̃ once.
-
-    Raises
-    ------
-    InputError
-        If the statistic is not finite everywhere.
-    """
+    """Return f(G, v, T̃) for every vertex, shape ``(n,)``; an array lists each of T̃ once."""
     members = np.sort(found) if isinstance(found, np.ndarray) else frozenset(found)
     scores = score_all(sop, lambda: instance.graph, instance.adjacency, members)
     if not np.isfinite(scores).all():
@@ -51,22 +45,7 @@ def ranked(vertices: Vertices, values: npt.NDArray[np.float64]) -> Vertices:
 
 
 def examine(oracle: Oracle, order: Vertices, limit: float) -> tuple[int, ...]:
-    """Ask about ``order`` while the number asked so far is at most ``limit``.
-
-    Returns
-    -------
-    tuple of int
-        The first targeted vertex met, or nothing. O(number asked).
-
-    Examples
-    --------
-    >>> from pdpaudit.core.network import IdentityOracle
-    >>> oracle = IdentityOracle(np.array([True, False, False, True]), seeds=[0])
-    >>> examine(oracle, np.array([2, 1, 3]), 1.5), oracle.log
-    ((), (2, 1))
-    >>> examine(oracle, np.array([2, 1, 3]), 2.0), oracle.log
-    ((3,), (2, 1, 3))
-    """
+    """Ask about ``order`` while the number asked so far is at most ``limit``."""
     for count, vertex in enumerate(order):
         if count > limit:
             break
@@ -80,22 +59,7 @@ def targeting(
     components: int,
     search: Callable[[tuple[int, ...]], tuple[int, ...]],
 ) -> tuple[int, ...]:
-    """Alternate statistic-first search and a search for a new component (PTarget and Target).
-
-    Parameters
-    ----------
-    instance : Instance
-        The network, its oracle and the seeds.
-    components : int
-        Number of components wanted, k: at most k - 1 rounds of ``search``.
-    search : callable
-        From the targets found so far to ``(t,)``, or ``()`` to end the whole search.
-
-    Returns
-    -------
-    tuple of int
-        The targets found, in order, seeds first.
-    """
+    """Alternate statistic-first search and a search for a new component (PTarget and Target)."""
     found = sfs(instance, instance.seeds)
     for _ in range(components - 1):
         new = search(found)

@@ -14,38 +14,7 @@ __all__ = ["SFS", "sfs"]
 
 
 def sfs(instance: Instance, start: tuple[int, ...]) -> tuple[int, ...]:
-    """Explore the targeted components of ``start`` (Kearns et al., algorithm SFS(G, t)).
-
-    Repeatedly queries, among the unexamined neighbours of the targets found, the one with the
-    most found neighbours (``Path_1``). Ties go to the smallest index: then the next target found
-    depends only on the edges inside T, and protected vertices come and go between targets without
-    changing their order. Any order that depends on how the graph was built would not do.
-
-    What the oracle has been asked before is not asked again. In a search that has explored every
-    component it found, a vertex known already is either found or protected, so skipping it
-    changes nothing that is found.
-
-    Parameters
-    ----------
-    instance : Instance
-        The network and its oracle.
-    start : tuple of int
-        Targeted vertices to start from.
-
-    Returns
-    -------
-    tuple of int
-        ``start``, then the targets found, in order. O(e log e) for e edges at the found targets.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.Graph([(0, 1), (0, 2), (0, 3), (2, 3), (1, 4)]))
-    >>> targeted = np.array([True, False, True, True, True])
-    >>> sfs(Network(adjacency, targeted, seeds=(0,)).instance(), (0,))
-    (0, 2, 3)
-    """
+    """Explore the targeted components of ``start`` (Kearns et al., algorithm SFS(G, t))."""
     indptr, indices = instance.adjacency.indptr, instance.adjacency.indices
     oracle = instance.oracle
     found = list(start)

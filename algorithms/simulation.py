@@ -36,17 +36,6 @@ class Shelf:
 
     The states a search of many rounds can be in outgrow any memory; those met first are the most
     frequent, and only they are worth keeping.
-
-    Parameters
-    ----------
-    room : int
-        How many numbers may be kept.
-
-    Examples
-    --------
-    >>> shelf = Shelf(3)
-    >>> [shelf.get(key, lambda: "", weight=lambda _: 2) for key in "abca"], list(shelf.kept)
-    (['', '', '', ''], ['a', 'b'])
     """
 
     def __init__(self, room: int) -> None:

@@ -28,13 +28,7 @@ __all__ = ["Target", "search_best_first"]
 def search_best_first(
     instance: Instance, found: tuple[int, ...], sop: StatisticOfProximity, stop: int | None
 ) -> tuple[int, ...]:
-    """Query by decreasing statistic, ties by index, while at most ``stop`` have been asked.
-
-    Returns
-    -------
-    tuple of int
-        ``(t,)`` for the first target met, ``()`` for none. One scoring and O(n log n).
-    """
+    """Query by decreasing statistic, ties by index, while at most ``stop`` have been asked."""
     vertices = unexamined(instance)
     order = ranked(vertices, score(sop, instance, found)[vertices])
     return examine(instance.oracle, order, query_limit(stop, instance.adjacency.shape[0]))

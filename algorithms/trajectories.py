@@ -44,19 +44,7 @@ ROOM = 1 << 23
 
 @dataclass(frozen=True)
 class Rule:
-    """How a round ranks the vertices, and when it gives up.
-
-    Attributes
-    ----------
-    noise : Noise
-        What is added to every score; without noise ties go to the smallest index.
-    threshold : float, optional
-        A score that gets noise too; nobody below it is examined.
-    limit : float
-        A round goes on while at most so many have been asked.
-    limit_scale : float
-        Scale of the Laplace noise on ``limit``.
-    """
+    """How a round ranks the vertices, and when it gives up."""
 
     noise: Noise
     threshold: float | None = None
@@ -72,42 +60,7 @@ def draw_trajectories(
     budget: int,
     rngs: Sequence[np.random.Generator],
 ) -> list[Trajectory]:
-    """Draw runs of statistic-first search and search rounds in turn.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network; what all runs share is kept with it.
-    sop : StatisticOfProximity
-        The statistic.
-    rule : Rule
-        How its rounds go.
-    rounds : int
-        Search rounds at most.
-    budget : int
-        Oracle calls at most.
-    rngs : sequence of Generator
-        Source of all randomness of each run.
-
-    Returns
-    -------
-    list of Trajectory
-        Each equal in law to a run cut off there, and the same whatever runs beside it. A round
-        costs a random number for each target left, beside the vertices asked about and those whose
-        scores change.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
-    >>> network = Network(adjacency, np.array([True, False, True, False, True]), seeds=(0,))
-    >>> rule, rng = Rule(Laplace(0.0)), np.random.default_rng(1)
-    >>> (run,) = draw_trajectories(network.instance(), CN(), rule, 5, 10, [rng])
-    >>> run.vertices.tolist(), run.found.tolist(), run.discoveries.tolist()
-    ([2, 4], [2, 4], [2, 4])
-    """
+    """Draw runs of statistic-first search and search rounds in turn."""
     at_once = max(1, ROOM // instance.adjacency.shape[0])
     done: list[Trajectory] = []
     for first in range(0, len(rngs), at_once):

@@ -37,17 +37,7 @@ _MAX_WORK = 40_000_000
 
 @dataclass(frozen=True)
 class LossEnclosure:
-    """Enclosures of both probabilities of an event and of their log ratio.
-
-    Parameters
-    ----------
-    first, second : Enclosure
-        Of the event's probability in the first and in the second round.
-    loss : Enclosure
-        Of ``ln(first / second)``, in nats.
-    bits : int
-        Working precision that sufficed.
-    """
+    """Enclosures of both probabilities of an event and of their log ratio."""
 
     first: Enclosure
     second: Enclosure
@@ -60,31 +50,8 @@ def enclose_round(
 ) -> Enclosure:
     """Enclose the probability of an event rigorously.
 
-    Parameters
-    ----------
-    question : ExactRound
-    event : number or None
-        Score of one particular target being the one found; None for the empty answer.
-    relative : float
-        Largest radius asked for, relative to the probability.
-
-    Raises
-    ------
-    InputError
-        If no remaining target has that score.
-    LawUnavailable
-        If the precision or the size of the tables exceeds its limit.
-
-    Notes
-    -----
     Cost: for n protected and m targets, O(n + m) numbers of about 2n bits per piece, plus the
     product of the protected counts left and right of each piece.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws.exact_round import exact_first_target
-    >>> print(enclose_round(exact_first_target([0, 0], 1), 0).mid)
-    0.5
     """
     score = None if event is None else Fraction(event)
     question.check_event(score)
@@ -99,36 +66,7 @@ def enclose_round(
 def enclose_loss(
     first: ExactRound, second: ExactRound, event: Number | None, *, radius: float = 1e-9
 ) -> LossEnclosure:
-    """Enclose the privacy loss of an event of a pair rigorously.
-
-    Parameters
-    ----------
-    first, second : ExactRound
-        The same round on the two networks of a pair.
-    event : number, None, or a pair of these
-        Score of the found target, None for the empty answer; where the target's score differs
-        between the two networks, the pair of its scores.
-    radius : float
-        Largest radius of the loss asked for, in nats.
-
-    Returns
-    -------
-    LossEnclosure
-
-    Raises
-    ------
-    InputError
-        If no remaining target has that score.
-    LawUnavailable
-        If the precision or the size of the tables exceeds its limit, or if a probability is 0.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws.exact_round import exact_first_target
-    >>> near, far = exact_first_target([1, 0], 1), exact_first_target([0, 1], 1)
-    >>> enclose_loss(near, far, (1, 0)).loss.mid[:12]
-    '0.9648430663'
-    """
+    """Enclose the privacy loss of an event of a pair rigorously."""
     mine, other = event if isinstance(event, tuple) else (event, event)
     scores = [None if e is None else Fraction(e) for e in (mine, other)]
     first.check_event(scores[0])
@@ -148,30 +86,12 @@ def enclose_loss(
 
 
 def enclosure_of(ball: Ball) -> Enclosure:
-    """Turn a ball into decimal strings, rounded outward.
-
-    Examples
-    --------
-    >>> enclosure_of(flint.arb(1) / 4)
-    Enclosure(mid='0.25', rad='0')
-    """
+    """Turn a ball into decimal strings, rounded outward."""
     return Enclosure.around(_rational(ball.mid()), _rational(ball.rad()))
 
 
 def probability_ball(question: ExactRound, event: Fraction | None, bits: int) -> Ball:
-    """Enclose the probability of an event at a given working precision, as a flint ball.
-
-    Raises
-    ------
-    LawUnavailable
-        If the tables exceed their limit.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws.exact_round import exact_threshold_stop
-    >>> float(probability_ball(exact_threshold_stop([0], 0, 2), None, 100))
-    0.5
-    """
+    """Enclose the probability of an event at a given working precision, as a flint ball."""
     with flint.ctx.workprec(bits):
         if not question.targets:
             return flint.arb(1)

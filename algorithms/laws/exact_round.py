@@ -25,18 +25,6 @@ class ExactRound:
     Build it with `exact_search_com`, `exact_first_target` or `exact_threshold_stop`. Events are
     named by the found target's score (one particular target of that score), or None for the
     empty answer.
-
-    Parameters
-    ----------
-    targets, protected : tuple of (score, count), rising
-    scale : Fraction
-        Of the Laplace noise on the scores; 0 means none.
-    threshold, threshold_scale : Fraction or None, Fraction
-        Count at which the search stops (None: never), and the scale of its Laplace noise.
-    stop_score : Fraction or None
-        Score of the public dummy of the threshold stop, if there is one.
-    ahead : int or None
-        Without noise on the scores: protected vertices before the winner.
     """
 
     targets: Levels
@@ -48,13 +36,7 @@ class ExactRound:
     ahead: int | None = None
 
     def check_event(self, event: Fraction | None) -> None:
-        """Refuse an event that is not one of this round.
-
-        Raises
-        ------
-        InputError
-            If no remaining target has the score named.
-        """
+        """Refuse an event that is not one of this round."""
         if event is not None and event not in dict(self.targets):
             raise InputError(f"no remaining target has score {event}")
 
@@ -69,30 +51,7 @@ def exact_search_com(
     threshold: Number,
     ahead: int | None = None,
 ) -> ExactRound:
-    """State a round of SearchCom exactly.
-
-    Parameters
-    ----------
-    targets : iterable of number
-        Score of each remaining target. Floats are taken as the binary fractions they are.
-    protected : iterable of (score, count)
-    epsilon, sensitivity, impact_cardinality, threshold : number
-        epsilon in nats, > 0.
-    ahead : int, optional
-        Only when the sensitivity is 0: protected vertices examined before the winner.
-
-    Raises
-    ------
-    InputError
-        If a number is not finite or out of range.
-
-    Examples
-    --------
-    >>> question = exact_search_com([1] * 8, [(0, 2000)], epsilon=1, sensitivity=1,
-    ...                             impact_cardinality=19, threshold=1000)
-    >>> question.scale, question.threshold_scale
-    (Fraction(4, 1), Fraction(38, 1))
-    """
+    """State a round of SearchCom exactly."""
     budget = _fraction("epsilon", epsilon)
     if budget <= 0:
         raise InputError(f"epsilon must be positive, not {epsilon!r}")
@@ -114,54 +73,21 @@ def exact_search_com(
 
 
 def exact_first_target(targets: Iterable[Number], scale: Number) -> ExactRound:
-    """State a round of the main text exactly: Laplace noise of this scale, no stopping rule.
-
-    Raises
-    ------
-    InputError
-        If a number is not finite or the scale is not positive.
-
-    Examples
-    --------
-    >>> exact_first_target([1, 0, 0], 1).targets
-    ((Fraction(0, 1), 2), (Fraction(1, 1), 1))
-    """
+    """State a round of the main text exactly: Laplace noise of this scale, no stopping rule."""
     return ExactRound(_grouped(targets), (), _scale(scale), None, Fraction(0), None)
 
 
 def exact_threshold_stop(
     targets: Iterable[Number], stop_score: Number, scale: Number
 ) -> ExactRound:
-    """State a round of the threshold stop exactly, with Laplace noise of this scale.
-
-    Raises
-    ------
-    InputError
-        If a number is not finite or the scale is not positive.
-
-    Examples
-    --------
-    >>> exact_threshold_stop([1], 0, 2).stop_score
-    Fraction(0, 1)
-    """
+    """State a round of the threshold stop exactly, with Laplace noise of this scale."""
     dummy = _fraction("stop_score", stop_score)
     return ExactRound(_grouped(targets), (), _scale(scale), None, Fraction(0), dummy)
 
 
 @dataclass(frozen=True)
 class Enclosure:
-    """An interval ``mid +- rad`` in decimal digits, exactly as written.
-
-    Parameters
-    ----------
-    mid, rad : str
-        Decimal numbers; the true value lies within `rad` of `mid`.
-
-    Examples
-    --------
-    >>> Enclosure("1.5", "0.25").lower, Enclosure("1.5", "0.25").upper
-    (Fraction(5, 4), Fraction(7, 4))
-    """
+    """An interval ``mid +- rad`` in decimal digits, exactly as written."""
 
     mid: str
     rad: str
@@ -177,13 +103,7 @@ class Enclosure:
         return Fraction(self.mid) + Fraction(self.rad)
 
     def exceeds(self, claim: Number) -> bool:
-        """Say whether every value of the enclosure is above `claim`.
-
-        Examples
-        --------
-        >>> Enclosure("1.5", "0.25").exceeds(1), Enclosure("1.5", "0.25").exceeds("1.25")
-        (True, False)
-        """
+        """Say whether every value of the enclosure is above `claim`."""
         return self.lower > _fraction("claim", claim)
 
     @classmethod
@@ -191,11 +111,6 @@ class Enclosure:
         """Round outward to decimal strings: the result contains ``mid +- rad``.
 
         `digits` are significant digits of the midpoint.
-
-        Examples
-        --------
-        >>> Enclosure.around(Fraction(1, 3), Fraction(1, 1000), digits=4)
-        Enclosure(mid='0.3333', rad='0.00103334')
         """
         text = _decimal(mid, digits)
         missing = abs(mid - Fraction(text)) + rad

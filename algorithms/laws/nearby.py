@@ -58,38 +58,8 @@ _BEYOND = 8.0
 class NearbyLaws:
     """Laws of one round of SearchCom, cheap for scores close to the first ones asked about.
 
-    Parameters
-    ----------
-    noise : Laplace
-        On every score.
-    threshold : float
-        K.
-    threshold_noise : Laplace
-        On K.
-
-    Attributes
-    ----------
-    cheap, whole : int
-        Laws found from the first one's nodes, and by themselves.
-
-    Notes
-    -----
     The first scores asked about are the reference. Results agree with `search_com_law` to about
     1e-12 relatively, whichever way they were found.
-
-    Examples
-    --------
-    >>> from .one_round import search_com_noises
-    >>> noise, stop = search_com_noises(1.0, 1, 19)
-    >>> laws = NearbyLaws(noise, 1000, stop)
-    >>> for ahead in (0, 1, 2):
-    ...     scores = RoundScores.from_levels([1.0] * 8, [0.0, 1.0], [2000 - ahead, ahead])
-    ...     print(round(laws(scores).none, 9))
-    0.000602414
-    0.000602984
-    0.000603554
-    >>> laws.cheap, laws.whole
-    (2, 1)
     """
 
     def __init__(self, noise: Laplace, threshold: float, threshold_noise: Laplace) -> None:

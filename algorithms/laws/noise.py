@@ -21,13 +21,7 @@ _LOG_HALF = -np.log(2.0)
 
 @runtime_checkable
 class Noise(Protocol):
-    """What the laws need to know of a noise; `scale` is in units of the score.
-
-    Examples
-    --------
-    >>> isinstance(Laplace(4.0), Noise)
-    True
-    """
+    """What the laws need to know of a noise; `scale` is in units of the score."""
 
     @property
     def scale(self) -> float:
@@ -83,24 +77,13 @@ class _FromLogs:
         return np.asarray(np.exp(self.logsf(x)))
 
     def ppf(self: Noise, u: ArrayLike) -> FloatArray:
-        """Inverse of the distribution function: `ppf(uniform)` is one draw.
-
-        Examples
-        --------
-        >>> float(Laplace(2.0).ppf(0.5))
-        0.0
-        """
+        """Inverse of the distribution function: `ppf(uniform)` is one draw."""
         return self.quantile_log(_log(np.asarray(u, dtype=float)))
 
     def quantile_max(self: Noise, u: ArrayLike, count: ArrayLike) -> FloatArray:
         """Inverse distribution function of the largest of `count` independent noises.
 
         One uniform number gives the largest of any number of equal-scored vertices.
-
-        Examples
-        --------
-        >>> round(float(Exponential(1.0).quantile_max(0.5, 1000)), 6)
-        7.274615
         """
         return self.quantile_log(_log(np.asarray(u, dtype=float)) / np.asarray(count, dtype=float))
 
@@ -168,21 +151,6 @@ class Gumbel(_FromLogs):
     """Gumbel noise, distribution function ``exp(-exp(-x/scale))``.
 
     The index of the largest Gumbel-noisy score follows the exponential mechanism.
-
-    Parameters
-    ----------
-    scale : float
-        In units of the score, >= 0; 0 means no noise.
-
-    Raises
-    ------
-    InputError
-        If the scale is negative or not finite.
-
-    Examples
-    --------
-    >>> round(float(Gumbel(1.0).cdf(0.0)), 6)
-    0.367879
     """
 
     scale: float
@@ -225,27 +193,6 @@ class Exponential(_FromLogs):
     """One-sided exponential noise, density ``exp(-x/scale)/scale`` for x >= 0.
 
     The index of the largest noisy score follows permute-and-flip [1]_.
-
-    Parameters
-    ----------
-    scale : float
-        In units of the score, >= 0; 0 means no noise.
-
-    Raises
-    ------
-    InputError
-        If the scale is negative or not finite.
-
-    References
-    ----------
-    .. [1] McKenna, Sheldon, "Permute-and-Flip: a new mechanism for differentially private
-       selection", NeurIPS 2020; Ding et al., "The permute-and-flip mechanism is identical to
-       report-noisy-max with exponential noise", 2021.
-
-    Examples
-    --------
-    >>> float(Exponential(1.0).cdf(-0.5)), round(float(Exponential(1.0).cdf(1.0)), 6)
-    (0.0, 0.632121)
     """
 
     scale: float

@@ -32,23 +32,8 @@ _TAIL_STEP = 4.0
 class RoundLaw:
     """Law of one round's output.
 
-    Parameters
-    ----------
-    log_found : array, shape (m,)
-        Logarithm of the probability that each target is the one returned, in the order given.
-    log_none : float
-        Logarithm of the probability of the empty answer; -inf when it cannot occur.
-
-    Notes
-    -----
     Logarithms carry the *relative* accuracy a privacy loss needs, about 1e-11. The probability
     of the empty answer is integrated by itself, so that `total` is a check.
-
-    Examples
-    --------
-    >>> law = first_target_law([1.0, 0.0], Laplace(1.0))
-    >>> law.found.round(6).tolist(), law.none
-    ([0.72409, 0.27591], 0.0)
     """
 
     log_found: FloatArray
@@ -73,34 +58,7 @@ class RoundLaw:
 def search_com_noises(
     epsilon: float, sensitivity: float, impact_cardinality: float
 ) -> tuple[Laplace, Laplace]:
-    """Noise on the scores and on the threshold, as the appendix algorithm sets them.
-
-    Parameters
-    ----------
-    epsilon : float
-        In nats, > 0.
-    sensitivity, impact_cardinality : float
-        Of the statistic, >= 0; 0 means no noise.
-
-    Returns
-    -------
-    scores, threshold : Laplace
-        ``Lap(4 sensitivity / epsilon)`` and ``Lap(2 impact_cardinality / epsilon)`` [1]_.
-
-    Raises
-    ------
-    InputError
-        If epsilon is not positive, or a bound is negative.
-
-    References
-    ----------
-    .. [1] Kearns, Roth, Wu, Yaroslavtsev, "Privacy for the Protected (Only)", SearchCom.
-
-    Examples
-    --------
-    >>> search_com_noises(0.5, 1, 3)
-    (Laplace(scale=8.0), Laplace(scale=12.0))
-    """
+    """Noise on the scores and on the threshold, as the appendix algorithm sets them."""
     if not (np.isfinite(epsilon) and epsilon > 0.0):
         raise InputError(f"epsilon must be a positive number, not {epsilon!r}")
     return Laplace(4.0 * sensitivity / epsilon), Laplace(2.0 * impact_cardinality / epsilon)
@@ -114,42 +72,9 @@ def search_com_law(
     The winner is the remaining target of largest noisy score; it is returned iff the number of
     protected vertices above it is at most ``threshold`` plus noise.
 
-    Parameters
-    ----------
-    scores : RoundScores
-        Of all unexamined vertices.
-    noise : Laplace
-        On every score; scale 0 means none, and ties go to the smaller vertex number.
-    threshold : float
-        K; ``inf`` means that the search never stops.
-    threshold_noise : Laplace
-        On K; scale 0 means none.
-
-    Returns
-    -------
-    RoundLaw
-        Aligned with ``scores.targets``; relative accuracy about 1e-11.
-
-    Raises
-    ------
-    InputError
-        If the threshold is not a number, or a tie without noise needs vertex numbers.
-    LawUnavailable
-        If quadrature fails to converge, or the law does not sum to 1 within 1e-10.
-
-    Notes
-    -----
     ``Pr[t] = integral of p(x - a_t) prod F(x - a_l) g(x)``, g of `log_pass_fail`. Cost:
     quadrature nodes (some 10 per score level) times protected levels times 25, whatever the
     numbers of vertices.
-
-    Examples
-    --------
-    >>> scores = RoundScores.from_levels([1.0] * 8, [0.0], [2000])
-    >>> noise, stop = search_com_noises(1.0, 1, 19)
-    >>> law = search_com_law(scores, noise=noise, threshold=1000, threshold_noise=stop)
-    >>> round(law.none, 7), round(law.total, 10)
-    (0.0006024, 1.0)
     """
     if np.isnan(threshold) or threshold == -np.inf:
         raise InputError(f"the threshold must be a number, not {threshold!r}")
@@ -192,36 +117,7 @@ def first_target_law(
 
     Protected vertices do not matter to the answer, so only the targets' scores enter.
 
-    Parameters
-    ----------
-    targets : array_like, shape (m,)
-        Scores of the remaining targets.
-    noise : Laplace, Gumbel or Exponential
-        On every score; the paper's main text takes ``Laplace(sensitivity / epsilon)``.
-    target_vertices : array_like of int, optional
-        Vertex numbers; they decide ties, and matter only without noise.
-
-    Returns
-    -------
-    RoundLaw
-        The empty answer has probability 0, or 1 when no target remains.
-
-    Raises
-    ------
-    InputError
-        If a score is not finite or the noise is of no known kind.
-    LawUnavailable
-        As for `search_com_law`.
-
-    Notes
-    -----
     Cost: some 10 to 20 quadrature nodes per distinct score; closed form for Gumbel noise.
-
-    Examples
-    --------
-    >>> law = first_target_law([1.0] + [0.0] * 9, Laplace(1.0))
-    >>> round(float(law.found[0]), 6)
-    0.257336
     """
     scores = RoundScores.from_levels(targets, [], [], target_vertices)
     if scores.targets.size == 0:
@@ -237,44 +133,7 @@ def threshold_stop_law(
     noise: Noise,
     target_vertices: ArrayLike | None = None,
 ) -> RoundLaw:
-    """Law of the threshold stop: noisy max over the remaining targets and a public dummy.
-
-    Vertices are examined in decreasing noisy order until a target is met or the noisy score
-    falls below the noisy public threshold. With scale ``2 sensitivity / epsilon`` every event,
-    the empty answer included, is epsilon-private: the output is the index of the largest noisy
-    score among the targets not yet found and a dummy that no edge can move.
-
-    Parameters
-    ----------
-    targets : array_like, shape (m,)
-        Scores of the targets not yet found.
-    stop_score : float
-        Public score of the dummy.
-    noise : Laplace, Gumbel or Exponential
-        On every score and on the dummy. Gumbel gives the exponential mechanism, Exponential
-        permute-and-flip.
-    target_vertices : array_like of int, optional
-        Vertex numbers; they decide ties, and matter only without noise.
-
-    Returns
-    -------
-    RoundLaw
-
-    Raises
-    ------
-    InputError
-        If a score is not finite or the noise is of no known kind.
-    LawUnavailable
-        As for `search_com_law`.
-
-    Examples
-    --------
-    >>> round(threshold_stop_law([0.0, 0.0, 0.0], 0.0, Gumbel(2.0)).none, 12)
-    0.25
-    >>> law = threshold_stop_law([1.0], 0.0, Exponential(2.0))
-    >>> round(law.none, 6)
-    0.303265
-    """
+    """Law of the threshold stop: noisy max over the remaining targets and a public dummy."""
     scores = RoundScores.from_levels(targets, [stop_score], [1], target_vertices)
     if scores.targets.size == 0:
         return RoundLaw(np.zeros(0), 0.0)
@@ -332,22 +191,7 @@ def _tail(reach: float, scale: float) -> FloatArray:
 
 
 def laplace_panels(kinks: FloatArray, noise: Laplace, crowd: float) -> FloatArray:
-    """Return panels to begin with: between the scores, and beyond them as far as it matters.
-
-    Parameters
-    ----------
-    kinks : array, increasing
-        All scores.
-    noise : Laplace
-    crowd : float
-        How many vertices there are.
-
-    Examples
-    --------
-    >>> panels = laplace_panels(np.array([0.0, 2.0]), Laplace(1.0), 10.0)
-    >>> bool(panels[0] < -40.0), bool(panels[-1] > 42.0)
-    (True, True)
-    """
+    """Return panels to begin with: between the scores, and beyond them as far as it matters."""
     tail = _tail(noise.scale * (np.log(crowd) + _TAIL), noise.scale)[1:]
     return np.concatenate([kinks[0] - tail[::-1], kinks, kinks[-1] + tail])
 
@@ -372,18 +216,7 @@ def winner_factors(
     sizes: NDArray[np.int64],
     stop: tuple[FloatArray, FloatArray] | None,
 ) -> Factors:
-    """Factors of a round's integrals at N points: per target level found, then none found.
-
-    Parameters
-    ----------
-    log_pdf, log_cdf : array, shape (N, L)
-        Of the noise, at the points less the target levels.
-    sizes : array of int, shape (L,)
-        Targets per level.
-    stop : pair of arrays, shape (N,), or None
-        Log probability that a winner there passes the stopping rule, and fails; None for no rule
-        and no second half.
-    """
+    """Factors of a round's integrals at N points: per target level found, then none found."""
     weights = sizes.astype(float)
     others = _product_of_others(log_cdf, weights)
     if stop is None:

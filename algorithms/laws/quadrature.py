@@ -65,36 +65,7 @@ def logsumexp(values: FloatArray, axis: int = 0) -> FloatArray:
 def log_integrals(
     factors: Callable[[FloatArray], Factors], breakpoints: FloatArray, pooled: int = 0
 ) -> FloatArray:
-    """Logarithms of E integrals of positive functions over [breakpoints[0], breakpoints[-1]].
-
-    Parameters
-    ----------
-    factors : callable
-        Maps points of shape (N,) to `Factors` of shape (N, E); smooth between breakpoints.
-    breakpoints : array, increasing, shape (P + 1,)
-    pooled : int
-        The last so many integrals matter only through their sum, and are resolved only as far
-        as the sum needs.
-
-    Returns
-    -------
-    array, shape (E,)
-        Each with a relative error of about 1e-13 besides that of the integrand itself.
-
-    Raises
-    ------
-    LawUnavailable
-        If 200 bisections of one panel do not reach the tolerance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def density(x):
-    ...     zero = np.zeros((x.size, 1))
-    ...     return Factors(zero, -x[:, None], zero)
-    >>> float(np.exp(log_integrals(density, np.array([0.0, 1.0, 50.0]))[0]).round(12))
-    1.0
-    """
+    """Logarithms of E integrals of positive functions over [breakpoints[0], breakpoints[-1]]."""
     logs, _ = _integrate(factors, breakpoints, pooled)
     return logs
 
@@ -105,15 +76,6 @@ def panels_of(
     """Return the ends of the panels of `log_integrals`, dropped ones included; see there.
 
     They are somewhat finer than it needs, so that they serve similar integrands too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def density(x):
-    ...     zero = np.zeros((x.size, 1))
-    ...     return Factors(zero, -x[:, None], zero)
-    >>> panels_of(density, np.array([0.0, 1.0, 99.0]))[:4].tolist()
-    [0.0, 1.0, 4.0625, 7.125]
     """
     _, ends = _integrate(factors, breakpoints, pooled, _SPARE)
     return ends
@@ -129,19 +91,7 @@ def nodes_of(ends: FloatArray) -> FloatArray:
 def log_integrals_on(
     widths: FloatArray, low: Factors, high: Factors, inside: Factors, pooled: int = 0
 ) -> FloatArray | None:
-    """Do as `log_integrals` on given panels; None where one of them would have to be divided.
-
-    Parameters
-    ----------
-    widths : array, shape (P,)
-        Of the panels, whose order does not matter.
-    low, high : Factors, shape (P, E)
-        At their left and right ends.
-    inside : Factors, shape (P * 19, E)
-        At their nodes, see `nodes_of`.
-    pooled : int
-        As there.
-    """
+    """Do as `log_integrals` on given panels; None where one of them would have to be divided."""
     log_width = np.log(widths)[:, None]
     upper = high.up + low.down + np.maximum(low.either, high.either) + log_width
     lower = low.up + high.down + np.minimum(low.either, high.either) + log_width

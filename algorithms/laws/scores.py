@@ -17,24 +17,6 @@ class RoundScores:
     """Scores of the vertices a round may still examine.
 
     Build it with `from_vertices` or `from_levels`.
-
-    Parameters
-    ----------
-    targets : array, shape (m,)
-        Scores of the remaining targets.
-    levels, counts : array, shape (L,)
-        Distinct scores of the unexamined protected vertices, rising, and how many have each.
-    first : int
-        Position in `targets` of the winner when there is no noise (-1 without targets).
-    ahead : int or None
-        Protected vertices examined before that winner when there is no noise; None when
-        protected vertices tie with it and their numbers were not given.
-
-    Examples
-    --------
-    >>> scores = RoundScores.from_vertices([1.0, 0.0], [0.0, 0.0, 1.0], [5, 6], [7, 8, 2])
-    >>> scores.levels.tolist(), scores.counts.tolist(), scores.first, scores.ahead
-    ([0.0, 1.0], [2.0, 1.0], 0, 1)
     """
 
     targets: FloatArray
@@ -53,21 +35,6 @@ class RoundScores:
     ) -> RoundScores:
         """Group the scores of single vertices.
 
-        Parameters
-        ----------
-        targets : array_like, shape (m,)
-        protected : array_like, shape (n,)
-            Scores of the unexamined protected vertices.
-        target_vertices, protected_vertices : array_like of int, optional
-            Vertex numbers; they decide ties, and matter only without noise.
-
-        Raises
-        ------
-        InputError
-            If a score is not finite, or numbers and scores differ in length.
-
-        Notes
-        -----
         Cost: O((m + n) log n).
         """
         target_scores = _vector("targets", targets)
@@ -98,16 +65,6 @@ class RoundScores:
         """Take the protected vertices as levels with multiplicities, in any order.
 
         Equal levels are merged and empty ones dropped.
-
-        Raises
-        ------
-        InputError
-            If a score is not finite, or a count is negative or not whole.
-
-        Examples
-        --------
-        >>> RoundScores.from_levels([0.0], [1.0, 0.0, 1.0], [2, 3, 4]).counts.tolist()
-        [3.0, 6.0]
         """
         target_scores = _vector("targets", targets)
         given = _vector("levels", levels)

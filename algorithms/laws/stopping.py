@@ -37,23 +37,6 @@ def log_pass_fail(
 
     B is a sum of independent binomials, one per score level; nu is Laplace(`scale`).
 
-    Parameters
-    ----------
-    log_above, log_below : array, shape (N, L)
-        Logarithms of the probability that a vertex of a level is above, not above.
-    counts : array, shape (L,)
-        Vertices per level.
-    threshold : float
-        K, any real number.
-    scale : float
-        Scale of the Laplace noise on K; 0 means none.
-
-    Returns
-    -------
-    log_pass, log_fail : array, shape (N,)
-
-    Notes
-    -----
     Write S(b) = Pr[nu >= b - K]. Above K, S(b) is exp((K - b) / scale) / 2, and below it is less
     than that. So where B hardly ever falls to K, E[S(B)] is that of the exponential, a product
     over the levels. The share by which it is too large is at most the probability of B <= K under
@@ -72,16 +55,6 @@ def log_pass_fail(
 
     Cost: O(N L), and about 25 times that at points whose mean is near K; independent of the
     counts.
-
-    Examples
-    --------
-    Two vertices above with probability 1/2 each, and K = 0 without noise:
-
-    >>> import numpy as np
-    >>> half = np.log(np.full((1, 1), 0.5))
-    >>> passed, failed = log_pass_fail(half, half, np.array([2.0]), 0.0, 0.0)
-    >>> round(float(np.exp(passed[0])), 12), round(float(np.exp(failed[0])), 12)
-    (0.25, 0.75)
     """
     points = log_above.shape[0]
     total = float(counts.sum())
@@ -205,21 +178,7 @@ def _log_expected_survival(
 def tilted_excess(
     log_odds: FloatArray, counts: FloatArray, tilt: FloatArray, thresholds: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean of B less the threshold, and variance of B, under the law tilted by ``tilt``.
-
-    Parameters
-    ----------
-    log_odds : array, shape (N, L)
-    counts : array, shape (L,)
-    tilt, thresholds : array, shape (N,)
-
-    Examples
-    --------
-    >>> log_odds, tilt = np.zeros((1, 1)), np.zeros(1)
-    >>> excess, variance = tilted_excess(log_odds, np.array([8.0]), tilt, np.array([1.0]))
-    >>> float(excess[0]), float(variance[0])
-    (3.0, 2.0)
-    """
+    """Mean of B less the threshold, and variance of B, under the law tilted by ``tilt``."""
     tilted = log_odds + tilt[:, None]
     rare = expit(-np.abs(tilted))
     mean = np.where(tilted > 0.0, 1.0 - rare, rare) @ counts
@@ -230,16 +189,6 @@ def clearance(excess: FloatArray, variance: FloatArray) -> FloatArray:
     """Bound how rarely a sum of bits falls by ``excess`` below its mean: exp(-this) at most.
 
     Bennett's inequality; 0 where the excess is not positive.
-
-    Parameters
-    ----------
-    excess, variance : array, shape (N,)
-        The variance is that of the sum.
-
-    Examples
-    --------
-    >>> clearance(np.array([-1.0, 10.0]), np.array([1.0, 5.0])).round(3).tolist()
-    [0.0, 6.479]
     """
     fall = np.maximum(excess, 0.0)
     v = np.maximum(variance, 1e-200)
@@ -248,23 +197,7 @@ def clearance(excess: FloatArray, variance: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Contour:
-    """Where E[S(B)] is summed: frequencies of the tilted law of B, and S's transform there.
-
-    Attributes
-    ----------
-    tilt, centre : ndarray, shape (N,)
-        The tilt at each point, and the count from which others are measured.
-    mean, variance : ndarray, shape (N,)
-        Of the tilted law; the mean less the centre.
-    reach : ndarray, shape (N,)
-        How far from the centre the window of counts extends, at least, or as far as there are.
-    owner, theta, offset : ndarray
-        For each frequency its point and its angle; where each point's begin.
-    kernel : ndarray of complex
-        Weight and transform of S, in units of ``exp(log_unit)``.
-    log_phi : ndarray of complex
-        Log E exp(i theta (B - centre)) under the tilted law.
-    """
+    """Where E[S(B)] is summed: frequencies of the tilted law of B, and S's transform there."""
 
     tilt: FloatArray
     centre: FloatArray
@@ -293,19 +226,7 @@ def contour(
     *,
     spare: float = 0.0,
 ) -> Contour:
-    """Choose tilt, window and frequencies at each of N points.
-
-    Parameters
-    ----------
-    log_odds : array, shape (N, L)
-        That a vertex of a level is counted.
-    counts : array, shape (L,)
-    thresholds : array, shape (N,)
-    scale : float
-    spare : float
-        Share by which the window is wider and the frequencies go further than this law needs,
-        for the sake of others much like it; the window then ignores that counts end.
-    """
+    """Choose tilt, window and frequencies at each of N points."""
     tilt = _tilt(log_odds, counts, thresholds, scale)
     tilted = log_odds + tilt[:, None]
     # Likely vertices are counted by exception, so that only the spread of B, not its size,
@@ -359,25 +280,13 @@ def contour(
 
 
 def window_reach(variance: FloatArray, exponent: float = _WINDOW_EXPONENT) -> FloatArray:
-    """How far from its mean a sum of bits may be, up to a mass of exp(-exponent); Bernstein.
-
-    Examples
-    --------
-    >>> window_reach(np.array([0.0, 100.0])).tolist()
-    [25.0, 99.0]
-    """
+    """How far from its mean a sum of bits may be, up to a mass of exp(-exponent); Bernstein."""
     c = exponent
     return np.asarray(np.ceil(c / 3.0 + np.sqrt(c * c / 9.0 + 2.0 * c * variance)) + 1.0)
 
 
 def frequency_exponent(variance: FloatArray, theta: FloatArray) -> FloatArray:
-    """Bound the transform of a sum of bits at ``theta``: it is at most exp(-this).
-
-    Examples
-    --------
-    >>> float(frequency_exponent(np.array(10.0), np.array(np.pi)))
-    20.0
-    """
+    """Bound the transform of a sum of bits at ``theta``: it is at most exp(-this)."""
     return np.asarray(2.0 * variance * np.sin(theta / 2.0) ** 2)
 
 

@@ -45,17 +45,7 @@ _MAX_PANELS = 200_000
 
 @dataclass(frozen=True)
 class Verification:
-    """A loss enclosed a second time, and set against a claim.
-
-    Parameters
-    ----------
-    first, second : Enclosure
-        Of the event's probability in the first and in the second round.
-    loss : Enclosure
-        Of ``ln(first / second)``, in nats.
-    exceeds : bool
-        Whether the whole enclosure lies above the claim: if so, the claim is false.
-    """
+    """A loss enclosed a second time, and set against a claim."""
 
     first: Enclosure
     second: Enclosure
@@ -63,14 +53,7 @@ class Verification:
     exceeds: bool
 
     def agrees_with(self, loss: Enclosure) -> bool:
-        """Say whether another enclosure of the same loss overlaps this one.
-
-        Examples
-        --------
-        >>> mine = Enclosure("1.5", "0.25")
-        >>> Verification(mine, mine, mine, False).agrees_with(Enclosure("2", "0.3"))
-        True
-        """
+        """Say whether another enclosure of the same loss overlaps this one."""
         return self.loss.lower <= loss.upper and loss.lower <= self.loss.upper
 
 
@@ -84,34 +67,7 @@ def verify_loss(
 ) -> Verification:
     """Show, or fail to show, that the loss of an event exceeds a claim.
 
-    Parameters
-    ----------
-    first, second : ExactRound
-        The same round on the two networks of a pair.
-    event : number, None, or a pair of numbers
-        As for `closed_form.enclose_loss`.
-    claim : number
-        The epsilon claimed, in nats.
-    relative : float
-        Accuracy asked of each probability.
-
-    Raises
-    ------
-    InputError
-        If no remaining target has that score.
-    LawUnavailable
-        If a probability is 0 or the quadrature needs too many panels.
-
-    Notes
-    -----
     Cost: a few seconds at 2,000 protected vertices of one level.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws.exact_round import exact_first_target
-    >>> near, far = (exact_first_target(s, 1) for s in ([1] + [0] * 9, [0] + [1] * 9))
-    >>> verify_loss(near, far, (1, 0), claim=1).exceeds
-    True
     """
     mine, other = event if isinstance(event, tuple) else (event, event)
     one = _enclose(first, mine, relative)
@@ -129,20 +85,6 @@ def enclose_by_quadrature(
     """Enclose the probability of an event rigorously by verified quadrature.
 
     Slower and looser than the closed form for one protected level, faster for many.
-
-    Raises
-    ------
-    InputError
-        If no remaining target has that score.
-    LawUnavailable
-        If the quadrature needs too many panels.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws.exact_round import exact_first_target
-    >>> found = enclose_by_quadrature(exact_first_target([0, 0], 1), 0)
-    >>> found.lower <= Fraction(1, 2) <= found.upper
-    True
     """
     return _enclosure(_enclose(question, event, relative))
 

@@ -35,22 +35,7 @@ _NODES, _WEIGHTS = leggauss(6)
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The largest loss found for SearchCom, with the scores that attain it.
-
-    Parameters
-    ----------
-    loss : float
-        Exact loss of the pair below, in nats: a lower bound on the supremum.
-    upper_bound : float
-        Proven bound on the supremum, in nats.
-    event : {"empty", "found"}
-        The event that loses most: the empty answer, or one target (position 0).
-    likelier, rarer : RoundScores
-        Scores under which the event is likelier and rarer; with sensitivity 1, the given impact
-        cardinality, and the noise `search_com_noises` sets.
-    evaluations : int
-        Pairs looked at.
-    """
+    """The largest loss found for SearchCom, with the scores that attain it."""
 
     loss: float
     upper_bound: float
@@ -65,44 +50,12 @@ def search_com_bound(
 ) -> float:
     """Bound the loss of one round of SearchCom over all pairs and events.
 
-    Parameters
-    ----------
-    epsilon : float
-        The parameter given to the algorithm, in nats, > 0.
-    movable : int
-        Remaining targets whose score one protected vertex can move, 0 <= movable <= IC.
-    impact_cardinality : int
-        IC: vertices whose score one protected vertex can move.
-    extra : int
-        Protected vertices beyond IC that may count differently, because they have been examined
-        on one side only.
-
-    Returns
-    -------
-    float
-        ``max(epsilon, movable epsilon / 4 + (1 - movable / IC) epsilon / 2)``; 0 if IC is 0.
-        With ``extra`` both terms grow by ``extra / IC epsilon / 2``.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
-    Notes
-    -----
     Found target t: add 2 sensitivity to its noise (density ratio ``exp(epsilon / 2)`` at scale
     4 sensitivity / epsilon). It still wins, and the protected vertices above it grow by at most
     IC, which the threshold's noise absorbs for another epsilon / 2. Empty answer: move the
     noise of the movable targets by the sensitivity each (epsilon / 4 each), so that the largest
     target is no higher than before; the at most ``IC - movable`` protected vertices that
     changed are absorbed by the threshold's noise.
-
-    Examples
-    --------
-    >>> round(search_com_bound(1.0, 8, 19), 6)
-    2.289474
-    >>> search_com_bound(1.0, 1, 3)
-    1.0
     """
     _check(epsilon, movable, impact_cardinality)
     if impact_cardinality == 0:
@@ -113,32 +66,7 @@ def search_com_bound(
 
 
 def search_com_epsilon(target: float, movable: int, impact_cardinality: int) -> float:
-    """Find the epsilon to hand to SearchCom so that a round really is `target`-private.
-
-    Parameters
-    ----------
-    target : float
-        The guarantee wanted, in nats, > 0.
-    movable, impact_cardinality : int
-        As for `search_com_bound`. Where nothing better is known, ``movable`` is the smaller of
-        the impact cardinality and the number of targets possible.
-
-    Returns
-    -------
-    float
-        At most `target`. The bound is proven, so the guarantee is; it need not be tight.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
-    Examples
-    --------
-    >>> epsilon = search_com_epsilon(1.0, 8, 19)
-    >>> round(epsilon, 6), round(search_com_bound(epsilon, 8, 19), 12)
-    (0.436782, 1.0)
-    """
+    """Find the epsilon to hand to SearchCom so that a round really is `target`-private."""
     _check(target, movable, impact_cardinality)
     return target / max(search_com_bound(1.0, movable, impact_cardinality), 1.0)
 
@@ -155,33 +83,6 @@ def search_com_worst_case(
 ) -> WorstCase:
     """Search the worst scores for one round of SearchCom, and give their exact loss.
 
-    Parameters
-    ----------
-    epsilon : float
-        In nats, > 0.
-    movable, impact_cardinality : int
-        As for `search_com_bound`; at least 1.
-    protected : int
-        Unexamined protected vertices n.
-    threshold : float
-        K.
-    events : iterable of {"empty", "found"}
-        Which events to consider.
-    extra : int
-        Protected vertices beyond the impact cardinality that may count differently, because they
-        have been examined on one side only.
-
-    Returns
-    -------
-    WorstCase
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
-    Notes
-    -----
     *Proved reduction.* Couple the noise. The empty answer becomes rarer when a target's score
     rises and likelier when a protected one's rises; a given target found becomes likelier when
     its own score rises, rarer when any other does. So at fixed scores of the likelier side the
@@ -201,12 +102,6 @@ def search_com_worst_case(
     Cost: some hundred to a thousand pairs by quadrature to a few digits, which share one
     stopping curve for each number of targets moved and of vertices at +inf, and two laws: about
     a second for each event, whatever the numbers of vertices.
-
-    Examples
-    --------
-    >>> worst = search_com_worst_case(1.0, 1, 2, 9, 3, events=["empty"])
-    >>> worst.event, worst.loss <= worst.upper_bound
-    ('empty', True)
     """
     _check(epsilon, movable, impact_cardinality)
     if movable < 1 or protected < 0 or extra < 0:
@@ -238,50 +133,17 @@ def search_com_worst_case(
 def main_text_bound(epsilon: float) -> float:
     """Bound the loss of one round of the main text's search, noise Lap(sensitivity / epsilon).
 
-    Returns
-    -------
-    float
-        ``2 epsilon``, and no less will do: see the notes.
-
-    Raises
-    ------
-    InputError
-        If epsilon is not positive.
-
-    Notes
-    -----
     Add 2 sensitivity to the noise of the winner: it still wins, at a density ratio of at most
     ``exp(2 epsilon)``. Already for two targets the loss tends to 2 epsilon: at scale 1 the
     target behind by d wins with probability ``(2 + d) exp(-d) / 4``, so the pair behind by d - 1
     and by d + 1 loses ``2 - ln((3 + d) / (1 + d))``. No pair attains it.
-
-    Examples
-    --------
-    >>> main_text_bound(1.0)
-    2.0
     """
     _check(epsilon, 0, 0)
     return 2.0 * epsilon
 
 
 def main_text_noise(target: float, sensitivity: float) -> Laplace:
-    """Give the noise with which the main text's search really is `target`-private per round.
-
-    Returns
-    -------
-    Laplace
-        ``Lap(2 sensitivity / target)``.
-
-    Raises
-    ------
-    InputError
-        If the target is not positive or the sensitivity negative.
-
-    Examples
-    --------
-    >>> main_text_noise(0.5, 1.0)
-    Laplace(scale=4.0)
-    """
+    """Give the noise with which the main text's search really is `target`-private per round."""
     _check(target, 0, 0)
     return Laplace(2.0 * sensitivity / target)
 
@@ -290,33 +152,6 @@ def main_text_loss(targets: int, epsilon: float, lead: float = 0.0) -> float:
     """Exact loss of one target against m - 1 equal others, in the main text's search.
 
     The target rises by the sensitivity while the others fall by it.
-
-    Parameters
-    ----------
-    targets : int
-        m >= 2.
-    epsilon : float
-        In nats; the noise is ``Lap(sensitivity / epsilon)``.
-    lead : float
-        Mean lead of the target over the others, in units of the sensitivity. 0 is the pair that
-        common neighbours attain; as the lead falls to -inf the loss tends to 2 epsilon.
-
-    Returns
-    -------
-    float
-        In nats.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two targets or epsilon is not positive.
-
-    Examples
-    --------
-    >>> [round(main_text_loss(m, 1.0), 4) for m in (2, 3, 5, 10, 20)]
-    [0.9648, 1.4246, 1.759, 1.945, 1.9953]
-    >>> round(main_text_loss(2, 1.0, lead=-30.0), 4)
-    1.9375
     """
     _check(epsilon, 0, 0)
     if targets < 2:

@@ -42,13 +42,7 @@ class Pair(NamedTuple):
 
 
 def output(index: int, cell: int) -> str:
-    """Say what is released: the index, and what the value lies between.
-
-    Examples
-    --------
-    >>> output(2, 0), output(2, LOWEST - 1), output(2, HIGHEST)
-    ('answer 2, value in [0, 1)', 'answer 2, value below -4', 'answer 2, value at least 6')
-    """
+    """Say what is released: the index, and what the value lies between."""
     if cell < LOWEST:
         return f"answer {index}, value below {LOWEST}"
     if cell >= HIGHEST:
@@ -58,28 +52,7 @@ def output(index: int, cell: int) -> str:
 
 @dataclass(frozen=True)
 class NoisyMaxWithValue:
-    """The largest of noisy answers, noise Lap(γ/ε), with γ = 1 the sensitivity of each.
-
-    Parameters
-    ----------
-    epsilon : float
-        ε, in nats, above 0; the claim is 2ε.
-    functions : int
-        Number of answers, all of which may move.
-    release : {"value", "index"}
-        Whether the value is released too.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> law = NoisyMaxWithValue(functions=2).law((0, 0)).probabilities
-    >>> round(sum(law.values()), 12), round(law["answer 0, value in [0, 1)"], 6)
-    (1.0, 0.207977)
-    """
+    """The largest of noisy answers, noise Lap(γ/ε), with γ = 1 the sensitivity of each."""
 
     epsilon: float = 1.0
     functions: int = 5
@@ -151,13 +124,7 @@ class NoisyMaxWithValue:
         )
 
     def enclose(self, instance: Answers, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
-        """Enclose the probability that the value is at most something: a product, in balls.
-
-        Raises
-        ------
-        LawUnavailable
-            If the event is another.
-        """
+        """Enclose the probability that the value is at most something: a product, in balls."""
         top = self._top(outputs)
         with flint.ctx.workprec(256):
             total = flint.arb(1)
@@ -170,13 +137,7 @@ class NoisyMaxWithValue:
     def enclose_again(
         self, instance: Answers, outputs: frozenset[Hashable]
     ) -> tuple[Fraction, Fraction]:
-        """Enclose the same product by the decimal module, whose exponential is correctly rounded.
-
-        Raises
-        ------
-        LawUnavailable
-            If the event is another.
-        """
+        """Enclose the same product by the decimal module, whose exponential is rounded right."""
         top = self._top(outputs)
         low = high = Fraction(1)
         for answer in instance:

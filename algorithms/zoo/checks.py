@@ -11,57 +11,19 @@ __all__ = ["check_epsilon", "check_limit", "check_queries"]
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Refuse an ε that scales no noise.
-
-    Raises
-    ------
-    InputError
-        If ``epsilon`` is not a finite number above 0.
-
-    Examples
-    --------
-    >>> check_epsilon(0.1)
-    """
+    """Refuse an ε that scales no noise."""
     if not 0.0 < epsilon < math.inf:
         raise InputError(f"epsilon = {epsilon}: give a finite number of nats above 0")
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a number of answers above the threshold after which nothing is said.
-
-    Raises
-    ------
-    InputError
-        If ``limit`` is below 1.
-
-    Examples
-    --------
-    >>> check_limit(1)
-    """
+    """Refuse a number of answers above the threshold after which nothing is said."""
     if limit < 1:
         raise InputError(f"limit = {limit}: give a whole number, at least 1")
 
 
 def check_queries(instance: Sequence[float], count: int | None = None) -> tuple[float, ...]:
-    """Return the query answers as floats.
-
-    Parameters
-    ----------
-    instance : sequence of float
-        The answers.
-    count : int, optional
-        How many there must be; at least one otherwise.
-
-    Raises
-    ------
-    InputError
-        If there are too few or too many, or one is not a finite number.
-
-    Examples
-    --------
-    >>> check_queries((1, 2))
-    (1.0, 2.0)
-    """
+    """Return the query answers as floats."""
     queries = tuple(float(answer) for answer in instance)
     if not queries or (count is not None and len(queries) != count):
         wanted = f"{count}" if count is not None else "at least 1"

@@ -25,56 +25,19 @@ _LOG_HALF = -np.log(2.0)
 
 
 def laplace_log_density(deviation: npt.ArrayLike, scale: float) -> Floats:
-    """Return ``ln p(x)`` of the Laplace law around 0.
-
-    Parameters
-    ----------
-    deviation : array_like of float
-        Where; any shape.
-    scale : float
-        Scale b, above 0: the density is ``e^(-|x|/b) / 2b``.
-
-    Examples
-    --------
-    >>> round(float(laplace_log_density(0.0, 1.0)), 6)
-    -0.693147
-    """
+    """Return ``ln p(x)`` of the Laplace law around 0."""
     return np.asarray(-np.abs(deviation) / scale - np.log(2.0 * scale))
 
 
 def laplace_log_cdf(deviation: npt.ArrayLike, scale: float) -> Floats:
-    """Return ``ln P(X ≤ x)`` of the Laplace law around 0; of ``X ≥ x`` at ``-x``.
-
-    Parameters
-    ----------
-    deviation, scale
-        As in :func:`laplace_log_density`.
-
-    Examples
-    --------
-    >>> round(float(np.exp(laplace_log_cdf(0.0, 3.0))), 12)
-    0.5
-    """
+    """Return ``ln P(X ≤ x)`` of the Laplace law around 0; of ``X ≥ x`` at ``-x``."""
     standard = np.asarray(deviation, dtype=np.float64) / scale
     tail = _LOG_HALF - np.abs(standard)
     return np.asarray(np.where(standard <= 0, tail, np.log1p(-np.exp(tail))))
 
 
 def laplace_between(low: float, high: float, scale: float) -> float:
-    """Return ``P(low < X ≤ high)`` of the Laplace law around 0, to relative accuracy.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the interval, may be infinite; ``low ≤ high``.
-    scale : float
-        Scale b, above 0.
-
-    Examples
-    --------
-    >>> laplace_between(-np.inf, 0.0, 1.0)
-    0.5
-    """
+    """Return ``P(low < X ≤ high)`` of the Laplace law around 0, to relative accuracy."""
     if low < 0 < high:
         return laplace_between(low, 0.0, scale) + laplace_between(0.0, high, scale)
     near, far = sorted((abs(low), abs(high)))
@@ -82,37 +45,13 @@ def laplace_between(low: float, high: float, scale: float) -> float:
 
 
 def exponential_log_density(deviation: npt.ArrayLike, scale: float) -> Floats:
-    """Return ``ln p(x)`` of the exponential law, minus infinity below 0.
-
-    Parameters
-    ----------
-    deviation : array_like of float
-        Where; any shape.
-    scale : float
-        Scale b, above 0: the density is ``e^(-x/b) / b``.
-
-    Examples
-    --------
-    >>> exponential_log_density([0.0, -1.0], 1.0).tolist()
-    [-0.0, -inf]
-    """
+    """Return ``ln p(x)`` of the exponential law, minus infinity below 0."""
     standard = np.asarray(deviation, dtype=np.float64) / scale
     return np.where(standard >= 0, -standard - np.log(scale), -np.inf)
 
 
 def exponential_log_cdf(deviation: npt.ArrayLike, scale: float) -> Floats:
-    """Return ``ln P(X ≤ x)`` of the exponential law, minus infinity up to 0.
-
-    Parameters
-    ----------
-    deviation, scale
-        As in :func:`exponential_log_density`.
-
-    Examples
-    --------
-    >>> round(float(exponential_log_cdf(np.log(2.0), 1.0)), 6)
-    -0.693147
-    """
+    """Return ``ln P(X ≤ x)`` of the exponential law, minus infinity up to 0."""
     standard = np.maximum(np.asarray(deviation, dtype=np.float64) / scale, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(-np.expm1(-standard)))
@@ -120,17 +59,7 @@ def exponential_log_cdf(deviation: npt.ArrayLike, scale: float) -> Floats:
 
 @dataclass(frozen=True)
 class Noise:
-    """A law of noise around 0, to be scaled.
-
-    Attributes
-    ----------
-    draw : callable
-        ``draw(rng, scale, size)``, independent noise.
-    log_density, log_cdf : callable
-        Of ``(deviation, scale)``.
-    two_sided : bool
-        Whether it reaches below 0.
-    """
+    """A law of noise around 0, to be scaled."""
 
     draw: Callable[[np.random.Generator, float, int | tuple[int, ...]], Floats]
     log_density: Callable[[npt.ArrayLike, float], Floats]

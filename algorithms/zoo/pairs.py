@@ -10,15 +10,7 @@ Queries = tuple[float, ...]
 
 
 class VectorPair(NamedTuple):
-    """Two neighbouring vectors of query answers: no answer moves by more than 1.
-
-    Attributes
-    ----------
-    name : str
-        The family of pairs it belongs to.
-    left, right : tuple of float
-        The two inputs; both directions are meant.
-    """
+    """Two neighbouring vectors of query answers: no answer moves by more than 1."""
 
     name: str
     left: Queries
@@ -26,23 +18,7 @@ class VectorPair(NamedTuple):
 
 
 def one_query_pairs(queries: int) -> tuple[VectorPair, ...]:
-    """Return the pairs in which the first of several answers moves, as in a histogram; O(queries).
-
-    Parameters
-    ----------
-    queries : int
-        Number of answers, at least 1.
-
-    Notes
-    -----
-    Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", 2018,
-    Table 1, as are those of :func:`any_query_pairs`.
-
-    Examples
-    --------
-    >>> one_query_pairs(2)[0]
-    VectorPair(name='one_below', left=(1.0, 1.0), right=(0.0, 1.0))
-    """
+    """Return the pairs in which the first of several answers moves, as in a histogram."""
     ones, rest = (1.0,) * queries, (1.0,) * (queries - 1)
     return (
         VectorPair("one_below", ones, (0.0, *rest)),
@@ -51,20 +27,7 @@ def one_query_pairs(queries: int) -> tuple[VectorPair, ...]:
 
 
 def any_query_pairs(queries: int) -> tuple[VectorPair, ...]:
-    """Return the pairs in which every answer may move by 1; O(queries).
-
-    Parameters
-    ----------
-    queries : int
-        Number of answers, at least 2.
-
-    Examples
-    --------
-    >>> [pair.name for pair in any_query_pairs(4)][4:]
-    ['half_half', 'all_above', 'all_below', 'x_shape']
-    >>> any_query_pairs(4)[-1].right
-    (0.0, 0.0, 1.0, 1.0)
-    """
+    """Return the pairs in which every answer may move by 1; O(queries)."""
     half = queries // 2
     other = queries - half
     ones = (1.0,) * queries

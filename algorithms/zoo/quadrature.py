@@ -29,30 +29,7 @@ _REACH = 45.0
 def panels(
     kinks: Sequence[float] | Floats, rate: float, decay: float, *, left: bool = True
 ) -> Floats:
-    """Return the edges of panels that cover the line as far as it matters.
-
-    Parameters
-    ----------
-    kinks : sequence or ndarray of float
-        Where the integrand is not smooth.
-    rate : float
-        Bound on the integrand's logarithmic derivative.
-    decay : float
-        Rate at which it falls beyond the outermost kinks, at least.
-    left : bool
-        Whether it reaches to the left of the smallest kink.
-
-    Returns
-    -------
-    ndarray of float, shape (panels + 1,)
-        Increasing.
-
-    Examples
-    --------
-    >>> edges = panels([0.0], rate=1.0, decay=1.0)
-    >>> float(edges[0]), float(edges[-1]), len(edges)
-    (-45.0, 45.0, 17)
-    """
+    """Return the edges of panels that cover the line as far as it matters."""
     corners = np.unique(np.asarray(kinks, dtype=np.float64))
     reach = _REACH / decay
     ends = [*([corners[0] - reach] if left else []), *corners, corners[-1] + reach]
@@ -64,23 +41,7 @@ def panels(
 
 
 def panel_nodes(edges: Floats) -> tuple[Floats, Floats]:
-    """Return the nodes and weights of all panels.
-
-    Parameters
-    ----------
-    edges : ndarray of float, shape (panels + 1,)
-        From :func:`panels`.
-
-    Returns
-    -------
-    nodes, weights : ndarray of float, shape (16 * panels,)
-
-    Examples
-    --------
-    >>> nodes, weights = panel_nodes(panels([0.0], rate=1.0, decay=1.0))
-    >>> round(float(weights @ np.exp(-np.abs(nodes))), 12)
-    2.0
-    """
+    """Return the nodes and weights of all panels."""
     middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
     nodes = (middle[:, None] + half[:, None] * NODES).ravel()
     return nodes, (half[:, None] * WEIGHTS).ravel()

@@ -27,19 +27,7 @@ _SET_BITS = {0: (0, 11, 18), 1: (3, 10, 13), 2: (7, 10, 11, 19)}
 
 
 class BitsLaw(Mapping[Hashable, float]):
-    """The law of independent bits, computed on demand: 2^20 outputs would fill the memory.
-
-    Parameters
-    ----------
-    ones : ndarray of float, shape (bits,)
-        Probability of a 1 for each bit.
-
-    Examples
-    --------
-    >>> law = BitsLaw(np.array([0.25, 0.5]))
-    >>> law[(True, False)], len(law), sum(law.values())
-    (0.125, 4, 1.0)
-    """
+    """The law of independent bits, computed on demand: 2^20 outputs would fill the memory."""
 
     def __init__(self, ones: Floats) -> None:
         self.ones = ones

@@ -48,21 +48,7 @@ _MOST_OUTPUTS = 1 << 16
 
 @dataclass(frozen=True)
 class Design:
-    """What sets the variants apart.
-
-    Attributes
-    ----------
-    threshold : float
-        T, public.
-    threshold_scale : float
-        Scale of the Laplace noise rho on the threshold.
-    query_scale : float
-        Scale of the Laplace noise on each answer; 0 for none.
-    limit : int or None
-        c, the number of answers above after which it stops; None for never.
-    redrawn : bool
-        Whether rho is drawn anew after each answer above.
-    """
+    """What sets the variants apart."""
 
     threshold: float
     threshold_scale: float
@@ -74,30 +60,7 @@ class Design:
 def walk(
     design: Design, queries: Queries, size: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, npt.NDArray[np.intp], npt.NDArray[np.bool_], Floats]]:
-    """Go through the queries with many runs at once; O(size · queries).
-
-    Parameters
-    ----------
-    design : Design
-        The variant.
-    queries : tuple of float
-        The answers.
-    size : int
-        Number of runs.
-    rng : Generator
-        Where all randomness comes from.
-
-    Yields
-    ------
-    index : int
-        The query.
-    runs : ndarray of int
-        The runs that have not stopped before it.
-    above : ndarray of bool
-        Which of these say above.
-    noisy : ndarray of float
-        Their noisy answers.
-    """
+    """Go through the queries with many runs at once; O(size · queries)."""
     runs = np.arange(size)
     rho = rng.laplace(scale=design.threshold_scale, size=size)
     said = np.zeros(size, dtype=np.int64)
@@ -119,29 +82,6 @@ def flag_law(design: Design, queries: Queries) -> Law:
     Given rho the answers are independent: one integral over rho for each output, by products that
     outputs with the same beginning share. Where rho is drawn anew the integral ends and another
     begins. Without noise on the answers, intervals of rho in closed form.
-
-    Parameters
-    ----------
-    design : Design
-        The variant.
-    queries : tuple of float
-        The d answers.
-
-    Returns
-    -------
-    Law
-        Without a limit ``2^d`` outputs; a few thousand multiplications for each.
-
-    Raises
-    ------
-    InputError
-        If there are more than 65,536 outputs.
-
-    Examples
-    --------
-    >>> law = flag_law(Design(0.5, 2.0, 4.0, 1), (0.0, 0.0)).probabilities
-    >>> [tuple(output) for output in law]
-    [(False, False), (False, True), (True, None)]
     """
     if design.query_scale == 0.0:
         return _noiseless_law(design, queries)
@@ -195,13 +135,7 @@ def _noiseless_law(design: Design, queries: Queries) -> Law:
 
 @dataclass(frozen=True)
 class SparseVector:
-    """What all variants share; ε is the whole budget.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    """
+    """What all variants share; ε is the whole budget."""
 
     epsilon: float
     source: ClassVar[str]
@@ -247,13 +181,7 @@ class _FlagMechanism(SparseVector):
         return tuple(flags)
 
     def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Outputs:
-        """Return outputs; O(size · queries), less where most runs stop early.
-
-        Raises
-        ------
-        InputError
-            If there are more than 62 answers.
-        """
+        """Return outputs; O(size · queries), less where most runs stop early."""
         queries = check_queries(instance)
         if len(queries) > _MOST_QUERIES:
             raise InputError(f"instance has {len(queries)} query answers: give at most 62")

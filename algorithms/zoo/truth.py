@@ -15,18 +15,7 @@ __all__ = ["TrueLoss", "loss_of_laws"]
 
 @dataclass(frozen=True)
 class TrueLoss:
-    """The largest privacy loss over a mechanism's pairs, both directions.
-
-    Attributes
-    ----------
-    epsilon : float
-        In nats, may be infinite: the supremum over events of the logarithm of the ratio of
-        probabilities.
-    pair : str
-        Name of a pair that attains it.
-    event : str
-        An event that attains it.
-    """
+    """The largest privacy loss over a mechanism's pairs, both directions."""
 
     epsilon: float
     pair: str
@@ -40,26 +29,7 @@ class _Lawful(Protocol):
 
 
 def loss_of_laws(mechanism: _Lawful) -> TrueLoss:
-    """Return the largest loss over the pairs of a mechanism with exact laws.
-
-    Parameters
-    ----------
-    mechanism : with ``pairs`` and ``law``
-        What to measure.
-
-    Returns
-    -------
-    TrueLoss
-        Two laws for each pair.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> law = lambda x: Law({0: 0.75, 1: 0.25}) if x == (1.0,) else Law({0: 0.25, 1: 0.75})
-    >>> coin = SimpleNamespace(pairs=lambda: (VectorPair("flip", (1.0,), (0.0,)),), law=law)
-    >>> round(loss_of_laws(coin).epsilon, 6)
-    1.098612
-    """
+    """Return the largest loss over the pairs of a mechanism with exact laws."""
     losses = [
         (exact_loss(mechanism.law(pair.left), mechanism.law(pair.right)), pair.name)
         for pair in mechanism.pairs()

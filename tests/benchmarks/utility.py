@@ -31,17 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Contender:
-    """A search, and what it truly promises for one search round.
-
-    Attributes
-    ----------
-    name : str
-        What a table calls it.
-    mechanism : Mechanism
-        The search.
-    epsilon : float
-        What one search round loses at most, in nats; infinite without a promise.
-    """
+    """A search, and what it truly promises for one search round."""
 
     name: str
     mechanism: Mechanism
@@ -50,18 +40,7 @@ class Contender:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What one search found, averaged over runs.
-
-    Attributes
-    ----------
-    found : ndarray of float, shape (b,)
-        Mean number of targets found beyond the seeds' components, within each budget.
-    calls, total : float
-        Mean number of oracle calls after the seeds' components, and of such targets, when a run
-        ends.
-    spread : float
-        Standard error of ``total``.
-    """
+    """What one search found, averaged over runs."""
 
     found: Floats
     calls: float
@@ -90,19 +69,6 @@ def contenders(
     The appendix's search is calibrated for as many movable targets as are left to find, which it
     would not know: that favours it. A statement about its later rounds rests on one round's bound
     each, as what they examined stays hidden.
-
-    Parameters
-    ----------
-    network : Network
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    epsilon : float
-        What each search round may lose, in nats.
-    components : int
-        Components wanted, k.
-    max_degree : int
-        The public degree bound.
     """
     _, left = found_and_left(network.instance())
     impact = sop.impact_cardinality(max_degree)
@@ -130,36 +96,6 @@ def curves(
     """Run each search a number of times, and count what it finds within each budget of calls.
 
     Counting begins once the seeds' components are explored, which all searches do alike.
-
-    Parameters
-    ----------
-    network : Network
-        The network.
-    searches : sequence of Contender
-        What to run.
-    budgets : sequence of int
-        Numbers of oracle calls.
-    runs : int
-        Runs of each, except of one without randomness, which is run once.
-    seed : int
-        Root of all randomness.
-
-    Returns
-    -------
-    mapping of str to Curve
-        One scoring for each search round of each run.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.algorithms.statistics import CN
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
-    >>> targeted = np.array([True, False, True, False, True])
-    >>> network = Network(adjacency, targeted, seeds=(0,))
-    >>> searches = contenders(network, CN(), 1.0, 3, 2)[:1]
-    >>> curves(network, searches, [1, 2, 3], 1, seed=1)["Target, not private"].found.tolist()
-    [1.0, 1.0, 2.0]
     """
     instance = network.instance()
     first, _ = found_and_left(instance)

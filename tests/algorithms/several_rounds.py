@@ -64,31 +64,7 @@ class _Seen:
 def law_of_many_rounds(
     instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
 ) -> Law:
-    """Return the law of statistic-first search and several rounds of SearchCom.
-
-    Parameters
-    ----------
-    instance : SearchInstance
-        The network.
-    sop : StatisticOfProximity
-        The statistic.
-    calibration : Calibration
-        The noises and the limit; with noise on the scores.
-    rounds : int
-        Number of search rounds.
-
-    Returns
-    -------
-    Law
-        Of the targets found, in order. Nothing is left out where there are few joint counts of
-        unexamined vertices, and no more than :data:`.TOLERANCE` elsewhere.
-
-    Raises
-    ------
-    LawUnavailable
-        If the scores carry no noise, or the law costs too much even with improbable lists left
-        out; see :func:`.law_by_paths`.
-    """
+    """Return the law of statistic-first search and several rounds of SearchCom."""
     try:
         return _law_by_counts(instance, sop, calibration, rounds, QUICK_WORK)
     except LawUnavailable:

@@ -35,15 +35,7 @@ _CHUNK = 1_000_000
 
 @dataclass(frozen=True)
 class ListLaw:
-    """Law of the list of targets found by the search rounds, in order.
-
-    Parameters
-    ----------
-    probabilities : dict from tuple to float
-        A list shorter than the number of rounds means that the next round found nothing.
-    missing : float
-        Probability of all lists left out.
-    """
+    """Law of the list of targets found by the search rounds, in order."""
 
     probabilities: dict[tuple[Hashable, ...], float]
     missing: float
@@ -51,18 +43,7 @@ class ListLaw:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What one round of the appendix algorithm sees, as a function of what was found before.
-
-    Parameters
-    ----------
-    targets : sequence of hashable, length m
-        Names of the remaining targets.
-    target_scores : array, shape (m,)
-    class_scores : array, shape (C,)
-        Score of each class of protected vertices.
-    explored : array of bool, shape (C,)
-        Classes that statistic-first search has examined by now.
-    """
+    """What one round of the appendix algorithm sees, as a function of what was found before."""
 
     targets: Sequence[Hashable]
     target_scores: FloatArray
@@ -79,38 +60,7 @@ def chain_law(
 ) -> ListLaw:
     """Law of rounds that depend on earlier outputs alone (main text, threshold stop).
 
-    Parameters
-    ----------
-    one_round : callable
-        From the winners so far to the names of the remaining targets and the round's law.
-    rounds : int
-        Number of rounds, >= 0.
-    tolerance : float
-        Beginnings of lists less likely than this over `most_lists` are left out, so that at
-        most about this much is missing.
-    most_lists : int
-        Largest number of lists written out.
-
-    Raises
-    ------
-    InputError
-        If `rounds` is negative.
-    LawUnavailable
-        If there are more lists.
-
-    Notes
-    -----
     Cost: one law for each beginning of a list.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.laws import Gumbel, threshold_stop_law
-    >>> def one_round(found):
-    ...     left = [t for t in "ab" if t not in found]
-    ...     return left, threshold_stop_law([0.0] * len(left), 0.0, Gumbel(1.0))
-    >>> law = chain_law(one_round, 2)
-    >>> sorted((k, round(v, 6)) for k, v in law.probabilities.items())[:2]
-    [((), 0.333333), (('a',), 0.166667)]
     """
     _check_rounds(rounds)
     cutoff = tolerance / most_lists
@@ -141,23 +91,6 @@ def noiseless_rounds_law(
 
     The order of examination is then fixed, so is what each round examines, and only the
     thresholds are random, afresh each round.
-
-    Parameters
-    ----------
-    ahead : sequence of int, length r
-        Protected vertices examined before the winner of each round, as long as all succeed.
-    threshold, threshold_noise
-        K and its noise.
-
-    Returns
-    -------
-    array, shape (r + 1,)
-        Probability of 0, 1, ..., r successes before the first failure.
-
-    Examples
-    --------
-    >>> noiseless_rounds_law([2, 0], threshold=2, threshold_noise=Laplace(3.0)).round(6).tolist()
-    [0.5, 0.128354, 0.371646]
     """
     gaps = np.asarray(ahead, dtype=float) - threshold
     if threshold_noise.scale == 0.0:
@@ -181,37 +114,6 @@ def search_com_rounds_law(
 ) -> ListLaw:
     """Law of several rounds of SearchCom, hidden set of examined vertices included.
 
-    Parameters
-    ----------
-    sizes : array_like of int, shape (C,)
-        Protected vertices in each class. A class holds vertices that score alike after every
-        list of winners and that statistic-first search examines together or not at all.
-    stage : callable
-        From the winners so far to a `Stage`.
-    rounds : int
-        Number of rounds, >= 0.
-    noise, threshold, threshold_noise
-        As for `search_com_law`, the same in each round; ``noise.scale`` > 0.
-    tolerance : float
-        Beginnings of lists less likely than this over 10,000 are left out and counted missing.
-    most_work : float
-        Multiplications allowed, about; 10^9 take a second or two.
-
-    Returns
-    -------
-    ListLaw
-        Absolute error about 1e-12 for each list.
-
-    Raises
-    ------
-    InputError
-        If `rounds` is negative, a size is not a count, or there is no noise on the scores
-        (see `noiseless_rounds_law`).
-    LawUnavailable
-        If the recursion needs more than `most_work`, or the law does not sum to 1 within 1e-10.
-
-    Notes
-    -----
     Given the winner's noisy score x, each unexamined vertex of a class is above x independently
     with the class's probability, so the numbers left in each class are binomial. The search
     goes on iff the number examined, old total T less what is left, is at most K + nu. With N
@@ -219,19 +121,6 @@ def search_com_rounds_law(
     the stopping rule a factor on ``T - sum N``. Cost: for each beginning of a list, quadrature
     nodes (some 800) times the number T of totals times the states ``prod (N_c + 1)`` times
     ``sum (N_c + 1)``.
-
-    Examples
-    --------
-    >>> def stage(found):
-    ...     left = [t for t in "ab" if t not in found]
-    ...     return Stage(left, np.zeros(len(left)), np.zeros(1), np.zeros(1, dtype=bool))
-    >>> law = search_com_rounds_law([2], stage, 2, noise=Laplace(1.0), threshold=0,
-    ...                             threshold_noise=Laplace(0.0))
-
-    The first of four equals is a target with probability 1/2, then of three with 1/3:
-
-    >>> round(law.probabilities[()], 9), round(law.probabilities[("a",)], 9)
-    (0.5, 0.166666667)
     """
     _check_rounds(rounds)
     counts = np.asarray(sizes, dtype=float)
