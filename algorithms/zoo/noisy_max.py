@@ -15,11 +15,17 @@ from scipy.special import logsumexp
 
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .checks import check_epsilon, check_queries
 from .noise import EXPONENTIAL, LAPLACE, Floats, Noise
-from .pairs import Queries, VectorPair, any_query_pairs
+from .pairs import (
+    Queries,
+    TrueLoss,
+    VectorPair,
+    any_query_pairs,
+    check_epsilon,
+    check_queries,
+    loss_of_laws,
+)
 from .quadrature import QUADRATURE_ERROR, panel_nodes, panels
-from .truth import TrueLoss, loss_of_laws
 
 __all__ = ["ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"]
 

@@ -19,11 +19,18 @@ import numpy.typing as npt
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .checks import check_epsilon, check_limit, check_queries
 from .noise import Floats, laplace_between, laplace_log_cdf, laplace_log_density
-from .pairs import Queries, VectorPair, any_query_pairs
+from .pairs import (
+    Queries,
+    TrueLoss,
+    VectorPair,
+    any_query_pairs,
+    check_epsilon,
+    check_limit,
+    check_queries,
+    loss_of_laws,
+)
 from .quadrature import QUADRATURE_ERROR, panel_nodes, panels
-from .truth import TrueLoss, loss_of_laws
 
 __all__ = [
     "SVT1",

@@ -16,12 +16,18 @@ import numpy.typing as npt
 from pdpaudit.core.privacy_loss import epsilon_at
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .checks import check_epsilon, check_limit, check_queries
 from .noise import Floats, laplace_log_cdf, laplace_log_density
-from .pairs import Queries, VectorPair, any_query_pairs
+from .pairs import (
+    Queries,
+    TrueLoss,
+    VectorPair,
+    any_query_pairs,
+    check_epsilon,
+    check_limit,
+    check_queries,
+)
 from .quadrature import NODES, WEIGHTS, panels
 from .sparse_vector import SVT4, Design, Flags, SparseVector, flag_law, walk
-from .truth import TrueLoss
 
 __all__ = ["BELOW", "SVT3", "NumericalSVT", "SVT34Parallel"]
 

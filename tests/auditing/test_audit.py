@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.grounds import les_miserables
 from pdpaudit.auditing import Plan, audit, grounds, promised, verdict

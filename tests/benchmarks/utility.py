@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.algorithms.laws.enclosures import found_and_left
+from pdpaudit.algorithms.laws.worst_case import search_com_bound
+from pdpaudit.algorithms.searches.baselines import Target
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism, StatisticOfProximity
 from pdpaudit.sampling import stream
-
-from .laws import search_com_epsilon
-from .main_text import PTargetMainText
-from .proving import found_and_left
-from .ptarget import PTarget
-from .repaired import PTargetRepaired
-from .target import Target
 
 __all__ = ["Contender", "Curve", "contenders", "curves"]
 
@@ -72,7 +71,7 @@ def contenders(
     """
     _, left = found_and_left(network.instance())
     impact = sop.impact_cardinality(max_degree)
-    appendix = search_com_epsilon(epsilon, min(len(left), impact), impact)
+    appendix = epsilon / max(search_com_bound(1.0, min(len(left), impact), impact), 1.0)
     common: dict[str, Any] = {"sop": sop, "components": components}
     private = {**common, "max_degree": max_degree}
     return [

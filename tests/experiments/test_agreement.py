@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pdpaudit.algorithms import orders
-from pdpaudit.algorithms.exploration import exploration, explorations, explored
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.repaired import PTargetRepaired
+from pdpaudit.algorithms.samplers import orders
+from pdpaudit.algorithms.samplers.exploration import exploration, explorations, explored
+from pdpaudit.algorithms.searches.baselines import Target
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN, Katz3, Path, Triangle
-from pdpaudit.algorithms.target import Target
 from pdpaudit.core.network import targeted_components
 from pdpaudit.core.statistic import statistic
 from pdpaudit.experiments.trajectories import trace, trace_by_running, trajectory_of_log

@@ -10,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial.legendre import leggauss
 
-from pdpaudit.algorithms.laws import (
-    Laplace,
-    NearbyLaws,
-    RoundScores,
-    search_com_law,
-    search_com_noises,
-)
+from pdpaudit.algorithms.laws.nearby import NearbyLaws
+from pdpaudit.algorithms.laws.noise import Laplace
+from pdpaudit.algorithms.laws.one_round import RoundScores, search_com_law, search_com_noises
 
 
 def by_itself(scores, noise, threshold, stop):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pdpaudit.algorithms.laws import Exponential, Gumbel, Laplace, Noise
+from pdpaudit.algorithms.laws.noise import Exponential, Gumbel, Laplace, Noise
 from pdpaudit.core.errors import InputError
 
 KINDS = [(Laplace, stats.laplace), (Gumbel, stats.gumbel_r), (Exponential, stats.expon)]
