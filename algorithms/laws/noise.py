@@ -39,6 +39,9 @@ class Noise(Protocol):
     def quantile_log(self, log_u: ArrayLike) -> FloatArray:
         """Invert logcdf."""
 
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+
 
 def _check_scale(name: str, scale: float) -> None:
     if not (np.isfinite(scale) and scale >= 0.0):
@@ -116,6 +119,10 @@ class Laplace(_FromLogs):
         """Refuse a bad scale."""
         _check_scale("Laplace", self.scale)
 
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+        return rng.laplace(0.0, self.scale, size)
+
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density; any shape."""
         if self.scale == 0.0:
@@ -159,6 +166,10 @@ class Gumbel(_FromLogs):
         """Refuse a bad scale."""
         _check_scale("Gumbel", self.scale)
 
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+        return rng.gumbel(0.0, self.scale, size)
+
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density; any shape."""
         if self.scale == 0.0:
@@ -200,6 +211,10 @@ class Exponential(_FromLogs):
     def __post_init__(self) -> None:
         """Refuse a bad scale."""
         _check_scale("Exponential", self.scale)
+
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+        return rng.exponential(self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density, continuous from the right at 0; any shape."""

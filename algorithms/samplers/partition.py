@@ -6,7 +6,8 @@ oracle of its own about everyone, and keep what it learns with the instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+import heapq
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -16,8 +17,6 @@ import pandas as pd
 
 from pdpaudit.core.network import SearchInstance, targeted_components
 from pdpaudit.core.protocols import Outputs
-
-from .orders import targets_in_order
 
 __all__ = [
     "Shelf",
@@ -137,6 +136,56 @@ def neighbourhood(
     mask = np.zeros(instance.adjacency.shape[0], dtype=np.bool_)
     mask[instance.adjacency[vertices].indices] = True
     return mask
+
+
+def targets_in_order(
+    instance: SearchInstance, start: tuple[int, ...], most: int
+) -> tuple[Ints, Ints]:
+    """Return the targets that statistic-first search finds, and their found neighbours.
+
+    Protected vertices are left out: they come and go between targets without changing the order
+    of these, see :func:`.sfs.sfs`.
+    """
+    near = _targeted_neighbours(instance)
+    unit = instance.adjacency.shape[0]
+    found, counts = list(start), [0] * len(start)
+    # A vertex and its count as one number: the smallest is who has the most found neighbours, and
+    # of these the smallest vertex. Who is found has a number larger than all.
+    ranks = dict.fromkeys(start, unit)
+    heap: list[int] = []
+
+    def meet(vertex: int) -> None:
+        for x in near(vertex):
+            rank = ranks.get(x, x)
+            if rank < unit:
+                ranks[x] = rank - unit
+                heapq.heappush(heap, rank - unit)
+
+    for vertex in start:
+        meet(vertex)
+    while heap and len(found) < len(start) + most:
+        rank = heapq.heappop(heap)
+        best = rank % unit
+        if ranks[best] == rank:
+            found.append(best)
+            counts.append((best - rank) // unit)
+            ranks[best] = unit
+            meet(best)
+    return np.array(found, dtype=np.int64), np.array(counts, dtype=np.int64)
+
+
+def _targeted_neighbours(instance: SearchInstance) -> Callable[[int], Sequence[int]]:
+    """Return what tells the targeted neighbours of a target; each is looked up once."""
+    adjacency, targeted = instance.adjacency, targeted_mask(instance)
+    known: dict[int, list[int]] = instance.remember("exploration: neighbours", dict)
+
+    def near(vertex: int) -> list[int]:
+        if vertex not in known:
+            row = adjacency.indices[adjacency.indptr[vertex] : adjacency.indptr[vertex + 1]]
+            known[vertex] = row[targeted[row]].tolist()
+        return known[vertex]
+
+    return near
 
 
 def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[int, ...]:

@@ -3,18 +3,17 @@
 A round ends at its best target, so all that is needed is that target's noisy score and which of
 the unexamined protected vertices have a larger one. Vertices of score 0 are many and alike: how
 many of them come first is one binomial draw, and which they are matters only once one of them is
-looked at. Statistic-first search follows a plan that runs share (:mod:`.exploration`), and scores
-grow with the targets found (:mod:`.growing`).
-
-To draw so, one must know the partition. A simulator may; see :mod:`.simulation`.
+looked at. Statistic-first search passes over whoever was examined before, so the order in which
+it asks, worked out once for each vertex it starts from, serves all runs.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +21,16 @@ import numpy.typing as npt
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import StatisticOfProximity, Trajectory
 
-from ..laws.noise import Gumbel, Laplace, Noise
-from .exploration import Exploration, exploration, explorations, explored
-from .growing import Growing, growing
-from .partition import component_labels, remaining, shelf, targeted_mask
-from .score_levels import survival
+from ..laws.noise import Noise
+from ..searches.rounds import score
+from ..statistics import CN, Path, Triangle
+from .partition import component_labels, component_members, remaining, shelf, targeted_mask
 
-__all__ = ["Rule", "draw_trajectories"]
+__all__ = ["Rule", "draw_trajectories", "order_of_asking"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-#: Runs go on side by side as long as they know no more than so many vertices together.
-ROOM = 1 << 23
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -56,144 +52,131 @@ def draw_trajectories(
     rngs: Sequence[np.random.Generator],
 ) -> list[Trajectory]:
     """Draw runs of statistic-first search and search rounds in turn."""
-    at_once = max(1, ROOM // instance.adjacency.shape[0])
-    done: list[Trajectory] = []
-    for first in range(0, len(rngs), at_once):
-        runs = [
-            _run(_after_seeds(instance, sop, budget), rule, rounds, budget, rng)
-            for rng in rngs[first : first + at_once]
-        ]
-        done += _together(instance, runs, budget)
-    return done
 
-
-#: A run, which asks what statistic-first search does from the target its round has found.
-Run: TypeAlias = Generator[int, Exploration | None, Trajectory]
-
-
-def _together(instance: SearchInstance, runs: Sequence[Run], budget: int) -> list[Trajectory]:
-    """Let runs go on side by side, so that what they ask is worked out together."""
-    ended: dict[int, Trajectory] = {}
-    answers: dict[int, Exploration | None] = dict.fromkeys(range(len(runs)))
-    while answers:
-        asked: dict[int, int] = {}
-        for number, answer in answers.items():
-            try:
-                asked[number] = runs[number].send(answer)
-            except StopIteration as end:
-                ended[number] = end.value
-        plans = explorations(instance, asked.values(), budget)
-        answers = {number: plans[winner] for number, winner in asked.items()}
-    return [ended[number] for number in range(len(runs))]
-
-
-@dataclass(eq=False)
-class _Course:
-    """A run so far: what it knows, the calls made, the targets found and when."""
-
-    state: _State
-    calls: int
-    vertices: list[Ints]
-    found: list[Ints]
-
-
-def _run(course: _Course, rule: Rule, rounds: int, budget: int, rng: np.random.Generator) -> Run:
-    state, calls = course.state, course.calls
-    vertices, found = [*course.vertices], [*course.found]
-    discoveries: list[int] = []
-    for _ in range(rounds):
-        if calls >= budget:
-            break
-        winner, asked = state.search(rule, budget - calls, rng)
-        calls += asked
-        if winner < 0:
-            break
-        calls += 1
-        if calls > budget:
-            break
-        vertices.append(np.array([winner]))
-        found.append(np.array([calls]))
-        discoveries.append(calls)
-        plan = yield winner
-        assert plan is not None
-        times, calls = state.explore(plan, calls, budget, rng)
-        vertices.append(plan.targets[plan.started :])
-        found.append(times)
-    all_found = np.concatenate(found)
-    within = int(np.searchsorted(all_found, budget, side="right"))
-    return Trajectory(
-        np.concatenate(vertices)[:within],
-        all_found[:within],
-        np.array(discoveries, dtype=np.int64),
-        min(calls, budget),
-    )
-
-
-def _after_seeds(instance: SearchInstance, sop: StatisticOfProximity, budget: int) -> _Course:
-    """Return a run that has explored the seeds' components; its state is its own."""
-
-    def build() -> _Course:
-        state = _State(instance, sop)
-        plan = exploration(instance, instance.seeds, budget)
+    def build() -> _Run:
+        start = _Run(instance, sop, budget)
         # Nobody has been examined yet, so nothing is drawn.
-        times, calls = state.explore(plan, 0, budget, np.random.default_rng(0))
-        return _Course(state, calls, [plan.targets[plan.started :]], [times])
+        start.explore(instance.seeds, np.random.default_rng(0))
+        return start
 
     n = instance.adjacency.shape[0]
-    key = ("trajectories", sop, budget)
-    course = shelf(instance, "states").get(key, build, lambda _: 8 * n)
-    return replace(course, state=course.state.copy())
+    start = shelf(instance, "states").get(("runs", sop, budget), build, lambda _: 8 * n)
+    return [start.copy().finish(rule, rounds, rng) for rng in rngs]
 
 
-class _State:
-    """What a run has found and examined.
+def order_of_asking(
+    instance: SearchInstance, start: tuple[int, ...], most: int
+) -> tuple[Ints, Bools]:
+    """Return whom statistic-first search from ``start`` asks about, in order, and who is a target.
+
+    Where nobody was examined before; not more than ``most``.
+    """
+
+    def build() -> tuple[Ints, Bools]:
+        asked = np.fromiter(islice(_asking(instance, start), most), dtype=np.int64)
+        return asked, targeted_mask(instance)[asked]
+
+    key = ("asked", start, most)
+    return shelf(instance, "outputs").get(key, build, lambda plan: len(plan[0]))
+
+
+def _asking(instance: SearchInstance, start: tuple[int, ...]) -> Iterator[int]:
+    """Ask as :func:`.sfs.sfs` does, with what it learns already known."""
+    indptr, indices = instance.adjacency.indptr, instance.adjacency.indices
+    targeted, unit = targeted_mask(instance), instance.adjacency.shape[0]
+    # A vertex and the number of its found neighbours as one number: the smallest comes next.
+    # Who has been asked about has a number larger than all.
+    ranks = dict.fromkeys(start, unit)
+    heap: list[int] = []
+
+    def meet(vertex: int) -> None:
+        for x in indices[indptr[vertex] : indptr[vertex + 1]].tolist():
+            rank = ranks.get(x, x)
+            if rank < unit:
+                ranks[x] = rank - unit
+                heapq.heappush(heap, rank - unit)
+
+    for vertex in start:
+        meet(vertex)
+    while heap:
+        rank = heapq.heappop(heap)
+        best = rank % unit
+        if ranks[best] == rank:
+            ranks[best] = unit
+            yield best
+            if targeted[best]:
+                meet(best)
+
+
+class _Run:
+    """What a run has found and examined, and when.
 
     Protected vertices that are far, whose score has always been 0, are all alike: who of them was
     examined is drawn when one of them is looked at for the first time, until then it is a number.
     """
 
-    def __init__(self, instance: SearchInstance, sop: StatisticOfProximity) -> None:
+    def __init__(self, instance: SearchInstance, sop: StatisticOfProximity, budget: int) -> None:
+        self._instance, self._budget = instance, budget
         self._labels = component_labels(instance)
-        self._growing: Growing = growing(instance, sop)
-        self._shared = False
+        self._scores = _Scores(instance, sop)
         self._left = remaining(instance, ())
         self._far = ~targeted_mask(instance)
         self._number_far = int(self._far.sum())
         self._far_examined = 0
-        #: Not known to be examined.
+        #: Protected vertices not known to be examined.
         self._open = self._far.copy()
         #: Protected vertices that have had another score.
         self._near = np.empty(0, dtype=np.int64)
+        self._calls = 0
+        self._vertices: list[Ints] = []
+        self._found: list[Ints] = []
+        self._discoveries: list[int] = []
 
-    def copy(self) -> _State:
-        """Return the same state, to be carried on by another run."""
-        new = object.__new__(_State)
+    def copy(self) -> _Run:
+        """Return the same run, to be carried on by itself."""
+        new = object.__new__(_Run)
         vars(new).update(vars(self))
-        new._shared = True
+        new._scores = self._scores.copy()
         new._far, new._open = self._far.copy(), self._open.copy()
+        new._vertices, new._found = [*self._vertices], [*self._found]
+        new._discoveries = [*self._discoveries]
         return new
 
-    def explore(
-        self, plan: Exploration, calls: int, budget: int, rng: np.random.Generator
-    ) -> tuple[Ints, int]:
-        """Follow a plan; return when its targets are found, and the calls made in the end.
+    def finish(self, rule: Rule, rounds: int, rng: np.random.Generator) -> Trajectory:
+        """Search and explore in turn until a round gives up or the budget is spent."""
+        for _ in range(rounds):
+            if self._calls >= self._budget:
+                break
+            winner = self._search(rule, rng)
+            if winner < 0:
+                break
+            self.explore((winner,), rng)
+        return Trajectory(
+            np.concatenate(self._vertices),
+            np.concatenate(self._found),
+            np.array(self._discoveries, dtype=np.int64),
+            min(self._calls, self._budget),
+        )
 
-        Where these are ``budget`` or more the run is over, and what it has learnt is not kept.
-        """
-        self._look_at(plan.protected, rng)
-        times, calls, asked = explored(plan, self._open, calls)
-        if calls < budget:
-            self._open[asked] = False
-            self._learn(sorted({*self._labels[plan.targets[: plan.started]].tolist()}), rng)
-        return times, calls
+    def explore(self, start: tuple[int, ...], rng: np.random.Generator) -> None:
+        """Explore the components of some targets, as far as the budget goes."""
+        # As many calls as are left find all that are needed: the others were made before.
+        order, hit = order_of_asking(self._instance, start, self._budget)
+        self._look_at(order[~hit], rng)
+        new = np.flatnonzero(hit | self._open[order])[: self._budget - self._calls]
+        asked, hits = order[new], np.flatnonzero(hit[new])
+        self._vertices.append(asked[hits])
+        self._found.append(self._calls + 1 + hits)
+        self._calls += len(asked)
+        self._open[asked] = False
+        if self._calls < self._budget:
+            self._learn(sorted({*self._labels[list(start)].tolist()}), rng)
 
     def _learn(self, labels: Sequence[int], rng: np.random.Generator) -> None:
         """Score everyone with these components found."""
-        if self._shared:
-            self._growing, self._shared = self._growing.copy(), False
         for label in labels:
             self._left = self._left[self._labels[self._left] != label]
-            fresh = self._look_at(self._growing.add(label), rng)
+            fresh = self._look_at(self._scores.add(label), rng)
             self._near = np.concatenate((self._near, fresh))
 
     def _look_at(self, vertices: Ints, rng: np.random.Generator) -> Ints:
@@ -216,32 +199,35 @@ class _State:
         self._open[theirs[_choose(examined, len(theirs), rng)]] = False
         return theirs[self._open[theirs]]
 
-    def search(self, rule: Rule, most: int, rng: np.random.Generator) -> tuple[int, int]:
-        """Play a round; return the target found, or -1, and how many others were asked about.
-
-        Where these are ``most`` or more the run is over, and who they are is not drawn.
-        """
-        limit = rule.limit
+    def _search(self, rule: Rule, rng: np.random.Generator) -> int:
+        """Play a round; return the target found, or -1."""
+        limit, noise = rule.limit, rule.noise
         if rule.limit_scale:
             limit += rng.laplace(0.0, rule.limit_scale)
         floor = -math.inf
         if rule.threshold is not None:
-            floor = rule.threshold + float(_draw(rule.noise, 1, rng)[0])
+            floor = rule.threshold + float(noise.draw(1, rng)[0])
         winner, value = -1, -math.inf
         if len(self._left):
-            noisy = self._growing.scores[self._left] + _draw(rule.noise, len(self._left), rng)
+            noisy = self._scores.values[self._left] + noise.draw(len(self._left), rng)
             best = int(noisy.argmax())
             winner, value = int(self._left[best]), float(noisy[best])
         if value < floor:
             winner, value = -1, floor
-        near, others = self._ahead(rule.noise, value, winner, rng)
+        near, others = self._ahead(noise, value, winner, rng)
         ahead = len(near) + others
         if ahead > limit:
-            return -1, max(0, math.floor(limit) + 1)
-        if ahead < most and winner >= 0:
-            self._open[near] = False
-            self._far_examined += others
-        return winner, ahead
+            winner, ahead = -1, max(0, math.floor(limit) + 1)
+        self._calls += ahead
+        if winner < 0 or self._calls >= self._budget:
+            return -1
+        self._open[near] = False
+        self._far_examined += others
+        self._calls += 1
+        self._vertices.append(np.array([winner]))
+        self._found.append(np.array([self._calls]))
+        self._discoveries.append(self._calls)
+        return winner
 
     def _ahead(
         self, noise: Noise, value: float, winner: int, rng: np.random.Generator
@@ -250,31 +236,100 @@ class _State:
 
         Returns some of them, and how many of those far away there are besides.
         """
+        scores = self._scores.values
         if noise.scale == 0:
             everyone = np.flatnonzero(self._open)
-            scores = self._growing.scores[everyone]
             first = everyone < winner if winner >= 0 else True
-            return everyone[(scores > value) | ((scores == value) & first)], 0
+            tied = (scores[everyone] == value) & first
+            return everyone[(scores[everyone] > value) | tied], 0
         others = self._number_far - self._far_examined
         if value == -math.inf:
             return self._near[self._open[self._near]], others
-        return self._near_ahead(noise, value, rng), int(
-            rng.binomial(others, _survival_at(noise, value))
-        )
-
-    def _near_ahead(self, noise: Noise, value: float, rng: np.random.Generator) -> Ints:
-        near, scores = self._near, self._growing.scores
-        # None is above more often than the one with the largest score.
-        top = _survival_at(noise, value - self._growing.largest)
-        if (top * len(near)) ** 2 > len(near):
-            self._near = near = near[self._open[near]]
-            return near[scores[near] + _draw(noise, len(near), rng) > value]
-        # Few can be: choose by that, then thin.
-        near = near[_choose(int(rng.binomial(len(near), top)), len(near), rng)]
+        # None is above more often than the one with the largest score: choose by that, then thin.
+        top, far = np.exp(noise.logsf(np.array([value - self._scores.largest, value]))).tolist()
+        near = self._near[_choose(int(rng.binomial(len(self._near), top)), len(self._near), rng)]
         near = near[self._open[near]]
-        if not len(near):
-            return near
-        return near[top * rng.random(len(near)) < _survival(noise, value - scores[near])]
+        if len(near):
+            above = np.exp(noise.logsf(value - scores[near]))
+            near = near[top * rng.random(len(near)) < above]
+        return near, int(rng.binomial(others, far))
+
+
+class _Scores:
+    """Scores of every vertex, as components are found one by one.
+
+    CN changes near what is new in N(S). A path or a triangle ends in one component of S, so these
+    counts add up over components. Any other statistic is scored anew, once for each set met.
+    """
+
+    def __init__(self, instance: SearchInstance, sop: StatisticOfProximity) -> None:
+        n = instance.adjacency.shape[0]
+        self._instance, self._sop = instance, sop
+        self._labels: tuple[int, ...] = ()
+        #: Who has had a score other than 0, and who is in N(S), for CN.
+        self._seen, self._around = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+        self.values: Floats = np.zeros(n)
+        #: A bound on the scores from above, at least 0.
+        self.largest = 0.0
+
+    def copy(self) -> _Scores:
+        """Return the same scores, to grow by themselves."""
+        new = object.__new__(_Scores)
+        vars(new).update(vars(self))
+        for name in ("_seen", "_around", "values"):
+            setattr(new, name, getattr(self, name).copy())
+        return new
+
+    def add(self, label: int) -> Ints:
+        """Count one component more; return whose score is other than 0 for the first time."""
+        self._labels = tuple(sorted((*self._labels, label)))
+        if isinstance(self._sop, CN):
+            changed = self._add_common_neighbours(label)
+        elif isinstance(self._sop, Path | Triangle):
+            changed, more = self._of((label,))
+            self.values[changed] += more
+        else:
+            changed, scores = self._of(self._labels)
+            self.values[:] = 0.0
+            self.values[changed] = scores
+        self.largest = max(self.largest, float(self.values[changed].max(initial=0.0)))
+        fresh: Ints = changed[~self._seen[changed]]
+        self._seen[changed] = True
+        return fresh
+
+    def _of(self, labels: tuple[int, ...]) -> tuple[Ints, Floats]:
+        """Return who has a score other than 0 with some components found, and the scores."""
+
+        def build() -> tuple[Ints, Floats]:
+            members = component_members(self._instance)
+            found = np.concatenate([members[label] for label in labels])
+            scores = score(self._sop, self._instance, found.tolist())
+            vertices = np.flatnonzero(scores)
+            return vertices, scores[vertices]
+
+        key = ("scores", self._sop, labels)
+        return shelf(self._instance, "states").get(key, build, lambda share: 2 * len(share[0]))
+
+    def _add_common_neighbours(self, label: int) -> Ints:
+        """Whoever joins N(S) counts for each of its neighbours; return these."""
+
+        def build() -> tuple[Ints, Ints, Floats]:
+            adjacency = self._instance.adjacency
+            members = component_members(self._instance)[label]
+            around = np.unique(adjacency[members].indices).astype(np.int64)
+            counted, counts = np.unique(adjacency[around].indices, return_counts=True)
+            return around, counted.astype(np.int64), counts.astype(np.float64)
+
+        kept = shelf(self._instance, "outputs")
+        around, counted, counts = kept.get(
+            ("around", label), build, lambda share: len(share[0]) + 2 * len(share[1])
+        )
+        before = around[self._around[around]]
+        self.values[counted] += counts
+        if len(before):
+            np.subtract.at(self.values, self._instance.adjacency[before].indices, 1.0)
+        self._around[around] = True
+        return counted
 
 
 def _choose(many: int, of: int, rng: np.random.Generator) -> Ints:
@@ -285,28 +340,3 @@ def _choose(many: int, of: int, rng: np.random.Generator) -> Ints:
         if len(set(some.tolist())) == many:
             return some
     return rng.permutation(of)[:many]
-
-
-def _draw(noise: Noise, size: int, rng: np.random.Generator) -> Floats:
-    if noise.scale == 0:
-        return np.zeros(size)
-    if isinstance(noise, Laplace):
-        # As the difference of two exponentials, each of which costs a quarter of a logarithm.
-        return noise.scale * (rng.standard_exponential(size) - rng.standard_exponential(size))
-    if isinstance(noise, Gumbel):
-        return rng.gumbel(0.0, noise.scale, size)
-    return rng.exponential(noise.scale, size)
-
-
-def _survival(noise: Noise, x: Floats) -> Floats:
-    if isinstance(noise, Laplace):
-        return survival(noise, x)
-    return np.asarray(np.exp(noise.logsf(x)))
-
-
-def _survival_at(noise: Noise, x: float) -> float:
-    """Return :func:`_survival` of one number, without an array."""
-    if not isinstance(noise, Laplace):
-        return float(np.exp(noise.logsf(x)))
-    tail = 0.5 * math.exp(-abs(x) / noise.scale)
-    return tail if x > 0 else 1 - tail

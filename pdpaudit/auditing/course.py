@@ -9,7 +9,7 @@ from typing import Any
 
 from pdpaudit.auditing.arms import arms_of
 from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.exact import by_law
+from pdpaudit.auditing.exact import by_beginning, by_law
 from pdpaudit.auditing.keeping import source_digest
 from pdpaudit.auditing.plan import Plan, Silent, Watcher
 from pdpaudit.auditing.provenance import commit_of
@@ -19,7 +19,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.inference import ErrorBudget
-from pdpaudit.results.results import Result
+from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = ["audit", "budget_words", "claims_of"]
 
@@ -101,12 +101,15 @@ def audit(
             "network with protected vertices to rewire"
         )
     claims = claims_of(mechanism)
-    exactly, results = True, None
+    exact: tuple[list[Found], Sequence[ClaimResult | None]] | None = None
     if plan.samples is None and not plan.sequential and isinstance(mechanism, LawfulMechanism):
-        results = by_law(run, arms, claims)
-    if results is None:
-        exactly, results = False, by_samples(run, arms, claims)
-    found, verdicts = results
+        exact = by_law(run, arms, claims) or by_beginning(run, arms, claims)
+    found, judged = exact or ([], [None] * len(claims))
+    exactly = None not in judged
+    if not exactly:
+        found, sampled = by_samples(run, arms, claims)
+        judged = [law or sample for law, sample in zip(judged, sampled, strict=True)]
+    verdicts = [one for one in judged if one is not None]
     return Result(
         command="audit",
         subject=subject,
@@ -116,7 +119,7 @@ def audit(
         context={
             "tried": _tried(found),
             "error_budget": budget_words(plan, len(claims), exact=exactly),
-            **({"law_compared": run.compared} if exactly and run.compared else {}),
+            **({"law_compared": run.compared} if exact and run.compared else {}),
             **({"remarks": run.remarks} if run.remarks else {}),
             **({"network": file} if file else {}),
         },

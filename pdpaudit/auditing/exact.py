@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,10 +13,10 @@ import numpy as np
 from pdpaudit.auditing.agreeing import Incomparable, compare_laws
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.hunting import DECIMALS, hunt, patience, worst_of
+from pdpaudit.auditing.hunting import DECIMALS, TooExpensive, hunt, patience, worst_of
 from pdpaudit.auditing.inference import by_laws
 from pdpaudit.auditing.telling import Run, stopped, told
-from pdpaudit.core.asking import ask
+from pdpaudit.core.asking import ask, beginning_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
 from pdpaudit.core.protocols import (
@@ -31,7 +32,7 @@ from pdpaudit.core.protocols import (
 from pdpaudit.outputs import Event, Side, simplest
 from pdpaudit.results.results import ClaimResult, Status
 
-__all__ = ["EXACT_SLACK", "METHOD", "by_law", "judged", "verdict"]
+__all__ = ["EXACT_SLACK", "METHOD", "by_beginning", "by_law", "judged", "verdict"]
 
 #: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
 #: than this.
@@ -53,12 +54,17 @@ POINTS = 33
 def by_law(
     run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[Found], list[ClaimResult]] | None:
-    """Compute; None where no law is available."""
+    """Judge claims by exact laws; None where no law is available."""
     assert isinstance(run.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
     try:
         found = hunt(run, run.mechanism, arms[: run.plan.tries], deltas)
-    except LawUnavailable:
+    except LawUnavailable as unavailable:
+        if isinstance(unavailable, TooExpensive):
+            run.remark(
+                f"{unavailable}, so it was sampled instead; --time-limit gives them as many seconds "
+                "as you like"
+            )
         return None
     wrong: set[Arm] = set()
     worst = {delta: worst_of(found, delta) for delta in deltas if found}
@@ -81,6 +87,36 @@ def by_law(
             result = stopped(run, number, claim, why)
         results.append(result)
     return found, results
+
+
+def by_beginning(
+    run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
+) -> tuple[list[Found], list[ClaimResult | None]] | None:
+    """Break claims by the law of how the output begins: all of it loses no less.
+
+    None for a claim, or for all, that this law does not break.
+    """
+    try:
+        shorter = beginning_of(run.mechanism, patience(run))
+    except LawUnavailable:
+        return None
+    begun = replace(run, mechanism=shorter, spec={**run.spec, "beginning": True})
+    judged = by_law(begun, arms, claims)
+    if judged is None:
+        return None
+    found, results = judged
+    broken = [one if one is not None and one.status == "violated" else None for one in results]
+    if not any(broken):
+        run.remark(
+            "only the beginning of its output has an exact law, and by that law no claim is broken "
+            "on the pairs tried: it was sampled"
+        )
+        return None
+    run.remark(
+        "judged by the exact law of how its output begins: all of the output loses no less"
+        + (", and what that law does not break was sampled" if None in broken else "")
+    )
+    return found, broken
 
 
 def _judged(

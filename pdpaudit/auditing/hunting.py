@@ -1,39 +1,31 @@
-"""The search for the pair that loses most, by exact laws: all of them, or the most promising."""
+"""The search for the pair that loses most, by exact laws."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.climbing import Found, by_score, climb
 from pdpaudit.auditing.telling import Run
-from pdpaudit.core.asking import LIMIT_S, ask, law_of
+from pdpaudit.core.asking import LIMIT_S, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import ExtendedMechanism, Law, LawfulMechanism, LawUnavailable
+from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
 
-__all__ = ["DECIMALS", "hunt", "patience", "worst_of"]
+__all__ = ["DECIMALS", "TooExpensive", "hunt", "patience", "worst_of"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
 
-#: Seconds of work, as laws count it, that a search may take where no time limit is given; and what
-#: the most promising pairs alone may.
-MOST_WORK, FEW_WORK = 400.0, 60.0
+#: Seconds of work, as laws count it, that a search may take where no time limit is given.
+MOST_WORK = 400.0
 
 #: Families to climb from, and rounds of local moves in each climb.
 STARTS, MOVES = 3, 25
-
-#: Pairs that are computed whole where all of them would take too long.
-SHORTLISTED = 20
-
-#: Promising pairs without an exact law after which no more are tried.
-REFUSED = 2
 
 #: Outputs whose probabilities are kept, of all pairs together: some 100 MB; and those of the worst.
 KEPT = 500_000
@@ -46,7 +38,7 @@ class _Enough(Exception):
     """The search for a pair has taken as long as it may."""
 
 
-class _TooDear(LawUnavailable):
+class TooExpensive(LawUnavailable):
     """The laws of all pairs would take longer than the search may."""
 
 
@@ -124,11 +116,9 @@ def hunt(
 ) -> list[Found]:
     """Compute the exact loss of every arm, then climb from the worst; no samples.
 
-    Where that would take too long, and the mechanism says how its output begins, pairs are searched
-    by the law of the beginning, and those that lose most there are computed whole. Ends with what
-    it has once the time allowed is over, after one pair at the earliest; the law being computed
-    then is still waited for, within its `patience`. Without a time limit the laws' own count of
-    their work decides, which is the same on every machine.
+    Ends with what it has once the time allowed is over, after one pair at the earliest; the law
+    being computed then is still waited for, within its `patience`. Without a time limit the laws'
+    own count of their work decides, which is the same on every machine.
 
     Parameters
     ----------
@@ -138,21 +128,21 @@ def hunt(
     Returns
     -------
     list of Found
-        All that was computed whole, worst first, the worst at each slack with its laws, and so are
+        All that was computed, worst first, the worst at each slack with its laws, and so are
         the first of the others. Where a law misbehaved, what was computed before; `run` then says
         what is in the way.
 
     Raises
     ------
     LawUnavailable
-        If the mechanism has no law on some instance, or laws are too dear for so many pairs.
+        If the mechanism has no law on some instance, or laws are too expensive for so many pairs.
     """
     limit = run.plan.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
     meter = _Meter(run, mechanism, deltas, until, most)
     run.watcher.stage("computing exact losses", len(arms))
     try:
-        _search(meter, arms)
+        _all_of(meter, arms, most if limit is None else math.inf)
     except _Enough:
         _tell_of_the_end(meter, len(arms))
     except Misbehaviour as error:
@@ -168,73 +158,17 @@ def patience(run: Run) -> float:
     return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
 
 
-def _search(meter: _Meter, arms: Sequence[Arm]) -> None:
-    run, mechanism, shorter = meter.run, meter.mechanism, None
-    if isinstance(mechanism, ExtendedMechanism):
-        shorter = ask("beginning", mechanism, limit=patience(run))
-    try:
-        _all_of(meter, arms, _allowance(run.plan.time_limit, shorter is not None))
-    except LawUnavailable as why:
-        if shorter is None:
-            if isinstance(why, _TooDear):
-                run.remark(
-                    f"{why}, so it was sampled instead; --time-limit gives them as many seconds as "
-                    "you like"
-                )
-            raise
-        _promising(meter, shorter, arms)
-
-
-def _allowance(limit: float | None, other_ways: bool) -> float:
-    """Return what all pairs may take before another way is better; a time limit is kept as is."""
-    if limit is None:
-        return MOST_WORK
-    return limit if other_ways else math.inf
-
-
 def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
     for number, arm in enumerate(arms, start=1):
         meter.measure(arm)
         needed = meter.spent / number * len(arms)
         if needed > allowed:
-            raise _TooDear(f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s")
+            raise TooExpensive(
+                f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s"
+            )
     found = list(meter.measured)
     for start in _starts(found):
         found = climb(start, found, meter.measure, MOVES, meter.run.plan.seed)
-
-
-def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> None:
-    """Measure the pairs that lose most by the output's beginning, one of each family and ground."""
-    run, timed = meter.run, math.isfinite(meter.until)
-    half = (time.monotonic() + meter.until) / 2
-    scout = _Meter(run, shorter, meter.deltas, half, meter.most)
-    run.watcher.stage("computing exact losses of the output's beginning", len(arms))
-    with suppress(_Enough):
-        _all_of(scout, arms, math.inf)
-    compared = by_score(scout.measured)
-    chosen = _best_of_each(compared, _label)[: None if timed else SHORTLISTED]
-    whole = _Meter(run, meter.mechanism, meter.deltas, meter.until, math.inf if timed else FEW_WORK)
-    run.watcher.stage("computing whole exact losses", len(chosen))
-    refused = 0
-    try:
-        with suppress(_Enough):
-            for one in chosen:
-                try:
-                    whole.measure(one.arm)
-                except LawUnavailable:
-                    refused += 1
-                    if refused == REFUSED:
-                        break
-    finally:  # a law that misbehaves costs none of the others
-        meter.measured += whole.measured
-    if not whole.measured:
-        run.remark("the pairs that promise most have no exact law within reach: it was sampled")
-        raise LawUnavailable("no promising pair has a law")
-    run.remark(
-        f"exact laws of all pairs are out of reach: {len(compared)} pairs were compared by the law "
-        "of how the output begins, which loses no more than all of it, and of those that lose most "
-        f"{len(whole.measured)} by the law of all; --time-limit sets how long"
-    )
 
 
 def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
@@ -256,19 +190,11 @@ def _starts(found: Iterable[Found]) -> list[Found]:
     Climbing from the worst of all would only ever sharpen one shape of pair, and the shape that
     is worst in the end may not be so at the sizes tried first.
     """
-    return _best_of_each(by_score(found), _family)[:STARTS]
-
-
-def _best_of_each(found: Iterable[Found], kind: Callable[[Found], str]) -> list[Found]:
     best: dict[str, Found] = {}
-    for one in found:
-        best.setdefault(kind(one), one)
-    return list(best.values())
+    for one in by_score(found):
+        best.setdefault(_family(one), one)
+    return list(best.values())[:STARTS]
 
 
 def _family(one: Found) -> str:
     return "" if one.arm.pair is None else one.arm.pair.family
-
-
-def _label(one: Found) -> str:
-    return one.arm.label

@@ -15,7 +15,7 @@ from typing import Any
 
 import flint
 
-from pdpaudit.core.asking import enclosure_of, law_of
+from pdpaudit.core.asking import beginning_of, enclosure_of, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import (
     LawfulMechanism,
@@ -170,6 +170,8 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwo
     """Return the claim with its certificate, once it is verified as `replay` will verify it."""
     if claim.exact is None or claim.witness is None:
         raise Unproved("the loss was sampled, and no sample is a proof")
+    if claim.witness["mechanism"].get("beginning") is True:
+        mechanism = beginning_of(mechanism)
     if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
     try:
