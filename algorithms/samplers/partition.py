@@ -7,7 +7,7 @@ oracle of its own about everyone, and keep what it learns with the instance.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -138,6 +138,13 @@ def neighbourhood(
     return mask
 
 
+def members_of(instance: SearchInstance, start: tuple[int, ...]) -> tuple[tuple[int, ...], Ints]:
+    """Return the labels of the components of some targets, and their members, ascending."""
+    labels = tuple(sorted({*component_labels(instance)[list(start)].tolist()}))
+    parts = component_members(instance)
+    return labels, np.sort(np.concatenate([parts[label] for label in labels]))
+
+
 def targets_in_order(
     instance: SearchInstance, start: tuple[int, ...], most: int
 ) -> tuple[Ints, Ints]:
@@ -146,46 +153,43 @@ def targets_in_order(
     Protected vertices are left out: they come and go between targets without changing the order
     of these, see :func:`.sfs.sfs`.
     """
-    near = _targeted_neighbours(instance)
-    unit = instance.adjacency.shape[0]
-    found, counts = list(start), [0] * len(start)
+    labels, members = members_of(instance, start)
+
+    def build() -> list[list[int]]:
+        rows = instance.adjacency[members]
+        inside = targeted_mask(instance)[rows.indices]
+        ends = np.concatenate(([0], np.cumsum(inside)))[rows.indptr[1:-1]]
+        places = np.searchsorted(members, rows.indices[inside])
+        return [part.tolist() for part in np.split(places, ends)]
+
+    neighbours = shelf(instance, "outputs").get(
+        ("neighbours", labels), build, lambda lists: sum(map(len, lists))
+    )
+    found = np.searchsorted(members, start).tolist()
+    counts = [0] * len(found)
     # A vertex and its count as one number: the smallest is who has the most found neighbours, and
     # of these the smallest vertex. Who is found has a number larger than all.
-    ranks = dict.fromkeys(start, unit)
+    unit = len(members)
+    ranks = list(range(unit))
+    for vertex in found:
+        ranks[vertex] = unit
     heap: list[int] = []
-
-    def meet(vertex: int) -> None:
-        for x in near(vertex):
-            rank = ranks.get(x, x)
+    push, pop = heapq.heappush, heapq.heappop
+    for turn, vertex in enumerate(found, start=1):  # which grows on the way
+        for x in neighbours[vertex]:
+            rank = ranks[x]
             if rank < unit:
-                ranks[x] = rank - unit
-                heapq.heappush(heap, rank - unit)
-
-    for vertex in start:
-        meet(vertex)
-    while heap and len(found) < len(start) + most:
-        rank = heapq.heappop(heap)
-        best = rank % unit
-        if ranks[best] == rank:
-            found.append(best)
-            counts.append((best - rank) // unit)
-            ranks[best] = unit
-            meet(best)
-    return np.array(found, dtype=np.int64), np.array(counts, dtype=np.int64)
-
-
-def _targeted_neighbours(instance: SearchInstance) -> Callable[[int], Sequence[int]]:
-    """Return what tells the targeted neighbours of a target; each is looked up once."""
-    adjacency, targeted = instance.adjacency, targeted_mask(instance)
-    known: dict[int, list[int]] = instance.remember("exploration: neighbours", dict)
-
-    def near(vertex: int) -> list[int]:
-        if vertex not in known:
-            row = adjacency.indices[adjacency.indptr[vertex] : adjacency.indptr[vertex + 1]]
-            known[vertex] = row[targeted[row]].tolist()
-        return known[vertex]
-
-    return near
+                ranks[x] = rank = rank - unit
+                push(heap, rank)
+        # All of the start meet their neighbours before anybody is chosen.
+        while heap and turn == len(found) < len(start) + most:
+            rank = pop(heap)
+            best = rank % unit
+            if ranks[best] == rank:
+                found.append(best)
+                counts.append((best - rank) // unit)
+                ranks[best] = unit
+    return members[found], np.array(counts, dtype=np.int64)
 
 
 def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[int, ...]:

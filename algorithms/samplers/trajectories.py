@@ -9,11 +9,9 @@ it asks, worked out once for each vertex it starts from, serves all runs.
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +22,15 @@ from pdpaudit.core.protocols import StatisticOfProximity, Trajectory
 from ..laws.noise import Noise
 from ..searches.rounds import score
 from ..statistics import CN, Path, Triangle
-from .partition import component_labels, component_members, remaining, shelf, targeted_mask
+from .partition import (
+    component_labels,
+    component_members,
+    members_of,
+    remaining,
+    shelf,
+    targeted_mask,
+    targets_in_order,
+)
 
 __all__ = ["Rule", "draw_trajectories", "order_of_asking"]
 
@@ -73,39 +79,65 @@ def order_of_asking(
     """
 
     def build() -> tuple[Ints, Bools]:
-        asked = np.fromiter(islice(_asking(instance, start), most), dtype=np.int64)
-        return asked, targeted_mask(instance)[asked]
+        targets, counts = targets_in_order(instance, start, most)
+        protected, turns = _turns(instance, targets, counts, len(start))
+        # Who is asked before the target of a turn stands before it.
+        everyone = np.concatenate((protected, targets[len(start) :]))
+        turn = np.concatenate((turns, np.arange(len(start), len(targets))))
+        order = np.argsort(turn, kind="stable")[:most]
+        return everyone[order], order >= len(protected)
 
     key = ("asked", start, most)
     return shelf(instance, "outputs").get(key, build, lambda plan: len(plan[0]))
 
 
-def _asking(instance: SearchInstance, start: tuple[int, ...]) -> Iterator[int]:
-    """Ask as :func:`.sfs.sfs` does, with what it learns already known."""
-    indptr, indices = instance.adjacency.indptr, instance.adjacency.indices
-    targeted, unit = targeted_mask(instance), instance.adjacency.shape[0]
-    # A vertex and the number of its found neighbours as one number: the smallest comes next.
-    # Who has been asked about has a number larger than all.
-    ranks = dict.fromkeys(start, unit)
-    heap: list[int] = []
+def _turns(
+    instance: SearchInstance, targets: Ints, counts: Ints, started: int
+) -> tuple[Ints, Ints]:
+    """Return the protected neighbours of targets, and before which of these each is asked about.
 
-    def meet(vertex: int) -> None:
-        for x in indices[indptr[vertex] : indptr[vertex + 1]].tolist():
-            rank = ranks.get(x, x)
-            if rank < unit:
-                ranks[x] = rank - unit
-                heapq.heappush(heap, rank - unit)
+    A vertex that r targets found so far are next to has rank (r, index); it is asked about before
+    the first target that is chosen, at a lower rank, while it has this one.
+    """
+    labels, members = members_of(instance, tuple(targets[:started].tolist()))
 
-    for vertex in start:
-        meet(vertex)
-    while heap:
-        rank = heapq.heappop(heap)
-        best = rank % unit
-        if ranks[best] == rank:
-            ranks[best] = unit
-            yield best
-            if targeted[best]:
-                meet(best)
+    def build() -> tuple[Ints, Ints, Ints, Ints]:
+        rows = instance.adjacency[members]
+        outside = np.flatnonzero(~targeted_mask(instance)[rows.indices])
+        order = outside[np.argsort(rows.indices[outside], kind="stable")]
+        x = rows.indices[order].astype(np.int64)
+        first = np.diff(x, prepend=-1) > 0
+        number = np.cumsum(first) - 1
+        times = np.arange(1, len(x) + 1) - np.flatnonzero(first)[number]
+        owner = np.repeat(np.arange(len(members)), np.diff(rows.indptr))[order]
+        return x, owner, number, times
+
+    x, owner, number, times = shelf(instance, "outputs").get(
+        ("protected neighbours", labels), build, lambda found: 4 * len(found[0])
+    )
+    size, width = len(targets), instance.adjacency.shape[0] + 1
+    place = np.full(len(members), size)
+    place[np.searchsorted(members, targets)] = np.arange(size)
+    # When each is met, in order.
+    shift = number * (size + 1)
+    met = np.sort(place[owner] + shift) - shift
+    rank = times * width - x
+    chosen = counts * width - targets
+    chosen[:started] = np.iinfo(np.int64).max
+    # Minima over 2^l targets; whoever comes to the end is asked after all of them.
+    minima = [np.append(chosen, np.iinfo(np.int64).min)]
+    while 1 << len(minima) <= size:
+        half = 1 << (len(minima) - 1)
+        minima.append(np.minimum(minima[-1][:-half], minima[-1][half:]))
+    turn = np.minimum(met + 1, size)
+    for level in range(len(minima) - 1, -1, -1):
+        there = np.minimum(turn, len(minima[level]) - 1)
+        turn += (minima[level][there] >= rank).astype(np.int64) << level
+    # Until it is met again, which gives it another rank.
+    again = np.append(np.where(times[1:] > 1, met[1:], size), size)
+    asked = np.flatnonzero((turn <= again) & (met < size))
+    once = asked[np.flatnonzero(np.diff(number[asked], prepend=-1))]
+    return x[once], turn[once]
 
 
 class _Run:
