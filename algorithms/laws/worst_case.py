@@ -279,7 +279,7 @@ class _Curve:
         steps = [np.arange(-reach, reach, 0.1)]
         if 0.0 < threshold < count:
             # where as many as allowed are above on average, all may change at once
-            turn = -float(unit.ppf(threshold / count))
+            turn = -float(unit.quantile_log(np.log(threshold / count)))
             near = np.geomspace(1e-4, 1.0, 40)
             steps += [turn - near, turn + near]
         at = np.unique(np.concatenate(steps))

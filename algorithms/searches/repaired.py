@@ -68,24 +68,12 @@ def search_above_threshold(
     """
     n = instance.adjacency.shape[0]
     delta_f = declared_sensitivity(sop, max_degree)
-    scale = 2 * delta_f / epsilon
-    noisy_threshold = threshold + _draw(noise, scale, 1, rng)[0]
+    added = _DISTRIBUTIONS[noise](2 * delta_f / epsilon)
+    noisy_threshold = threshold + added.draw(1, rng)[0]
     vertices = np.setdiff1d(np.arange(n), found)
-    noisy_scores = score(sop, instance, found)[vertices] + _draw(noise, scale, len(vertices), rng)
+    noisy_scores = score(sop, instance, found)[vertices] + added.draw(len(vertices), rng)
     above = noisy_scores >= noisy_threshold
     return examine(instance.oracle, ranked(vertices[above], noisy_scores[above]), np.inf)
-
-
-def _draw(
-    noise: NoiseName, scale: float, size: int, rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
-    match noise:
-        case "laplace":
-            return rng.laplace(0.0, scale, size)
-        case "gumbel":
-            return rng.gumbel(0.0, scale, size)
-        case "exponential":
-            return rng.exponential(scale, size)
 
 
 _DISTRIBUTIONS: dict[NoiseName, type[Laplace | Gumbel | Exponential]] = {

@@ -11,7 +11,8 @@ import numpy as np
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .noise import Floats, laplace_log_density
+from ..laws.noise import FloatArray as Floats
+from ..laws.noise import Laplace as LaplaceNoise
 from .pairs import (
     Queries,
     TrueLoss,
@@ -81,7 +82,7 @@ class Laplace:
     def log_density(self, instance: Queries, outputs: Floats) -> Floats:
         """Return the log density of each output, shape ``(size,)``."""
         (answer,) = check_queries(instance, 1)
-        return laplace_log_density(outputs[:, 0] - answer, 1.0 / self.epsilon)
+        return LaplaceNoise(1.0 / self.epsilon).logpdf(outputs[:, 0] - answer)
 
     def true_loss(self) -> TrueLoss:
         """Return ε: the log density has slope ε, so below both answers the ratio is e^ε."""
@@ -142,7 +143,7 @@ class LaplaceParallel:
     def log_density(self, instance: Queries, outputs: Floats) -> Floats:
         """Return the log density of each output, shape ``(size,)``."""
         (answer,) = check_queries(instance, 1)
-        return np.asarray(laplace_log_density(outputs - answer, self._scale).sum(axis=1))
+        return np.asarray(LaplaceNoise(self._scale).logpdf(outputs - answer).sum(axis=1))
 
     def true_loss(self) -> TrueLoss:
         """Return ε: each of 20 factors has slope ε/20, all of one sign below both answers."""
@@ -284,7 +285,7 @@ class _NoisyHistogram:
     def log_density(self, instance: Queries, outputs: Floats) -> Floats:
         """Return the log density of each output, shape ``(size,)``."""
         counts = np.array(check_queries(instance))
-        return np.asarray(laplace_log_density(outputs - counts, self._scale).sum(axis=1))
+        return np.asarray(LaplaceNoise(self._scale).logpdf(outputs - counts).sum(axis=1))
 
     def true_loss(self) -> TrueLoss:
         """Return the inverse of the scale: only the first bin's factor differs."""
@@ -392,7 +393,7 @@ class PrefixSum:
         """Return the log density of each output, shape ``(size,)``."""
         answers = np.array(check_queries(instance, _QUERIES))
         noisy = np.diff(outputs, axis=1, prepend=0.0)
-        return np.asarray(laplace_log_density(noisy - answers, 1.0 / self.epsilon).sum(axis=1))
+        return np.asarray(LaplaceNoise(1.0 / self.epsilon).logpdf(noisy - answers).sum(axis=1))
 
     def true_loss(self) -> TrueLoss:
         """Return 10ε: each of ten factors has slope ε, all of one sign below both inputs."""

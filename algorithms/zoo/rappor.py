@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .noise import Floats
+from ..laws.noise import FloatArray as Floats
 from .pairs import Queries, TrueLoss, VectorPair, check_queries, one_query_pairs
 
 __all__ = ["BitsLaw", "OneTimeRappor", "Rappor"]

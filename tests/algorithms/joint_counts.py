@@ -172,7 +172,7 @@ def _stop_values(total: int, threshold: float, noise: Laplace) -> tuple[FloatArr
     gaps = np.arange(total + 1) - threshold
     if noise.scale == 0.0:
         return (gaps <= 0.0).astype(float), (gaps > 0.0).astype(float)
-    return noise.sf(gaps), noise.cdf(gaps)
+    return np.exp(noise.logsf(gaps)), np.exp(noise.logcdf(gaps))
 
 
 def _explored(masses: FloatArray, explored: NDArray[np.bool_]) -> FloatArray:
@@ -244,7 +244,7 @@ def _one_round(
     log_cdf = noise.logcdf(centred)
     density = np.exp(noise.logpdf(centred) + (log_cdf @ sizes)[:, None] - log_cdf)
     races = density * weight[:, None]
-    above = noise.sf(x[:, None] - class_scores)
+    above = np.exp(noise.logsf(x[:, None] - class_scores))
     seen = races.max(axis=1) > 1e-30
     races, above = races[seen], above[seen]
     results = np.zeros((levels.size, *alive.shape))

@@ -18,7 +18,6 @@ from pdpaudit.algorithms.laws.one_round import (
     threshold_stop_law,
 )
 from pdpaudit.algorithms.laws.verify import enclose_by_quadrature
-
 from tests.laws.losses import enclose_loss, verify_loss
 
 
