@@ -149,9 +149,8 @@ def test_against_convolution_and_plain_quadrature():
                     count = np.convolve(count, [1 - p, p])
             g = float(count @ passing)
             below = np.exp(noise.logcdf(x - after))
-            race = (
-                np.exp(noise.logpdf(x - after)) * below.prod() / below * weight * (right - left) / 2
-            )
+            density = np.exp(noise.logpdf(x - after))
+            race = density * below.prod() / below * weight * (right - left) / 2
             found += race * g
             none += race.sum() * (1 - g)
     assert law.log_found == pytest.approx(np.log(found), abs=1e-11)
