@@ -160,31 +160,14 @@ class _Leaf:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Columns worth a look.
-
-    Attributes
-    ----------
-    numbers : list of Column
-        With an order; single leaves, not computed from several.
-    categories : list of Column
-        Those with more than one category, and not too many.
-    """
+    """Columns worth a look."""
 
     numbers: list[Column]
     categories: list[Column]
 
 
 def candidates(sample: Sample) -> Candidates:
-    """Return the columns worth a look, in an order that does not depend on arrival.
-
-    Examples
-    --------
-    >>> from pdpaudit.outputs import gathered
-    >>> half = gathered([{"a": 0.5}, {"a": None}], 2)
-    >>> found = candidates(Sample((half, half), (half, half)))
-    >>> [column.path for column in found.numbers], [c.aspect for c in found.categories]
-    ([('a',)], ['kind'])
-    """
+    """Return the columns worth a look, in an order that does not depend on arrival."""
     leaves, containers = _seen(sample)
     numbers: list[Column] = []
     categories: list[Column] = []

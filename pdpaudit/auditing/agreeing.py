@@ -52,27 +52,7 @@ class Incomparable(LawUnavailable):
 
 
 def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> set[Arm]:
-    """Compare the laws of several pairs with runs; return the pairs where they disagree.
-
-    A law that is right on all pairs is contradicted with probability at most 1e-9: each count is
-    compared with its binomial law, Bonferroni. How many runs of how many pairs there were, and what
-    they would have shown, is noted in ``run``; so is the first contradiction. A law that is
-    slightly wrong may well pass: this is a check of what is computed exactly, not a verdict.
-
-    Parameters
-    ----------
-    run : Run
-        What is audited.
-    found : sequence of Found
-        All pairs that were computed, worst first.
-    worst : iterable of Found
-        Those a claim is judged by; they are compared in any case.
-
-    Raises
-    ------
-    Incomparable
-        If the outputs are real numbers that a law cannot list.
-    """
+    """Compare the laws of several pairs with runs; return the pairs where they disagree."""
     batched = callable(getattr(run.mechanism, "sample", None))
     runs, most = AT_ONCE if batched else ONE_BY_ONE
     judged = list(worst)
@@ -96,13 +76,7 @@ def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> se
 
 
 def comparison(pairs: int, runs: int) -> dict[str, Any]:
-    """Return what a result says of a comparison: how much there was, and what it would have shown.
-
-    Examples
-    --------
-    >>> comparison(6, 1000)
-    {'pairs': 6, 'runs_a_side': 1000, 'deviation': 0.156181}
-    """
+    """Return what a result says of a comparison: its size, and what it would have shown."""
     off = round(deviation(runs, _level(pairs)), 6)
     return {"pairs": pairs, "runs_a_side": runs, "deviation": off}
 
@@ -117,15 +91,6 @@ def several(found: Sequence[Found], worst: Sequence[Found], most: int) -> list[F
 
     The spread has the worst of each network and the least of each family, in turn, as far as laws
     were kept.
-
-    Parameters
-    ----------
-    found : sequence of Found
-        Worst first.
-    worst : sequence of Found
-        To be compared in any case.
-    most : int
-        How many others, together with these.
     """
     kept = [one for one in found if one.laws is not None]
     networks = _first_of_each(kept, _network)
@@ -156,11 +121,6 @@ def deviation(runs: int, level: float) -> float:
     Hoeffding: a share of ``runs`` is off by t from what is expected with probability at most
     ``exp(-2 runs t²)``. So a share that is off by the t of ``level`` is refused, and one whose
     expectation is further off, by the t of 0.05, is off by that much.
-
-    Examples
-    --------
-    >>> round(deviation(1000, 1e-12), 3), round(deviation(100, 1e-12), 3)
-    (0.156, 0.494)
     """
     return sum(math.sqrt(-math.log(tail) / (2 * runs)) for tail in (level, MISSED))
 
@@ -190,13 +150,7 @@ def _counted(draws: Draws) -> Counter[Record]:
 
 
 def contradiction(law: Law, counts: Mapping[Record, int], runs: int, level: float) -> str:
-    """Return which count contradicts a law, each tail at a level; empty where none does.
-
-    Raises
-    ------
-    Incomparable
-        If most of the outputs are real numbers that the law leaves out, no two alike.
-    """
+    """Return which count contradicts a law, each tail at a level; empty where none does."""
     known, hidden = _listed(law, counts), law.missing
     unknown = {output: times for output, times in counts.items() if output not in known}
     times = sum(unknown.values())

@@ -1,4 +1,4 @@
-"""Where and what to attack: pairs of inputs from every family on every ground, and local moves."""
+"""Where and what to attack: pairs of inputs from every family on every network, and local moves."""
 
 from __future__ import annotations
 
@@ -18,24 +18,20 @@ from pdpaudit.core.protocols import Mechanism
 from pdpaudit.core.registry import registered
 from pdpaudit.sampling import stream
 
-__all__ = ["Arm", "arms_of", "as_candidate", "grounds", "moves_of", "own_candidates", "promised"]
+__all__ = [
+    "Arm",
+    "arms_of",
+    "as_candidate",
+    "benchmark_networks",
+    "moves_of",
+    "own_candidates",
+    "promised",
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One pair of inputs worth trying.
-
-    Attributes
-    ----------
-    label : str
-        Where and how.
-    inputs : callable
-        Returns the two instances; called when needed, so that many arms can be held.
-    pair : NeighborPair, optional
-        The neighbouring networks, for a graph search.
-    number : int
-        Which of the mechanism's own pairs, counted from 1; 0 for a graph search.
-    """
+    """One pair of inputs worth trying."""
 
     label: str
     inputs: Callable[[], tuple[Any, Any]]
@@ -43,19 +39,13 @@ class Arm:
     number: int = 0
 
 
-def grounds() -> list[Network]:
+def benchmark_networks() -> list[Network]:
     """Return every built-in network to attack on."""
-    return [network for item in registered("grounds") for network in item.load()()]
+    return [network for item in registered("networks") for network in item.load()()]
 
 
 def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
-    """Return the networks under another public degree bound, those that keep it.
-
-    Raises
-    ------
-    InputError
-        If none does.
-    """
+    """Return the networks under another public degree bound, those that keep it."""
     if max_degree is None:
         return list(networks)
     kept = []
@@ -71,11 +61,6 @@ def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> lis
     """Return the pairs to try: the mechanism's own, or each family's on each network.
 
     The families take turns, so that cutting the list short cuts all of them alike.
-
-    Raises
-    ------
-    InputError
-        If the mechanism's own pairs cannot be had, or are none.
     """
     own = getattr(mechanism, "pairs", None)
     if own is not None:
@@ -97,13 +82,7 @@ EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
 
 
 def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
-    """Return the pairs a mechanism brings, as many as it gives.
-
-    Raises
-    ------
-    InputError
-        If they cannot be had, are none, or could be taken for something else.
-    """
+    """Return the pairs a mechanism brings, as many as it gives."""
     try:
         found = pairs()
         given = list(found)

@@ -27,34 +27,7 @@ def empty_halves() -> Halves:
 
 @dataclass
 class Found:
-    """An arm with what discovery learned about it.
-
-    Attributes
-    ----------
-    arm : Arm
-        The pair.
-    score : float
-        Exact loss, or the lower bound its best event is expected to give.
-    losses : dict of float to ExactLoss
-        By δ, where the law is known.
-    laws : tuple of Law, optional
-        Of the left and the right, as long as they are kept.
-    halves : tuple
-        Discovery samples: left and right, two halves each; given up when the arm is.
-    events : list of Event
-        The best events found in these samples.
-    tested : list of tuple of int
-        For each event how many runs of another sample fell into it on the left and on the right;
-        that sample is no part of the halves.
-    tests : int
-        Runs a side of that other sample.
-    ladders : list of tuple of Event
-        For each claim the most promising event with other thresholds.
-    wanted : int
-        Runs a side asked for so far.
-    runs : int
-        Runs looked at, on both sides together.
-    """
+    """An arm with what discovery learned about it."""
 
     arm: Arm
     score: float = -math.inf

@@ -25,13 +25,7 @@ __all__ = ["audit", "budget_words", "claims_of"]
 
 
 def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
-    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``.
-
-    Raises
-    ------
-    InputError
-        If these are no claims, or none.
-    """
+    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``."""
     several = getattr(mechanism, "claims", None)
     claims = (mechanism.claim,) if several is None else several
     if not isinstance(claims, (tuple, list)) or not claims:
@@ -54,37 +48,7 @@ def audit(
     file: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
 ) -> Result:
-    """Try to break every claim of a mechanism.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        What to audit.
-    networks : sequence of Network
-        Where to look for pairs; not used by a mechanism that brings pairs of its own.
-    plan : Plan
-        What to spend and how sure to be.
-    subject : str
-        What the user calls the mechanism.
-    spec : mapping, optional
-        How to make the mechanism again, for the witness.
-    file : dict, optional
-        How to read the network again, for the witness of one too large to write out.
-    watcher : Watcher, optional
-        Told of progress.
-
-    Returns
-    -------
-    Result
-        One :class:`ClaimResult` for each claim.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to try: no pair within the degree bound.
-    KeyboardInterrupt
-        If interrupted before anything was confirmed; later, what was confirmed is returned.
-    """
+    """Try to break every claim of a mechanism."""
     began = time.monotonic()
     if not getattr(mechanism, "repeatable", True):
         if plan.store is not None:
@@ -129,7 +93,7 @@ def audit(
 
 
 def _tried(found: Sequence[Found]) -> dict[str, Any]:
-    """Count what discovery looked at, by family and ground."""
+    """Count what discovery looked at, by family and network."""
     labels: dict[str, int] = {}
     for one in found:
         labels[one.arm.label] = labels.get(one.arm.label, 0) + 1

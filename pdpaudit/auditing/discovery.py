@@ -22,7 +22,7 @@ from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 
@@ -67,24 +67,7 @@ VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
 class Discovery:
-    """The search for a pair and an event, and what it has spent.
-
-    Parameters
-    ----------
-    run : Run
-        What is audited and how; takes remarks on how the mechanism behaved.
-    claims : sequence of PrivacyClaim
-        The first is the one to search for.
-    alpha : float
-        Error level at which each event will be confirmed.
-
-    Attributes
-    ----------
-    spent : int
-        Runs spent so far, those that shared equal inputs counted once.
-    single : bool
-        Whether a batch has raised: from then on all runs of the audit are drawn one by one.
-    """
+    """The search for a pair and an event, and what it has spent."""
 
     def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.run, self.claims, self.alpha = run, claims, alpha
@@ -121,26 +104,14 @@ class Discovery:
                 "the rng it is given"
             )
 
-    def aim(self, claim: PrivacyClaim, caution: float) -> Aim:
+    def aim(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
         """Return what a claim will be confirmed with."""
-        return Aim(self.run.plan.size, self.alpha, claim.delta, caution)
+        return ExpectedBound(self.run.plan.size, self.alpha, claim.delta, caution)
 
     def search(self, arms: Sequence[Arm]) -> list[Found]:
         """Find the arms with the best expected evidence by successive halving, then climb.
 
         Too many arms for the runs that may be spent are cut short, all families alike.
-
-        Returns
-        -------
-        list of Found
-            Everything measured; first those whose events were tested, the most promising first.
-
-        Raises
-        ------
-        Misbehaviour
-            If no pair could be measured, or every run failed.
-        InputError
-            If the mechanism refused every input.
         """
         runs = self._runs_a_side(len(arms))
         arms = self._wide_look(list(arms)[: self.run.plan.tries], runs)

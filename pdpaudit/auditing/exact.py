@@ -62,8 +62,8 @@ def by_law(
     except LawUnavailable as unavailable:
         if isinstance(unavailable, TooExpensive):
             run.remark(
-                f"{unavailable}, so it was sampled instead; --time-limit gives them as many seconds "
-                "as you like"
+                f"{unavailable}, so it was sampled instead; "
+                "--time-limit gives them as many seconds as you like"
             )
         return None
     wrong: set[Arm] = set()
@@ -175,15 +175,7 @@ def _ends(losses: Sequence[ExactLoss]) -> tuple[float, float]:
 
 
 def verdict(claimed: float, at_least: float, at_most: float, left_out: float) -> Status:
-    """Return the verdict on a claim from what the worst pair loses, and all pairs at most.
-
-    Examples
-    --------
-    >>> verdict(1.0, 1.2, 1.3, 0.0), verdict(1.0, 0.8, 0.8, 1e-6), verdict(1.0, 0.8, 1.2, 0.0)
-    ('violated', 'not_rejected', 'inconclusive')
-    >>> verdict(1.0, 0.0, 0.0, 1.0)
-    'inconclusive'
-    """
+    """Return the verdict on a claim from what the worst pair loses, and all pairs at most."""
     if at_least > claimed + EXACT_SLACK:
         return "violated"
     known = at_most <= claimed + EXACT_SLACK and left_out <= MOST_LEFT_OUT
@@ -207,13 +199,7 @@ def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> dict[str, Any]:
 
 
 def _bound(run: Run, arm: Arm, claim: PrivacyClaim, loss: ExactLoss) -> dict[str, Any]:
-    """Return what is known of the mechanism in the pair's configuration: found, and proved.
-
-    Raises
-    ------
-    Misbehaviour
-        If that is no loss, or a bound below what the pair loses.
-    """
+    """Return what is known of the mechanism in the pair's configuration: found, and proved."""
     told = {}
     instance = arm.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.

@@ -39,16 +39,7 @@ LEVELS = 6
 
 @dataclass(frozen=True)
 class Loss:
-    """What one rewiring costs.
-
-    Attributes
-    ----------
-    epsilon : float
-        Exact loss of the round, in nats.
-    levels : tuple of float, optional
-        Score, before and after, of the target whose being found tells most; None for nobody's
-        being found.
-    """
+    """What one rewiring costs."""
 
     epsilon: float
     levels: tuple[float, float] | None
@@ -56,22 +47,7 @@ class Loss:
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """The exposure of everyone protected.
-
-    Attributes
-    ----------
-    protected : ndarray of int, shape (p,)
-        The people.
-    isolated, rewired : ndarray of float, shape (p,)
-        Exact loss against the network without their ties, and against the worst rewiring tried;
-        nan where none was tried.
-    how : dict of int to str
-        For those rewired, how.
-    through : callable
-        From a person to the event that tells most in the worse of the two.
-    computed : int
-        Laws computed.
-    """
+    """The exposure of everyone protected."""
 
     protected: Ints
     isolated: Floats
@@ -110,41 +86,7 @@ class Exposure:
 def measure_exposure(
     mechanism: object, network: Network, *, watcher: Watcher | None = None
 ) -> Exposure:
-    """Compute the exact loss of the next round for every protected vertex.
-
-    Parameters
-    ----------
-    mechanism : RoundMechanism
-        A search whose next round can be looked at.
-    network : Network
-        The network, with its public degree bound.
-    watcher : Watcher, optional
-        Told of progress.
-
-    Returns
-    -------
-    Exposure
-        One law for each set of changed levels. With a statistic that tells what a rewiring
-        changes O(degree) for each person; else one scoring of everybody for each, and only the
-        most exposed are rewired at their worst.
-
-    Raises
-    ------
-    InputError
-        If the mechanism offers no round to look at, or nothing is left to find.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> from pdpaudit.core.registry import resolve
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
-    >>> targeted = np.array([True, False, True, False, True])
-    >>> network = Network(adjacency, targeted, seeds=(0,))
-    >>> search = resolve("mechanisms", "PTarget:main-text")(sop=resolve("sops", "CN")())
-    >>> measure_exposure(search, network).isolated.round(4).tolist()
-    [0.5945, 0.0]
-    """
+    """Compute the exact loss of the next round for every protected vertex."""
     if not isinstance(mechanism, RoundMechanism):
         raise InputError("--exposure looks at the next round of a search; this mechanism has none")
     now = mechanism.search_round(network.instance())

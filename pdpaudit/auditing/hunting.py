@@ -114,29 +114,7 @@ def _rank(one: Found, delta: float) -> tuple[float, float]:
 def hunt(
     run: Run, mechanism: LawfulMechanism, arms: Sequence[Arm], deltas: Sequence[float]
 ) -> list[Found]:
-    """Compute the exact loss of every arm, then climb from the worst; no samples.
-
-    Ends with what it has once the time allowed is over, after one pair at the earliest; the law
-    being computed then is still waited for, within its `patience`. Without a time limit the laws'
-    own count of their work decides, which is the same on every machine.
-
-    Parameters
-    ----------
-    deltas : sequence of float
-        The slacks of the claims; the first is the one to climb for.
-
-    Returns
-    -------
-    list of Found
-        All that was computed, worst first, the worst at each slack with its laws, and so are
-        the first of the others. Where a law misbehaved, what was computed before; `run` then says
-        what is in the way.
-
-    Raises
-    ------
-    LawUnavailable
-        If the mechanism has no law on some instance, or laws are too expensive for so many pairs.
-    """
+    """Compute the exact loss of every arm, then climb from the worst; no samples."""
     limit = run.plan.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
     meter = _Meter(run, mechanism, deltas, until, most)

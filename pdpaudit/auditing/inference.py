@@ -39,56 +39,20 @@ MISSING = 1e-9
 
 
 def tpr_allowed(fpr: float, claim: PrivacyClaim) -> float:
-    """Return the highest rate of true positives that a claim allows.
-
-    Examples
-    --------
-    >>> round(tpr_allowed(0.1, PrivacyClaim(math.log(3.0))), 6)
-    0.3
-    """
+    """Return the highest rate of true positives that a claim allows."""
     grown = math.exp(min(claim.epsilon + math.log(fpr), 0.0)) if fpr > 0 else 0.0
     most = min(grown + claim.delta, 1 - (1 - claim.delta - fpr) * math.exp(-claim.epsilon))
     return min(1.0, max(most, fpr))
 
 
 def advantage_allowed(claim: PrivacyClaim) -> float:
-    """Return the largest advantage ``TPR - FPR`` that a claim allows.
-
-    Examples
-    --------
-    >>> round(advantage_allowed(PrivacyClaim(math.log(3.0))), 6)
-    0.5
-    """
+    """Return the largest advantage ``TPR - FPR`` that a claim allows."""
     shrunk = math.exp(-claim.epsilon)  # e^ε would overflow
     return min(1.0, (1 - (1 - 2 * claim.delta) * shrunk) / (1 + shrunk))
 
 
 def by_laws(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> dict[str, Any]:
-    """Return what the best attacker attains, from the exact laws of the two outputs.
-
-    Parameters
-    ----------
-    left, right : Law
-        Output laws on the two networks.
-    side : {"left", "right"}
-        The network that is accused.
-    claim : PrivacyClaim
-        What is held against.
-
-    Returns
-    -------
-    dict
-        ``exact``, ``side``, ``advantage``, ``tpr_at_low_fpr``, both with what is ``allowed``, and
-        ``roc``. Empty where a law leaves probability out, of which the attacker might make
-        anything. O(k log k) for k outputs.
-
-    Examples
-    --------
-    >>> laws = Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75})
-    >>> told = by_laws(*laws, "left", PrivacyClaim(1.0))
-    >>> told["advantage"], told["tpr_at_low_fpr"]["attained"]
-    ({'attained': 0.5, 'allowed': 0.46211716}, 0.003)
-    """
+    """Return what the best attacker attains, from the exact laws of the two outputs."""
     if max(left.missing, right.missing) > MISSING:
         return {}
     fpr, miss = trade_off(left, right) if side == "left" else trade_off(right, left)
@@ -115,34 +79,7 @@ def by_counts(
     *,
     stopped: bool = False,
 ) -> dict[str, Any]:
-    """Return what the attackers looked at attain, from fresh samples.
-
-    Parameters
-    ----------
-    hits, others : sequence of int
-        For each event how many runs fell into it on the accused side and on the other. The events
-        were chosen on other samples.
-    runs : int
-        Runs a side.
-    side, claim
-        As for :func:`by_laws`.
-    alpha : float
-        That anything said to be attained at least is not, all events together.
-    stopped : bool
-        Whether these samples decided when to stop, for which the limits must allow.
-
-    Returns
-    -------
-    dict
-        As for :func:`by_laws`, with ``at_least`` and ``confidence``; another attacker may be
-        better. O(number of events).
-
-    Examples
-    --------
-    >>> told = by_counts([200, 900], [20, 500], 1000, "left", PrivacyClaim(1.0), 0.05)
-    >>> {key: told["advantage"][key] for key in ("attained", "at_least")}
-    {'attained': 0.4, 'at_least': 0.34083957}
-    """
+    """Return what the attackers looked at attain, from fresh samples."""
     tail = alpha / (2 * len(hits))
     pairs = sorted(zip(others, hits, strict=True))
     tpr_low = np.array([_low(x, runs, tail, stopped) for _, x in pairs])

@@ -32,37 +32,6 @@ def store_settings(
 
     How many samples are asked for is not among it, nor are confidence, workers and time limit: what
     another run shares with this one, it finds.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Its own files, its statistic's and what they import are part of the settings.
-    spec : mapping
-        How it was made.
-    seed : int
-        Root of all randomness.
-    max_degree : int, optional
-        The public bound.
-    file : mapping, optional
-        How the user's network was read; the content of its files counts, not their names.
-
-    Returns
-    -------
-    dict of str to str
-        Names as a person knows them. Reads every source file of the project and those of the
-        network.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read.
-
-    Examples
-    --------
-    >>> class Coin: ...
-    >>> settings = store_settings(Coin(), {"name": "Coin"}, 7)
-    >>> settings["--seed"], settings["mechanism"]
-    ('7', '{"name": "Coin"}')
     """
     reading = dict(file or {})
     files = [Path(reading.pop(name)) for name in ("edges", "nodes") if name in reading]
@@ -79,32 +48,7 @@ def store_settings(
 
 
 def source_digest(mechanism: Any) -> str:
-    """Return a digest of the source of a mechanism, of its statistic, and of all they import.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Its parts count, so a statistic's file does too. Python's own modules, installed packages
-        and this one count only where they define the mechanism or a part of it.
-
-    Returns
-    -------
-    str
-        Hexadecimal digits. Names and contents of files count, the folders they lie in do not.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read.
-
-    Examples
-    --------
-    >>> from pdpaudit.algorithms.zoo import Laplace, SVT1
-    >>> source_digest(Laplace(1.0)) == source_digest(Laplace(2.0))
-    True
-    >>> source_digest(Laplace(1.0)) == source_digest(SVT1(1.0))
-    False
-    """
+    """Return a digest of the source of a mechanism, of its statistic, and of all they import."""
     digest = hashlib.sha256()
     for name, content in sorted((path.name, _digest([path])) for path in source_files(mechanism)):
         digest.update(f"{name}\n{content}\n".encode("utf-8", "surrogatepass"))

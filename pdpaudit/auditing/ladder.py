@@ -29,30 +29,7 @@ MOST_RUNS, MOST_VALUES = 100_000, 500
 def ladder(
     event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
 ) -> tuple[Event, ...]:
-    """Return events that differ from one in their threshold only.
-
-    Parameters
-    ----------
-    event : Event
-        The event to vary.
-    ours, theirs : pair of Draws
-        Discovery samples of the side where it is likelier, and of the other.
-
-    Returns
-    -------
-    tuple of Event
-        From the rarest on, the event itself left out; none where there is nothing to vary.
-        O(runs), of rows 100,000 at most.
-
-    Examples
-    --------
-    >>> from pdpaudit.outputs import Column, gathered
-    >>> runs = ([0] * 60 + [1] * 20 + [2] * 15 + [3] * 5, [0] + [1] * 10 + [2] * 30 + [3] * 59)
-    >>> ours, theirs = ((gathered(one, 100), Draws()) for one in runs)
-    >>> event = Membership("left", Column("output"), frozenset({0}))
-    >>> [sorted(one.values) for one in ladder(event, ours, theirs)]
-    [[0, 1], [0, 1, 2]]
-    """
+    """Return events that differ from one in their threshold only."""
     return tuple(one for one in _varied(event, ours, theirs) if one != event)
 
 

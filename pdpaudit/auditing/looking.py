@@ -29,28 +29,13 @@ POWER = 0.95
 
 @dataclass(frozen=True)
 class Looks:
-    """When to look.
-
-    Attributes
-    ----------
-    sizes : list of int
-        Draws a side at each look, up to the last there will be.
-    enough : bool
-        Whether the loss asked for would have been seen by the last.
-    """
+    """When to look."""
 
     sizes: list[int]
     enough: bool
 
     def words(self, drawn: int, plan: Plan, *, violated: bool) -> str:
-        """Say why sampling stopped after so many draws a side.
-
-        Examples
-        --------
-        >>> looks = Looks([100, 200], enough=False)
-        >>> looks.words(100, Plan(1, samples=200, method="sequential"), violated=True)
-        'Stopped after 100 of at most 200 runs a side: the violation was certain.'
-        """
+        """Say why sampling stopped after so many draws a side."""
         most = f"{plan.size:,} runs a side"
         if violated:
             return f"Stopped after {drawn:,} of at most {most}: the violation was certain."
@@ -70,20 +55,7 @@ def planned_looks(
     planted: Iterable[tuple[float, float] | None],
     known: Known,
 ) -> Looks:
-    """Return when to look: until the loss asked for would have been seen, or all is drawn.
-
-    Parameters
-    ----------
-    plan : Plan
-        With ``detect``, the loss asked for, if any.
-    claim, alpha
-        What is tested, at what error.
-    planted : iterable
-        What would be confirmed of planted leaks of that loss: the event's two probabilities, None
-        where it would have been missed. Not asked for without need.
-    known : Known
-        What discovery saw.
-    """
+    """Return when to look: until the loss asked for would have been seen, or all is drawn."""
     sizes, wanted = look_sizes(plan.size), plan.detect
     if wanted is None or wanted <= claim.epsilon:
         return Looks(sizes, enough=False)
@@ -127,13 +99,7 @@ def draw_sides(
     counted: Mapping[Side, Hits],
     **how: Any,
 ) -> None:
-    """Count ``size`` runs on each side into ``counted``; ``how`` as for :func:`hits`.
-
-    Raises
-    ------
-    Misbehaviour
-        As for :func:`hits`; it begins with the side.
-    """
+    """Count ``size`` runs on each side into ``counted``; ``how`` as for :func:`hits`."""
     for side, instance in inputs.items():
         stream, total = (*key, side, *look), counted[side]
         try:
@@ -162,32 +128,6 @@ def draw_in_looks(
 
     Each look draws from streams of its own and is counted whole, so that what is seen does not
     depend on the workers, nor on how many more looks were planned.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        What to run.
-    inputs : mapping
-        Both instances.
-    event : with ``count(draws)``
-        What to count; the first, where it counts several, is what is tested.
-    side : {"left", "right"}
-        Where the event is likelier.
-    wager : Wager
-        The test before any draw.
-    sizes : iterable of int
-        Draws a side at each look.
-    seed, number : int
-        Root of the streams, and which claim.
-    counted : dict
-        Counted into, so that the caller has what was counted should sampling end early.
-    jobs, progress, store, single
-        As for :func:`pdpaudit.sampling.hits`.
-
-    Raises
-    ------
-    Misbehaviour
-        As for :func:`pdpaudit.sampling.hits`.
     """
     other: Side = "right" if side == "left" else "left"
     for look, size in enumerate(sizes):

@@ -41,38 +41,7 @@ def draw_in_pairs(
     enough: float = math.inf,
     single: bool = False,
 ) -> Betting:
-    """Make pairs of runs, one a side in an order decided by a coin, and bet on each.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        What to run; in this process, as others would disturb it.
-    inputs : mapping
-        Both instances.
-    event : with ``count(draws)``
-        What to count.
-    side : {"left", "right"}
-        Where the event is likelier.
-    state : Betting
-        The bets before any run.
-    size : int
-        Pairs.
-    seed, number : int
-        Root of the streams, and which claim.
-    counted : mapping
-        Counted into, so that the caller has what was counted should sampling end early.
-    progress : Progress, optional
-        Told of finished runs.
-    enough : float
-        Bound beyond which no more is drawn.
-    single : bool
-        As for :func:`pdpaudit.sampling.hits`.
-
-    Raises
-    ------
-    Misbehaviour
-        As for :func:`pdpaudit.sampling.hits`.
-    """
+    """Make pairs of runs, one a side in an order decided by a coin, and bet on each."""
     coins = stream(seed, "confirm", number, "order").random(size) < 0.5
     other: Side = "right" if side == "left" else "left"
     for begin in range(0, size, BLOCK):

@@ -40,40 +40,7 @@ class Silent:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an audit may spend and how sure it must be.
-
-    Attributes
-    ----------
-    seed : int
-        Root of all randomness.
-    samples : int, optional
-        Fresh samples a side for each claim. None: use the exact law where there is one, and
-        ``default_samples`` where there is none.
-    confidence : float
-        That no true claim is called violated, over the whole command.
-    method : str
-        How ε is bounded from two counts; see :mod:`pdpaudit.inference`. ``"sequential"``: draw
-        until the violation is certain; then ``samples`` is the most that is drawn.
-    jobs : int
-        Worker processes; never changes the result.
-    tries : int, optional
-        Pairs to try at most, before local moves; None: all.
-    time_limit : float, optional
-        Seconds after which the search for a pair ends with what it has; what was found then
-        depends on the machine. None: no limit.
-    store : Store, optional
-        Where finished runs are kept and taken from; never changes the result.
-    detect : float, optional
-        Sequential: stop in vain too, once a loss of so much would have been seen with probability
-        0.95. None: only at the violation, or when all samples are drawn.
-    default_samples : int
-        Fresh samples a side where ``samples`` is None and no law helps.
-
-    Raises
-    ------
-    InputError
-        For numbers outside their range.
-    """
+    """What an audit may spend and how sure it must be."""
 
     seed: int
     samples: int | None = None

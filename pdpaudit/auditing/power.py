@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.inference.power import critical_hits
 from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
@@ -62,23 +62,7 @@ JITTER = 1e-9
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What discovery did, so that it can be done again on planted leaks.
-
-    Attributes
-    ----------
-    pool : Draws
-        Outputs of one input.
-    first : tuple of (int, float)
-        Runs a side of the first round, and the score needed to stay in.
-    runs, tests : int
-        Runs a side that events were chosen on, and tested on.
-    other : float
-        What the most promising event of any pair promised.
-    choose : callable
-        Chooses events.
-    pick : callable
-        Picks among tested events: events, counts, runs; returns its place and what it promises.
-    """
+    """What discovery did, so that it can be done again on planted leaks."""
 
     pool: Draws
     first: tuple[int, float]
@@ -92,21 +76,7 @@ class Rehearsal:
 def confirmed(
     n: int, alpha: float, claim: PrivacyClaim, method: str
 ) -> Callable[[float, float], float]:
-    """Return how probably fresh runs confirm an event, as a function of its two probabilities.
-
-    Parameters
-    ----------
-    n : int
-        Fresh runs a side.
-    alpha, claim, method
-        Of the bound that must exceed the claim.
-
-    Examples
-    --------
-    >>> chance = confirmed(1000, 0.05, PrivacyClaim(1.0), "score")
-    >>> chance(0.5, 0.1) > 0.95, chance(0.1, 0.1) < 0.05
-    (True, True)
-    """
+    """Return how probably fresh runs confirm an event, as a function of its two probabilities."""
     few = np.arange(0, min(n, 64) + 1)
     nodes = np.unique(np.concatenate([few, np.geomspace(max(len(few), 1), n, 96).round()]))
     nodes = nodes[nodes <= n].astype(np.float64)
@@ -126,31 +96,12 @@ def confirmed(
 def measured_power(
     rehearsal: Rehearsal,
     claim: PrivacyClaim,
-    aim: Aim,
+    aim: ExpectedBound,
     chance: Callable[[float, float], float],
     least: float,
     rng: np.random.Generator,
 ) -> float:
-    """Return the smallest loss that would have been found in 19 of 20 planted leaks.
-
-    Parameters
-    ----------
-    rehearsal : Rehearsal
-        What discovery did.
-    claim, aim
-        What is tested, and what will confirm it.
-    chance : callable
-        How probably an event of two probabilities is confirmed; see :func:`confirmed`.
-    least : float
-        What the best event, known in advance, would need; nothing less is tried.
-    rng : Generator
-        Of the planting.
-
-    Returns
-    -------
-    float
-        In nats; infinite where nothing would have been found, whatever its size.
-    """
+    """Return the smallest loss that would have been found in 19 of 20 planted leaks."""
     if not math.isfinite(least):
         return math.inf
     seed = int(rng.integers(2**63))
@@ -177,7 +128,7 @@ def measured_power(
 
 
 def planted_rates(
-    rehearsal: Rehearsal, claim: PrivacyClaim, aim: Aim, size: float, seed: int
+    rehearsal: Rehearsal, claim: PrivacyClaim, aim: ExpectedBound, size: float, seed: int
 ) -> Iterator[tuple[float, float] | None]:
     """Yield what would be confirmed of each planted leak: the chosen event's two probabilities.
 
@@ -315,7 +266,7 @@ def _columns(pool: Batch) -> tuple[list[Column], list[Column]]:
 
 
 def _discovered(
-    rehearsal: Rehearsal, planted: _Planted, aim: Aim, rng: np.random.Generator
+    rehearsal: Rehearsal, planted: _Planted, aim: ExpectedBound, rng: np.random.Generator
 ) -> tuple[float, float] | None:
     """Return the two probabilities of the event that is chosen; None where another pair is."""
     first, needed = rehearsal.first

@@ -47,19 +47,7 @@ class Unproved(ValueError):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proved of one pair and one event, in intervals.
-
-    Attributes
-    ----------
-    outputs : frozenset
-        The event.
-    probability, probability_other : Interval
-        On the side where it is more likely, and on the other.
-    loss : Interval
-        ``ln((probability - δ) / probability_other)``, in nats.
-    excess : Interval
-        The loss less the claim.
-    """
+    """What is proved of one pair and one event, in intervals."""
 
     outputs: frozenset[Hashable]
     probability: Interval
@@ -90,39 +78,7 @@ def prove(
     outputs: frozenset[Hashable],
     claim: PrivacyClaim,
 ) -> Certificate:
-    """Enclose the loss of an event.
-
-    Parameters
-    ----------
-    mechanism : ProvableMechanism
-        The mechanism.
-    ours, theirs : instance
-        The side on which the event is more likely, and the other.
-    outputs : frozenset
-        The event.
-    claim : PrivacyClaim
-        The claim; its floats are taken as the binary fractions they are.
-
-    Returns
-    -------
-    Certificate
-        Two enclosures by the mechanism, and a logarithm.
-
-    Raises
-    ------
-    Unproved
-        If the mechanism cannot enclose, or the other probability cannot be told from 0.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def enclose(self, instance, outputs):
-    ...         return Fraction(instance, 10), Fraction(instance, 10)
-    ...     enclose_again = enclose
-    >>> proof = prove(Coin(), 9, 1, frozenset({"heads"}), PrivacyClaim(2.0))
-    >>> proof.proves, proof.to_json()["loss"]
-    (True, ['2.19722457733621', '2.19722457733622'])
-    """
+    """Enclose the loss of an event."""
     try:
         p, q = (enclosure_of("enclose", mechanism, side, outputs) for side in (ours, theirs))
     except (LawUnavailable, Misbehaviour) as error:
@@ -138,26 +94,7 @@ def prove(
 def prove_claim(
     claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork
 ) -> ClaimResult:
-    """Turn a violation computed exactly into a proved one, or say why not.
-
-    Parameters
-    ----------
-    claim : ClaimResult
-        A verdict with its witness.
-    mechanism : Mechanism
-        The mechanism it is about.
-    seed : int
-        The audit's seed.
-    read : callable
-        Reads a network that the witness only names.
-
-    Returns
-    -------
-    ClaimResult
-        With method ``enclosure`` and the certificate in the witness, where ``replay`` accepts it;
-        otherwise the reason under ``unproved`` in the event. A claim that is not violated comes
-        back as it is.
-    """
+    """Turn a violation computed exactly into a proved one, or say why not."""
     if claim.status != "violated":
         return claim
     try:
@@ -207,13 +144,7 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwo
 
 
 def interval(ends: Interval, digits: int = DIGITS) -> tuple[str, str]:
-    """Return decimal strings between which the interval lies, as narrow as the digits allow.
-
-    Examples
-    --------
-    >>> interval((Fraction(1, 3), Fraction(1, 3)), digits=3), interval((Fraction(0), Fraction(1)))
-    (('0.333', '0.334'), ('0', '1'))
-    """
+    """Return decimal strings between which the interval lies, as narrow as the digits allow."""
     low, high = ends
     return (
         str(_rounded(low, Context(prec=digits, rounding=ROUND_FLOOR))),

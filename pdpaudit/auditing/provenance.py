@@ -20,13 +20,7 @@ INSTALLED = ("site-packages", "dist-packages")
 
 
 def commit_of(subject: Any) -> str:
-    """Return the git commit of the folder a mechanism or statistic is from; empty if there is none.
-
-    Examples
-    --------
-    >>> commit_of(3)
-    ''
-    """
+    """Return the git commit of the folder a mechanism or statistic is from, or nothing."""
     own = Path(__file__).parent
     for file in source_files(subject):
         folder = file.resolve().parent

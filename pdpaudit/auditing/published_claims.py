@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import networkx as nx
 
-from pdpaudit.auditing import Plan, Watcher, audit, claims_of, grounds
+from pdpaudit.auditing import Plan, Watcher, audit, benchmark_networks, claims_of
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.exact import by_law
 from pdpaudit.auditing.keeping import source_digest
@@ -55,15 +55,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Audited:
-    """What came of one published claim.
-
-    Attributes
-    ----------
-    findings : tuple of ClaimResult or CheckResult
-        One, or one for each member of a family of statistics.
-    tried : str
-        What was done, in a sentence.
-    """
+    """What came of one published claim."""
 
     findings: tuple[ClaimResult | CheckResult, ...]
     tried: str
@@ -94,25 +86,7 @@ class PublishedClaim(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismClaim:
-    """A claim that a mechanism keeps (ε, δ).
-
-    Attributes
-    ----------
-    id, statement, source : str
-        The claim.
-    mechanism : str
-        What to audit, named as on the command line.
-    parameters : mapping
-        What to make it with; ``sop`` is a name.
-    number : int
-        Which of the mechanism's claims, counted from 1.
-    networks : callable, optional
-        Returns where to look for pairs; the built-in grounds if not given.
-    exhaust : int
-        Number of vertices up to which every pair of networks is tried as well; 0 for none.
-    enclosed : bool
-        Whether to prove a violation by enclosure; otherwise it is computed exactly.
-    """
+    """A claim that a mechanism keeps (ε, δ)."""
 
     id: str
     statement: str
@@ -125,15 +99,9 @@ class MechanismClaim:
     enclosed: bool = True
 
     def examine(self, seed: int, watcher: Watcher) -> Audited:
-        """Search for the worst pair, exhaust small networks if asked to, prove what is violated.
-
-        Raises
-        ------
-        InputError
-            If the mechanism cannot be made, or small networks cannot be exhausted.
-        """
+        """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""
         made, spec = make_mechanism(self.mechanism, self.parameters)
-        networks = list(grounds() if self.networks is None else self.networks())
+        networks = list(benchmark_networks() if self.networks is None else self.networks())
         own = hasattr(made, "pairs")
         plan = Plan(seed)
         result = audit(
@@ -182,20 +150,7 @@ class MechanismClaim:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundClaim:
-    """A claim that the targeted sensitivity of statistics is at most a function of the degree.
-
-    Attributes
-    ----------
-    id, statement, source : str
-        The claim.
-    members : sequence of (str, int)
-        The statistics by name, each with the number of vertices up to which all networks are
-        tried.
-    bound : callable
-        From a statistic's parameter k (0 where it has none) and a degree to the bound claimed.
-    formula : str
-        The bound in words.
-    """
+    """A claim that the targeted sensitivity of statistics is at most a function of the degree."""
 
     id: str
     statement: str
@@ -252,18 +207,7 @@ class _Restated:
 
 
 def catalogue(selected: Sequence[str] | None = None) -> list[PublishedClaim]:
-    """Return the registered claims, C2 before C10.
-
-    Raises
-    ------
-    InputError
-        If one selected is not registered.
-
-    Examples
-    --------
-    >>> [claim.id for claim in catalogue(["C10", "C2"])]
-    ['C2', 'C10']
-    """
+    """Return the registered claims, C2 before C10."""
     known = {item.name: item for item in registered("claims")}
     for name in selected or ():
         if name not in known:
@@ -279,29 +223,7 @@ def _sorted(names: Iterable[str]) -> list[str]:
 def audit_claims(
     claims: Sequence[PublishedClaim], seed: int, *, watcher: Watcher | None = None
 ) -> Result:
-    """Audit published claims.
-
-    Parameters
-    ----------
-    claims : sequence of PublishedClaim
-        What to audit.
-    seed : int
-        Root of all randomness.
-    watcher : Watcher, optional
-        Told of progress.
-
-    Returns
-    -------
-    Result
-        Privacy claims under ``claims``, bounds of statistics under ``checks``; in the context the
-        catalogue with what was tried for each, and the table of composition bounds.
-
-    Examples
-    --------
-    >>> result = audit_claims(catalogue(["C10"]), seed=1)
-    >>> result.checks[0].name, result.status
-    ('C10 CN', 'certified')
-    """
+    """Audit published claims."""
     told = watcher or Silent()
     checks: list[CheckResult] = []
     verdicts: list[ClaimResult] = []

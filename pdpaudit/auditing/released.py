@@ -34,26 +34,7 @@ def audit_released(
     file: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
 ) -> Result:
-    """Hold the claims of a search against its list and against everything it does beside.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        A search that asks ``instance.oracle``.
-    networks, plan, subject, spec, file, watcher
-        As for :func:`pdpaudit.auditing.audit`; the confidence is that of all verdicts together.
-
-    Returns
-    -------
-    Result
-        The claims of the list, and then of each observable, with a table under
-        ``context["released"]``: observable, claim, ``measured`` loss and verdict.
-
-    Raises
-    ------
-    InputError
-        As for :func:`pdpaudit.auditing.audit`.
-    """
+    """Hold the claims of a search against its list and against everything it does beside."""
     began = time.monotonic()
     whats = [LIST, *OBSERVABLES]
     budget = ErrorBudget(1 - plan.confidence, len(whats))
@@ -134,16 +115,7 @@ def _row(what: str, claim: ClaimResult) -> dict[str, Any]:
 
 
 def cost_words(claim: ClaimResult) -> str:
-    """Say what loss was measured, and how.
-
-    Examples
-    --------
-    >>> cost_words(ClaimResult("A", "", "", "violated", {}, math.inf, math.inf))
-    '∞ (exact: it happens on one side only)'
-    >>> cost_words(ClaimResult("A", "", "", "violated", {}, 3.95,
-    ...     event={"inside": 200, "inside_other": 0, "runs_a_side": 200}))
-    'at least 3.950 (always on one side, never on the other: ∞ for all that 200 runs show)'
-    """
+    """Say what loss was measured, and how."""
     if claim.lower_bound is None:
         return "not measured"
     if claim.exact is not None:

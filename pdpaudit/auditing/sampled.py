@@ -47,31 +47,7 @@ POWER_BY_SCORE = 1000
 def by_samples(
     run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[Found], list[ClaimResult]]:
-    """Discover on one set of samples, confirm on another.
-
-    Parameters
-    ----------
-    run : Run
-        What is audited and how; takes remarks on how the mechanism behaved.
-    arms : sequence of Arm
-        Pairs to try, at least one.
-    claims : sequence of PrivacyClaim
-        Each is confirmed at its share of the error budget.
-
-    Returns
-    -------
-    found : list of Found
-        Everything measured, worst leak first.
-    results : list of ClaimResult
-        One for each claim; ``error`` where the mechanism made it impossible.
-
-    Raises
-    ------
-    InputError
-        If the mechanism refuses every input.
-    KeyboardInterrupt
-        If interrupted before any confirming run was counted; later, what was counted is told.
-    """
+    """Discover on one set of samples, confirm on another."""
     discovery = Discovery(run, claims, ErrorBudget(1 - run.plan.confidence, len(claims)).share)
     try:
         discovery.check_repeatable(arms[0])
@@ -106,11 +82,6 @@ def verdict(claimed: float, lower: float, detectable_epsilon: float | None) -> S
 
     ``inconclusive`` is a claim that stands only because the test was blind: it would not have
     seen a loss of twice the claim and half a nat.
-
-    Examples
-    --------
-    >>> verdict(1.0, 1.2, 1.1), verdict(1.0, 0.9, 1.1), verdict(1.0, 0.0, 5.0)
-    ('violated', 'not_rejected', 'inconclusive')
     """
     if lower > claimed:
         return "violated"
@@ -133,18 +104,7 @@ def _choose(
 
 @dataclass(frozen=True)
 class Power:
-    """What is known of what a confirmation would have found.
-
-    Attributes
-    ----------
-    measure : callable
-        Returns the loss that would have been found, from what the best event known in advance would
-        need, and from how probably an event of two probabilities is confirmed.
-    planted : callable
-        Returns what would be confirmed of planted leaks of the size asked for.
-    looks : Looks, optional
-        When to look, where that is known already.
-    """
+    """What is known of what a confirmation would have found."""
 
     measure: Callable[[float, Callable[[float, float], float]], float]
     planted: Callable[[], Iterable[tuple[float, float] | None]] = tuple
@@ -175,21 +135,7 @@ def _powered(
 
 @dataclass
 class Confirmation:
-    """One claim on fresh samples; ``replay`` makes it again.
-
-    Attributes
-    ----------
-    run, number, claim
-        The claim, and of what.
-    alpha : float
-        Its share of the error.
-    spent : int
-        Runs that discovery took.
-    single : bool
-        Whether runs are drawn one by one though there is a ``sample``.
-    counted : dict
-        What was drawn so far.
-    """
+    """One claim on fresh samples; ``replay`` makes it again."""
 
     run: Run
     number: int
@@ -388,19 +334,7 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The pair and event that are confirmed, and what discovery knows of them.
-
-    Attributes
-    ----------
-    arm : Arm
-        The pair.
-    event : Event
-        The event.
-    ladder : tuple of Event
-        The same with other thresholds.
-    known : Known
-        What the test of the event in discovery saw.
-    """
+    """The pair and event that are confirmed, and what discovery knows of them."""
 
     arm: Arm
     event: Event

@@ -74,31 +74,7 @@ CERTAIN = 4
 
 
 class Observed:
-    """A search of which only a by-product is seen; it claims what the search claims.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        A search that asks ``instance.oracle``.
-    what : str
-        A key of :data:`OBSERVABLES`.
-
-    Raises
-    ------
-    InputError
-        If there is no such observable.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
-    >>> from pdpaudit.core.registry import resolve
-    >>> adjacency, _ = adjacency_from_networkx(nx.star_graph(4))
-    >>> network = Network(adjacency, np.array([True, True, False, False, False]), seeds=(0,))
-    >>> search = resolve("mechanisms", "SFS")()
-    >>> Observed(search, "queries").run(network.instance(), np.random.default_rng(1))
-    4
-    """
+    """A search of which only a by-product is seen; it claims what the search claims."""
 
     def __init__(self, mechanism: Mechanism, what: str) -> None:
         if what not in OBSERVABLES:
@@ -133,13 +109,7 @@ class Observed:
         return OBSERVABLES[self.what](instance, time.perf_counter() - began)
 
     def law(self, instance: Any) -> Law:
-        """Return the one by-product of a search that draws nothing; the cost of a few runs.
-
-        Raises
-        ------
-        LawUnavailable
-            If it draws from its stream, gives something else the second time, or takes time.
-        """
+        """Return the one by-product of a search that draws nothing; the cost of a few runs."""
         if not self.repeatable:
             raise LawUnavailable("what differs from run to run has no law that could be computed")
         seen = set()
@@ -155,16 +125,5 @@ class Observed:
 
 
 def observed(mechanism: Mechanism, what: str | None) -> Mechanism:
-    """Return a mechanism of which a by-product is seen, or itself where nothing is named.
-
-    Raises
-    ------
-    InputError
-        If there is no such observable.
-
-    Examples
-    --------
-    >>> observed("anything", None)
-    'anything'
-    """
+    """Return a mechanism of which a by-product is seen, or itself where nothing is named."""
     return mechanism if what is None else Observed(mechanism, what)

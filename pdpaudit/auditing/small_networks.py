@@ -25,20 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SmallNetworks:
-    """What came of trying everything small.
-
-    Attributes
-    ----------
-    vertices : int
-        Largest number of vertices.
-    families : int
-        Choices of rewired vertex, other edges, partition and seed; in each all neighbourhoods of
-        the rewired vertex were compared with each other.
-    epsilon : float
-        The largest loss, exactly; where laws have errors, what none exceeds.
-    worst : NeighborPair, optional
-        A pair that loses most; None if nothing is lost.
-    """
+    """What came of trying everything small."""
 
     vertices: int
     families: int
@@ -59,26 +46,6 @@ def try_small_networks(mechanism: LawfulMechanism, vertices: int) -> SmallNetwor
 
     Vertices keep their numbers: nothing is taken to be the same up to relabelling, as a search may
     break ties by number.
-
-    Parameters
-    ----------
-    mechanism : LawfulMechanism
-        A search with an exact law.
-    vertices : int
-        At most 5 is sensible: the number of networks grows as ``2**(n(n-1)/2)``.
-
-    Raises
-    ------
-    LawUnavailable
-        If the mechanism has no law on some network, or one that leaves outputs out.
-    Misbehaviour
-        If what it gives is no law.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.registry import resolve
-    >>> try_small_networks(resolve("mechanisms", "QueryEveryone")(), 3).epsilon
-    0.0
     """
     families, epsilon, worst = 0, 0.0, None
     for family in _families(vertices):

@@ -25,25 +25,6 @@ class Case:
 
     Every vertex outside S but ``vertex`` may be targeted or protected: the definitions take the
     worst, so all of them count as targeted.
-
-    Attributes
-    ----------
-    n : int
-        Number of vertices.
-    edges : tuple of (int, int)
-        The edges away from ``vertex``, the same in both networks, each ``a < b``.
-    vertex : int
-        The protected vertex u.
-    left, right : tuple of int
-        Its neighbours in the two networks.
-    targets : tuple of int
-        The members of S; ``vertex`` is not one.
-
-    Examples
-    --------
-    >>> case = Case(3, ((0, 1),), 2, (), (0, 1), (0,))
-    >>> case.max_degree, case.size, list(case.graphs()[1].edges)
-    (2, (3, 3, 2, 1), [(0, 1), (0, 2), (1, 2)])
     """
 
     n: int

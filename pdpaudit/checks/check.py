@@ -17,22 +17,7 @@ __all__ = ["Check", "Samples", "advice", "failed_on_graph", "place_of_sample"]
 
 @dataclass(frozen=True)
 class Check:
-    """One named check.
-
-    Attributes
-    ----------
-    name : str
-        Its name, for selecting and skipping.
-    asks : str
-        What it asks, in a few words.
-    run : callable
-        ``run(examination) -> CheckResult``.
-    needs : tuple of str
-        Checks without which this one says nothing: they run first, chosen or not, and it is
-        skipped where one of them failed.
-    heeds : tuple of str
-        Checks that run first as well, and whose failure it takes into account.
-    """
+    """One named check."""
 
     name: str
     asks: str
@@ -42,17 +27,7 @@ class Check:
 
 
 class Samples:
-    """Samples to look at, for a tenth of the time at most; it knows how far it came.
-
-    Parameters
-    ----------
-    examination : Examination
-        Whose time it is.
-    samples : iterable of Sample
-        What to look at.
-    meant : str
-        All of it in words.
-    """
+    """Samples to look at, for a tenth of the time at most; it knows how far it came."""
 
     def __init__(self, examination: Examination, samples: Iterable[Sample], meant: str) -> None:
         self._samples = samples

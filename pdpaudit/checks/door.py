@@ -18,13 +18,7 @@ DEGREES = 31  # degree bounds 0..30: as far as any search goes
 
 
 def name_of(sop: object) -> str:
-    """Return what to call a statistic: its ``name``, the function's name or the class's.
-
-    Examples
-    --------
-    >>> name_of(len)
-    'len'
-    """
+    """Return what to call a statistic: its ``name``, the function's name or the class's."""
     for attribute in ("name", "__name__"):
         name = getattr(sop, attribute, None)
         if isinstance(name, str):
@@ -33,31 +27,7 @@ def name_of(sop: object) -> str:
 
 
 def require_statistic(sop: Any) -> tuple[StatisticOfProximity, Declared]:
-    """Return a statistic and what it declares for degree bounds 0 to 30.
-
-    Parameters
-    ----------
-    sop : object
-        A statistic, or a class that makes one without arguments.
-
-    Returns
-    -------
-    tuple of (StatisticOfProximity, Declared)
-        The statistic (made, where a class was given) and its declarations.
-
-    Raises
-    ------
-    InputError
-        If it is no statistic, or a declaration is missing or makes no sense.
-
-    Examples
-    --------
-    >>> require_statistic("CN")
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: str is not a statistic: it cannot be called (graph, vertex, \
-targets)
-    """
+    """Return a statistic and what it declares for degree bounds 0 to 30."""
     if inspect.isclass(sop):
         try:
             sop = sop()

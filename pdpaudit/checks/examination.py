@@ -45,20 +45,7 @@ T = TypeVar("T")
 
 
 class Examination:
-    """A statistic, its declarations, how far to go, and what has been found so far.
-
-    Parameters
-    ----------
-    sop : object
-        The statistic, or a class that makes one without arguments.
-    options : Options
-        How far to go.
-
-    Raises
-    ------
-    InputError
-        If it is not a statistic.
-    """
+    """A statistic, its declarations, how far to go, and what has been found so far."""
 
     def __init__(self, sop: Any, options: Options) -> None:
         self.sop, self.declared = require_statistic(sop)
@@ -86,13 +73,7 @@ class Examination:
         return isinstance(self.sop, FastStatistic) and "fast-path" not in self.failed
 
     def within_call_limit(self, call: Callable[[], T], place: dict[str, Any]) -> T:
-        """Return ``call()``, or blame the statistic for not returning on a small graph.
-
-        Raises
-        ------
-        EvaluationFailed
-            If it takes longer than a small graph may.
-        """
+        """Return ``call()``, or blame the statistic for not returning on a small graph."""
         start = time.monotonic()
         try:
             with limit(self.call_limit):
@@ -104,13 +85,7 @@ class Examination:
             raise EvaluationFailed("finite", message, place) from None
 
     def ask(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
-        """Call the statistic once.
-
-        Raises
-        ------
-        EvaluationFailed
-            If it raises, does not return a number, or does not return.
-        """
+        """Call the statistic once."""
         place = place_of(graph, vertex, targets)
         try:
             return self.within_call_limit(lambda: float(self.sop(graph, vertex, targets)), place)
@@ -123,13 +98,7 @@ class Examination:
     def scalar(
         self, n: int, edges: Sequence[Edge], targets: Sequence[int]
     ) -> npt.NDArray[np.float64]:
-        """Evaluate the scalar form at all vertices of a graph.
-
-        Raises
-        ------
-        EvaluationFailed
-            As :meth:`ask`.
-        """
+        """Evaluate the scalar form at all vertices of a graph."""
         place = {
             "n": n,
             "edges": sorted(map(list, edges)),

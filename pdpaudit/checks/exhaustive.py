@@ -37,38 +37,7 @@ def exhaust(
     min_vertices: int = 1,
     impact_up_to: int = 7,
 ) -> Exhaustion:
-    """Take neighbouring pairs of networks up to relabelling, every S.
-
-    Parameters
-    ----------
-    sop : StatisticOfProximity
-        The statistic.
-    declared : Declared
-        Its declarations.
-    max_vertices : int
-        At most 8.
-    fast : bool
-        Whether to use the fast path.
-    jobs : int
-        Worker processes; the result does not depend on their number.
-    deadline : float
-        Value of ``time.time()`` to stop at.
-    min_vertices : int
-        Number of vertices to begin with.
-    impact_up_to : int
-        Largest number of vertices for which the impact cardinality is worked out.
-
-    Returns
-    -------
-    Exhaustion
-        Networks are ``2**(n-1)`` for each of the classes of (H, S): 2, 6, 20, 90, 544, 5096,
-        79264 of them for n = 2..8.
-
-    Raises
-    ------
-    EvaluationFailed
-        If the statistic fails on one of the networks.
-    """
+    """Take neighbouring pairs of networks up to relabelling, every S."""
     rows: list[Row] = []
     cases: dict[str, Case] = {}
     for n in range(min_vertices, max_vertices + 1):

@@ -28,17 +28,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Row:
-    """The largest values over networks on n vertices, for every degree bound d = 0..n-1.
-
-    Attributes
-    ----------
-    n : int
-        Number of vertices.
-    sensitivity : tuple of float
-        Δ, index d.
-    impact_cardinality : tuple of int, optional
-        IC, index d; None where it was not asked for.
-    """
+    """The largest values over networks on n vertices, for every degree bound d = 0..n-1."""
 
     n: int
     sensitivity: tuple[float, ...]
@@ -47,17 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Exhaustion:
-    """What an exhaustive search found.
-
-    Attributes
-    ----------
-    rows : tuple of Row
-        One for each number of vertices that was completed.
-    cases : dict
-        For each property its smallest counterexample, where there is one.
-    stopped : str
-        Why it ended before the number of vertices asked for; empty if it did not.
-    """
+    """What an exhaustive search found."""
 
     rows: tuple[Row, ...]
     cases: dict[str, Case] = field(default_factory=dict)
@@ -66,21 +46,7 @@ class Exhaustion:
 
 @dataclass(frozen=True)
 class Family:
-    """The networks of one u and H, with some sets S and the values of all vertices.
-
-    Attributes
-    ----------
-    names : tuple of int
-        The vertices other than u in ascending order, then u.
-    matrix : ndarray of bool
-        H, in that order.
-    spokes : ndarray of bool, shape (neighbourhoods, n - 1)
-        All neighbourhoods of u.
-    sets : ndarray of bool, shape (sets, n - 1)
-        Sets S.
-    values : ndarray, shape (sets, neighbourhoods, n)
-        Of the vertices in the order of ``names``.
-    """
+    """The networks of one u and H, with some sets S and the values of all vertices."""
 
     names: tuple[int, ...]
     matrix: Bits

@@ -36,19 +36,7 @@ class TooSlow(BaseException):
 
 
 class EvaluationFailed(Exception):
-    """An evaluation gave no finite real number.
-
-    Attributes
-    ----------
-    check : str
-        The check this is a failure of: ``finite`` or ``graph-unchanged``.
-    message : str
-        One line.
-    place : dict
-        ``n``, ``edges``, ``vertex`` and ``targets``.
-    trace : str
-        The author's traceback, empty where there was none.
-    """
+    """An evaluation gave no finite real number."""
 
     def __init__(self, check: str, message: str, place: dict[str, Any], trace: str = "") -> None:
         super().__init__(check, message, place, trace)
@@ -105,13 +93,7 @@ def place_of(graph: nx.Graph, vertex: int | None, targets: frozenset[int]) -> di
 def scalar_values(
     sop: StatisticOfProximity, graph: nx.Graph, targets: frozenset[int]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate the scalar form at every vertex, ``0..n-1``.
-
-    Raises
-    ------
-    EvaluationFailed
-        If a call raises, or returns anything but a finite real number, or changes the edges.
-    """
+    """Evaluate the scalar form at every vertex, ``0..n-1``."""
     n = graph.number_of_nodes()
     m = graph.number_of_edges()
     values = np.empty(n)
@@ -136,13 +118,7 @@ def scalar_values(
 def fast_values(
     sop: FastStatistic, adjacency: csr_array, targets: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate the fast path.
-
-    Raises
-    ------
-    EvaluationFailed
-        If it raises, or does not return one finite real number for every vertex.
-    """
+    """Evaluate the fast path."""
     n = adjacency.shape[0]
 
     def failed(message: str, trace: str = "") -> EvaluationFailed:

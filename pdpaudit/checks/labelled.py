@@ -37,13 +37,7 @@ def enumerate_labelled(
     jobs: int,
     deadline: float,
 ) -> Exhaustion:
-    """Take every neighbouring pair of labelled networks, every S: 2, 8, 64, 1024 networks, ...
-
-    Raises
-    ------
-    EvaluationFailed
-        If the statistic fails on one of the networks.
-    """
+    """Take every neighbouring pair of labelled networks, every S: 2, 8, 64, 1024 networks, ..."""
     rows: list[Row] = []
     cases: dict[str, Case] = {}
     for n in range(1, max_vertices + 1):

@@ -63,19 +63,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Measured:
-    """The values of a statistic on both networks of a case, and what changed.
-
-    Attributes
-    ----------
-    left, right : ndarray, shape (n,)
-        The values.
-    moved : float
-        Largest change over the vertices other than u.
-    at : int
-        The vertex that moves by it.
-    changed : int
-        Number of vertices, u included, whose value differs.
-    """
+    """The values of a statistic on both networks of a case, and what changed."""
 
     left: npt.NDArray[np.float64]
     right: npt.NDArray[np.float64]

@@ -29,13 +29,7 @@ SCALAR_NEAR = 60
 
 
 def require_degree(network: Network, max_degree: int) -> None:
-    """Refuse a degree bound that the network itself does not obey.
-
-    Raises
-    ------
-    InputError
-        If a vertex has more neighbours.
-    """
+    """Refuse a degree bound that the network itself does not obey."""
     largest = int(np.diff(network.adjacency.indptr).max())
     if largest > max_degree:
         raise InputError(
@@ -46,23 +40,7 @@ def require_degree(network: Network, max_degree: int) -> None:
 
 @dataclass(frozen=True)
 class Move:
-    """One rewiring, the targeted vertex it moves most, and the vertices it changes.
-
-    Attributes
-    ----------
-    vertex : int
-        The protected vertex.
-    left, right : tuple of int
-        Its neighbours before and after.
-    targets : tuple of int
-        The set S.
-    at : int
-        The targeted vertex that moves most.
-    before, after : float
-        Its values.
-    changed : tuple of int
-        The vertices whose value differs, of those that were evaluated.
-    """
+    """One rewiring, the targeted vertex it moves most, and the vertices it changes."""
 
     vertex: int
     left: tuple[int, ...]
@@ -81,17 +59,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Worst:
-    """What a search on one network found.
-
-    Attributes
-    ----------
-    moves_most : Move
-        The rewiring that moves a targeted vertex most.
-    changes_most : Move
-        The rewiring that changes most vertices.
-    looked_at : int
-        Number of rewirings evaluated.
-    """
+    """What a search on one network found."""
 
     moves_most: Move
     changes_most: Move
@@ -108,37 +76,7 @@ def worst_moves(
     seed: int,
     deadline: float,
 ) -> Worst | None:
-    """Search for the rewirings of one protected vertex that move, and change, most.
-
-    Parameters
-    ----------
-    sop : StatisticOfProximity
-        The statistic.
-    network : Network
-        Graph and partition.
-    max_degree : int
-        Public degree bound, which both networks obey.
-    fast : bool
-        Whether to use the fast path.
-    steps : int
-        Rewirings to evaluate at most.
-    seed : int
-        Of the search.
-    deadline : float
-        Value of ``time.time()`` to stop at.
-
-    Returns
-    -------
-    Worst or None
-        The worst found, by no means the worst there is; None if the time was over at once.
-
-    Raises
-    ------
-    InputError
-        If the network itself exceeds the degree bound.
-    EvaluationFailed
-        If the statistic fails.
-    """
+    """Search for the rewirings of one protected vertex that move, and change, most."""
     require_degree(network, max_degree)
     degree = np.diff(network.adjacency.indptr)
     slack = slack_at(sop, max_degree)

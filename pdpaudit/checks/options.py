@@ -17,49 +17,7 @@ LARGEST_EXHAUSTIVE = 8
 
 @dataclass(frozen=True)
 class Options:
-    """What ``check_sop`` looks at.
-
-    Attributes
-    ----------
-    max_vertices : int
-        Search all networks with up to this many vertices: 1 to 8. Impact cardinality is
-        worked out up to 7.
-    labelled_vertices : int
-        Of these, enumerate every labelled network up to this many vertices, 1 to 6, and search
-        the larger ones up to relabelling. What is certified is certified for the former.
-    time_limit : float
-        Seconds for all checks together; what was completed by then is reported. Python code is
-        interrupted, a single call into compiled code is waited for.
-    jobs : int
-        Worker processes of the exhaustive search; results do not depend on it.
-    seed : int
-        Seed of the random and the guided search.
-    examples : int
-        Pairs the guided search looks at beyond; the random search draws a twentieth as many, as
-        each costs it more. 0 leaves both out.
-    network : Network, optional
-        The author's own network, for ``own-network``.
-    max_degree : int, optional
-        Public degree bound of that network; ``n - 1`` where absent.
-    select : tuple of str, optional
-        Names of the checks to run; all where absent.
-    skip : tuple of str
-        Names of checks to leave out.
-    expected_failures : mapping of str to str
-        Checks that are known to fail, each with the reason.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range or an expected failure has no reason.
-
-    Examples
-    --------
-    >>> Options(max_vertices=9)
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: max_vertices = 9: exhaustive search covers 1 to 8 vertices
-    """
+    """What ``check_sop`` looks at."""
 
     max_vertices: int = 6
     labelled_vertices: int = 5

@@ -45,38 +45,7 @@ def parametrize_with_checks(
     expected_failures: Mapping[str, Mapping[str, str]] | None = None,
     options: Options | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Parametrise a test with every check of every statistic, as argument ``check``.
-
-    Parameters
-    ----------
-    sops : sequence of StatisticOfProximity or classes
-        The statistics.
-    expected_failures : mapping, optional
-        By the statistic's name, the checks known to fail, each with the reason. They become
-        strict xfails: one that passes fails the test.
-    options : Options, optional
-        How far to go, and which checks.
-
-    Returns
-    -------
-    callable
-        A pytest mark.
-
-    Raises
-    ------
-    InputError
-        If one is not a statistic, or a check is named that there is not.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.statistic import statistic
-    >>> @statistic(sensitivity=0, impact_cardinality=1)
-    ... def friends_in(graph, vertex, targets):
-    ...     return sum(1 for other in graph[vertex] if other in targets)
-    >>> @parametrize_with_checks([friends_in], options=Options(max_vertices=4, examples=100))
-    ... def test_my_statistics(check):
-    ...     check()
-    """
+    """Parametrise a test with every check of every statistic, as argument ``check``."""
     import pytest
 
     options = Options() if options is None else options

@@ -66,28 +66,7 @@ def at_random(
     entropy: int,
     deadline: float,
 ) -> Found:
-    """Draw pairs with up to 30 vertices and degree 12, climbing towards the declared bounds.
-
-    Parameters
-    ----------
-    evaluate : callable
-        The statistic at all vertices.
-    declared : Declared
-        Its declarations.
-    properties : tuple of str
-        Which of them to break; the search ends with the first one broken.
-    examples : int
-        Pairs to draw; shrinking draws more.
-    entropy : int
-        Seed.
-    deadline : float
-        Value of ``time.time()`` to stop at.
-
-    Returns
-    -------
-    Found
-        With the smallest violations met.
-    """
+    """Draw pairs with up to 30 vertices and degree 12, climbing towards the declared bounds."""
     found = Found()
 
     @seed(entropy)

@@ -26,17 +26,7 @@ Bits = npt.NDArray[np.bool_]
 
 @dataclass
 class Found:
-    """What a search found: for each property the first violation met, and how much it saw.
-
-    Attributes
-    ----------
-    cases : dict of str to Case
-        A violation of each property, not yet shrunk.
-    looked_at : int
-        Number of pairs evaluated.
-    stopped : bool
-        Whether the time was over first.
-    """
+    """What a search found: for each property the first violation met, and how much it saw."""
 
     cases: dict[str, Case] = field(default_factory=dict)
     looked_at: int = 0
@@ -78,28 +68,6 @@ def guided(
 
     The height climbed is how much of the declaration a pair uses up; with the size of the values
     as a gentle slope where nothing moves yet.
-
-    Parameters
-    ----------
-    evaluate : callable
-        The statistic at all vertices.
-    declared : Declared
-        Its declarations.
-    properties : tuple of str
-        Which of them to break.
-    steps : int
-        Pairs to evaluate, half of them shapes.
-    seed : int
-        Of the search; the result is a function of it unless the time runs out.
-    deadline : float
-        Value of ``time.time()`` to stop at.
-    largest : int
-        Vertices of the largest networks, at least 3.
-
-    Returns
-    -------
-    Found
-        O(steps) evaluations of two networks with up to 30 vertices.
     """
     rng = np.random.default_rng([seed, 0x6D])
     found = Found()

@@ -15,29 +15,7 @@ PAIRS_UP_TO = 16  # vertices up to which two are left out at once
 
 
 def shrink(case: Case, still: Callable[[Case], bool], deadline: float) -> Case:
-    """Leave out vertices, then edges, then members of S, as long as the violation stays.
-
-    Parameters
-    ----------
-    case : Case
-        A counterexample.
-    still : callable
-        Whether a case is one.
-    deadline : float
-        Value of ``time.time()`` to stop at.
-
-    Returns
-    -------
-    Case
-        A counterexample from which no one or two vertices, no edge and no member can be left
-        out, unless the time was over. O(size³) calls of ``still``.
-
-    Examples
-    --------
-    >>> case = Case(4, ((0, 1), (1, 2)), 3, (0, 1), (), (0, 2))
-    >>> shrink(case, lambda smaller: 1 in smaller.left + smaller.targets, deadline=2e9).size
-    (3, 0, 0, 1)
-    """
+    """Leave out vertices, then edges, then members of S, as long as the violation stays."""
     smaller = True
     while smaller and time.time() < deadline:
         smaller = False

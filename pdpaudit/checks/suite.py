@@ -23,13 +23,7 @@ __all__ = ["NamedCheck", "check_names", "check_sop", "iter_checks"]
 
 
 def check_names() -> tuple[str, ...]:
-    """Return the names of all checks, in the order in which they run.
-
-    Examples
-    --------
-    >>> check_names()[:3]
-    ('finite', 'deterministic', 'graph-unchanged')
-    """
+    """Return the names of all checks, in the order in which they run."""
     return tuple(check.name for check in CHECKS)
 
 
@@ -39,13 +33,6 @@ class NamedCheck:
 
     The checks of one :func:`iter_checks` share what they work out. Those on which one rests run
     before it, chosen or not, and it is skipped if one of them fails.
-
-    Attributes
-    ----------
-    check : Check
-        Name, question, and what it rests on.
-    examination : Examination
-        The statistic and how far to go.
     """
 
     check: Check
@@ -139,35 +126,7 @@ def _expected(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
 
 
 def iter_checks(sop: Any, options: Options | None = None) -> Iterator[NamedCheck]:
-    """Yield the checks of a statistic by name, ready to run.
-
-    Parameters
-    ----------
-    sop : StatisticOfProximity or class
-        The statistic, or a class that makes one without arguments.
-    options : Options, optional
-        How far to go, and which checks.
-
-    Yields
-    ------
-    NamedCheck
-        Call it for its :class:`~pdpaudit.results.results.CheckResult`.
-
-    Raises
-    ------
-    InputError
-        If it is not a statistic, a declaration is missing or makes no sense, or an option names
-        a check there is not.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.statistic import statistic
-    >>> @statistic(sensitivity=0, impact_cardinality=1)
-    ... def friends_in(graph, vertex, targets):
-    ...     return sum(1 for other in graph[vertex] if other in targets)
-    >>> [check.name for check in iter_checks(friends_in, Options(select=("finite", "tightness")))]
-    ['finite', 'tightness']
-    """
+    """Yield the checks of a statistic by name, ready to run."""
     options = Options() if options is None else options
     chosen = check_names() if options.select is None else options.select
     for name in (*chosen, *options.skip, *options.expected_failures):
@@ -193,38 +152,7 @@ def check_sop(
     before: Callable[[str], None] | None = None,
     after: Callable[[CheckResult], None] | None = None,
 ) -> tuple[CheckResult, ...]:
-    """Run all chosen checks of a statistic.
-
-    Parameters
-    ----------
-    sop : StatisticOfProximity or class
-        The statistic, or a class that makes one without arguments.
-    options : Options, optional
-        How far to go, and which checks.
-    before, after : callable, optional
-        Told the name of each check that starts, and each result.
-
-    Returns
-    -------
-    tuple of CheckResult
-        In the order in which they ran, checks skipped by name included, and those that were not
-        chosen where a chosen one rests on them and they failed.
-
-    Raises
-    ------
-    InputError
-        As :func:`iter_checks`.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.statistic import statistic
-    >>> @statistic(sensitivity=1, impact_cardinality=1)
-    ... def degree(graph, vertex, targets):
-    ...     return graph.degree(vertex)
-    >>> results = check_sop(degree, Options(max_vertices=4, examples=0))
-    >>> {r.name: r.detail.split(";")[0] for r in results if r.status == "violated"}
-    {'impact-cardinality': 'degree 1, 2 vertices: declared 1, but 2 vertices change'}
-    """
+    """Run all chosen checks of a statistic."""
     results: list[CheckResult] = []
     options = Options() if options is None else options
     ready = {check.name: check for check in iter_checks(sop, options)}

@@ -29,17 +29,7 @@ PAIR_PROPERTIES = ("targeted-sensitivity", "impact-cardinality", "own-network")
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether a witness reproduces.
-
-    Attributes
-    ----------
-    reproduced : bool
-        Whether the statistic fails on it as the witness says.
-    observed : float, optional
-        What was measured now.
-    detail : str
-        One sentence for a person.
-    """
+    """Whether a witness reproduces."""
 
     reproduced: bool
     observed: float | None
@@ -47,38 +37,7 @@ class Verification:
 
 
 def verify_witness(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
-    """Re-run a counterexample.
-
-    Parameters
-    ----------
-    witness : mapping
-        As in ``CheckResult.witness``, or read back from JSON.
-    sop : StatisticOfProximity
-        The statistic it is about.
-
-    Returns
-    -------
-    Verification
-        For a pair: that both networks obey the rules of neighbours and the degree bound, that
-        the declaration is what the witness says or lower, and that the values exceed it.
-
-    Raises
-    ------
-    InputError
-        If it is not a witness of a statistic.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.statistic import statistic
-    >>> @statistic(sensitivity=0, impact_cardinality=9)
-    ... def degree(graph, vertex, targets):
-    ...     return graph.degree(vertex)
-    >>> witness = {"format": FORMAT, "property": "targeted-sensitivity", "statistic": "degree",
-    ...     "n": 2, "edges": [], "vertex": 1, "left": [], "right": [0], "targets": [],
-    ...     "max_degree": 1, "declared": 0.0, "observed": 1.0}
-    >>> verify_witness(witness, degree)
-    Verification(reproduced=True, observed=1.0, detail='declared 0, found 1')
-    """
+    """Re-run a counterexample."""
     if witness.get("format") != FORMAT:
         raise InputError(f"not a {FORMAT}; give a result file of `check`")
     try:
@@ -246,18 +205,7 @@ def _compare(straight: list[float], other: list[float], slack: Fraction, how: st
 
 
 def as_listing(witness: Mapping[str, Any]) -> str:
-    """Return a counterexample as a few lines to draw from.
-
-    Examples
-    --------
-    >>> print(as_listing({"property": "targeted-sensitivity", "n": 3, "edges": [[0, 1]],
-    ...     "vertex": 2, "left": [], "right": [0, 1], "targets": [1], "at": 0,
-    ...     "values": {"left": [0, 0, 0], "right": [1, 0, 1]}}))
-    vertices   0..2, S = {1} (the targets found so far), rewired: 2
-    edges      0-1
-    left       2: -          values 0 0 0
-    right      2: 0 1        values 1 0 1
-    """
+    """Return a counterexample as a few lines to draw from."""
     members = ", ".join(map(str, witness["targets"]))
     edges = "  ".join(f"{a}-{b}" for a, b in witness["edges"]) or "none"
     head = f"vertices   0..{witness['n'] - 1}, S = {{{members}}} (the targets found so far)"
@@ -276,20 +224,7 @@ def as_listing(witness: Mapping[str, Any]) -> str:
 
 
 def as_python(witness: Mapping[str, Any], specification: str) -> str:
-    """Return Python that reproduces a counterexample.
-
-    Parameters
-    ----------
-    witness : mapping
-        As in ``CheckResult.witness``.
-    specification : str
-        How the statistic was named: a registered name, ``module:Name`` or ``file.py:Name``.
-
-    Returns
-    -------
-    str
-        A program of eight lines.
-    """
+    """Return Python that reproduces a counterexample."""
     edges = [tuple(edge) for edge in witness["edges"]]
     targets = list(witness["targets"])
     lines = [

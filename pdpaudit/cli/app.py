@@ -82,18 +82,7 @@ app.command("list", epilog=listing.EXAMPLES)(listing.list_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit status.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Instead of the process's own.
-
-    Raises
-    ------
-    SystemExit
-        Always: 0, 1 or 2, and 130 after an interruption. 1 only ever means a violation.
-    """
+    """Run the command line and leave with its exit status."""
     try:
         status = _run(arguments)
         if sys.stdout is not None:  # what is still kept back may not be writable

@@ -22,15 +22,7 @@ INTERRUPTED = 130
 def keeping(
     path: Path | None, mechanism: Any, spec: Mapping[str, Any], seed: int, **settings: Any
 ) -> Iterator[Store | None]:
-    """Open the store asked for, if any; commit and close it whatever happens.
-
-    Raises
-    ------
-    InputError
-        If it cannot be used; see :class:`pdpaudit.sampling.Store`.
-    typer.Exit
-        Instead of an interruption, after saying what is kept.
-    """
+    """Open the store asked for, if any; commit and close it whatever happens."""
     if path is None:
         yield None
         return
@@ -50,13 +42,7 @@ def keeping(
 
 @contextmanager
 def workers(name: str, scheduler: str | None, jobs: int) -> Iterator[str]:
-    """Draw in the workers asked for; yields what is to be said of them.
-
-    Raises
-    ------
-    InputError
-        If they cannot be had; see :func:`pdpaudit.sampling.backend`.
-    """
+    """Draw in the workers asked for; yields what is to be said of them."""
     if name == "dask" and jobs != -1:
         raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
     with backend(name, scheduler) as words:

@@ -145,13 +145,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but erro
 
 
 def examples(*commands: str) -> str:
-    """Return examples as they stand below a command's help, each on a line of its own.
-
-    Examples
-    --------
-    >>> examples("pdpaudit list").splitlines()[1:]
-    ['Examples:', '  pdpaudit list']
-    """
+    """Return examples as they stand below a command's help, each on a line of its own."""
     # After a backspace on a line of its own the lines are not joined.
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
@@ -176,13 +170,7 @@ class NetworkOptions:
 
     @classmethod
     def asked_for(cls, arguments: Mapping[str, Any]) -> NetworkOptions | None:
-        """Return what a command was asked to read, from its arguments; None for nothing.
-
-        Raises
-        ------
-        InputError
-            If people are to be labelled, but no network is given.
-        """
+        """Return what a command was asked to read, from its arguments; None for nothing."""
         if arguments["edges"] is None:
             if arguments["nodes"] is not None or arguments["infect"] is not None:
                 raise InputError("--nodes and --infect label the people of --edges; give that too")
@@ -204,11 +192,6 @@ class NetworkOptions:
 
         Names end here unless they are asked for: the network has pseudonyms, and so have the
         options, with which it is read again as it was.
-
-        Raises
-        ------
-        InputError
-            If anything about the files or options is wrong.
         """
         from pdpaudit.io import read_network
         from pdpaudit.report.words import NAMES_PEOPLE

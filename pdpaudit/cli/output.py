@@ -61,13 +61,7 @@ def console(*, quiet: bool = False, to_stderr: bool = False) -> Console:
 
 
 def check_writable(path: Path | None) -> None:
-    """Refuse an output path before an hour of work, not after it.
-
-    Raises
-    ------
-    InputError
-        If nothing can be written there.
-    """
+    """Refuse an output path before an hour of work, not after it."""
     if path is None or str(path) == "-":
         return
     if path.is_dir():

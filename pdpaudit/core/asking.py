@@ -33,34 +33,7 @@ ROUNDING = 1e-6
 
 
 def ask(part: str, mechanism: Any, *arguments: Any, limit: float = LIMIT_S) -> Any:
-    """Call an optional part of a mechanism; what it prints is swallowed.
-
-    Parameters
-    ----------
-    part : str
-        The method to call.
-    mechanism, *arguments
-        Whose, and with what.
-    limit : float
-        Seconds it may take.
-
-    Returns
-    -------
-    object
-        The answer, as it is.
-
-    Raises
-    ------
-    LawUnavailable, InputError
-        As the mechanism raises them: a refusal is an answer.
-    Misbehaviour
-        If it raises anything else, does not end, or forks and comes back twice.
-
-    Examples
-    --------
-    >>> ask("index", "a mechanism", "m")
-    2
-    """
+    """Call an optional part of a mechanism; what it prints is swallowed."""
     with Guard(mechanism, None, limit) as guard:
         try:
             return guard.ask(part, *arguments)
@@ -71,43 +44,7 @@ def ask(part: str, mechanism: Any, *arguments: Any, limit: float = LIMIT_S) -> A
 
 
 def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) -> Law:
-    """Return a mechanism's output law on an instance, once it is seen to be one.
-
-    Parameters
-    ----------
-    mechanism : LawfulMechanism
-        Whose.
-    instance : object
-        On what.
-    limit : float
-        Seconds it may take.
-
-    Returns
-    -------
-    Law
-        The law, with finite probabilities that add up to 1 but for what it says is missing; what
-        they lack by more than rounding is.
-
-    Raises
-    ------
-    LawUnavailable, InputError
-        As the mechanism raises them.
-    Misbehaviour
-        If it answers with anything but a law, or not at all.
-
-    Notes
-    -----
-    Cost: O(outputs) beside the law's own.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def law(self, instance):
-    ...         return Law({True: 0.5, False: 0.4})
-    >>> law_of(Coin(), None)
-    Traceback (most recent call last):
-    pdpaudit.core.errors.Misbehaviour: its law gives probabilities that add up to 0.9, not 1
-    """
+    """Return a mechanism's output law on an instance, once it is seen to be one."""
     return as_law(ask("law", mechanism, instance, limit=limit))
 
 
@@ -121,13 +58,7 @@ def beginning_of(mechanism: Any, limit: float = LIMIT_S) -> Mechanism:
 
 
 def as_law(law: Any) -> Law:
-    """Return what a mechanism answered, once it is seen to be a law.
-
-    Raises
-    ------
-    Misbehaviour
-        If it is none.
-    """
+    """Return what a mechanism answered, once it is seen to be a law."""
     if not isinstance(law, Law) or not isinstance(law.probabilities, Mapping):
         given = law.probabilities if isinstance(law, Law) else law
         raise Misbehaviour(
@@ -163,38 +94,7 @@ def as_law(law: Any) -> Law:
 def enclosure_of(
     part: str, mechanism: Any, instance: Any, outputs: frozenset[Hashable]
 ) -> tuple[Fraction, Fraction]:
-    """Return what a mechanism encloses the probability of outputs in, once it is an interval.
-
-    Parameters
-    ----------
-    part : str
-        The method to ask, ``enclose`` or ``enclose_again``.
-    mechanism, instance
-        Whose, and on what.
-    outputs : frozenset
-        The event.
-
-    Returns
-    -------
-    tuple of Fraction
-        Lower and upper end.
-
-    Raises
-    ------
-    LawUnavailable, InputError
-        As the mechanism raises them.
-    Misbehaviour
-        If it answers with no interval, or not at all. It may take as long as it likes.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def enclose(self, instance, outputs):
-    ...         return Fraction(1, 2), Fraction(1, 3)
-    >>> enclosure_of("enclose", Coin(), None, frozenset({True}))
-    Traceback (most recent call last):
-    pdpaudit.core.errors.Misbehaviour: its enclose answered with no interval of two fractions
-    """
+    """Return what a mechanism encloses the probability of outputs in, once it is an interval."""
     ends = ask(part, mechanism, instance, outputs, limit=math.inf)
     if isinstance(ends, tuple) and len(ends) == 2:
         low, high = ends

@@ -40,27 +40,7 @@ _LARGEST_EXPONENT = 709.0
 
 @dataclass(frozen=True)
 class CompositionBound:
-    """One theorem's budget for m rounds, and whether it may be relied on there.
-
-    Attributes
-    ----------
-    form : str
-        ``basic``, ``paper``, ``general`` or ``optimal``.
-    formula : str
-        The budget in words of ε, m and δ.
-    epsilon, delta : float
-        The budget: every event is bounded by ``(epsilon, delta)``; ε in nats.
-    condition : str
-        What the theorem asks for.
-    proved : bool
-        Whether the condition is met, so that the theorem gives this budget.
-    valid : bool
-        Whether the budget holds for *every* composition of m mechanisms that are ε-DP, which it
-        does exactly when it is not below the optimal one. A budget can be valid without being
-        proved; one that is not valid is false for some mechanism.
-    source : str
-        Where the theorem is from.
-    """
+    """One theorem's budget for m rounds, and whether it may be relied on there."""
 
     form: str
     formula: str
@@ -75,26 +55,7 @@ class CompositionBound:
 def basic_composition(epsilon: float, rounds: int) -> float:
     """Return ``m·ε``, the pure budget of m rounds; O(1).
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss of one round, in nats, at least 0.
-    rounds : int
-        Number of rounds m, at least 0.
-
-    Raises
-    ------
-    InputError
-        If ``epsilon`` or ``rounds`` is out of range.
-
-    Notes
-    -----
     Dwork, McSherry, Nissim and Smith, 2006; for a search for k components m = k-1.
-
-    Examples
-    --------
-    >>> basic_composition(0.5, 9)
-    4.5
     """
     _check(epsilon, rounds)
     return rounds * epsilon
@@ -105,84 +66,20 @@ def paper_composition(epsilon: float, rounds: int, delta: float) -> float:
 
     The number alone: :func:`paper_composition_proved` says whether the theorem behind it gives
     it, and :func:`composition_table` whether it holds at all.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss of one round, in nats, at least 0.
-    rounds : int
-        Number of rounds m, at least 0.
-    delta : float
-        Slack of the budget, in (0, 1).
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
-    Here it lies below the optimal composition, 183.744, and so is false for some mechanism:
-
-    >>> round(paper_composition(1.0, 300, 1e-3), 2)
-    128.76
     """
     _check(epsilon, rounds, delta)
     return 2.0 * math.sqrt(2.0 * rounds * math.log(1.0 / delta)) * epsilon
 
 
 def paper_composition_proved(epsilon: float, rounds: int, delta: float) -> bool:
-    """Return whether the paper's advanced form follows from the general one; O(1).
-
-    It is a corollary for a *resulting* ε below 1, a condition its statement leaves out, and for
-    δ ≤ 1/√e. With ``ε' = ε√(8m·ln(1/δ)) < 1`` and ``ln(1/δ) ≥ 1/2`` one round has ε < 1/2, so
-    ``e^ε - 1 ≤ 2ε`` and ``mε(e^ε - 1) ≤ 2mε² ≤ ε√(2m·ln(1/δ))``: the second term of the
-    general form is at most the first. Nearer to δ = 1 it can be false with ε' below 1.
-
-    Parameters
-    ----------
-    epsilon, rounds, delta
-        As in :func:`paper_composition`.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> paper_composition_proved(0.01, 9, 1e-3), paper_composition_proved(1.0, 300, 1e-3)
-    (True, False)
-    """
+    """Return whether the paper's advanced form follows from the general one; O(1)."""
     return paper_composition(epsilon, rounds, delta) < 1.0 and delta <= _LARGEST_PAPER_DELTA
 
 
 def general_composition(epsilon: float, rounds: int, delta: float) -> float:
     """Return ``ε√(2m·ln(1/δ)) + mε(e^ε - 1)``, valid for every ε, m and δ; O(1).
 
-    Parameters
-    ----------
-    epsilon, rounds, delta
-        As in :func:`paper_composition`.
-
-    Returns
-    -------
-    float
-        The budget in nats; infinite where it overflows.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Notes
-    -----
     Dwork, Rothblum and Vadhan, "Boosting and differential privacy", 2010, Theorem III.3.
-
-    Examples
-    --------
-    >>> round(general_composition(0.1, 10, 1e-6), 4)
-    1.7674
     """
     _check(epsilon, rounds, delta)
     if epsilon > _LARGEST_EXPONENT:
@@ -194,34 +91,8 @@ def general_composition(epsilon: float, rounds: int, delta: float) -> float:
 def optimal_composition(epsilon: float, rounds: int, delta: float) -> float:
     """Return the smallest ε' such that every m-fold composition of ε-DP is (ε', δ)-DP; O(m).
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss of one round, in nats, at least 0.
-    rounds : int
-        Number of rounds m, at least 0.
-    delta : float
-        Slack of the budget, in [0, 1).
-
-    Returns
-    -------
-    float
-        The budget in nats, relative error about 1e-12.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Notes
-    -----
     Kairouz, Oh and Viswanath, "The composition theorem for differential privacy", 2015,
     Theorem 3.3; between its grid of values too, where the bound is tight as well.
-
-    Examples
-    --------
-    >>> round(optimal_composition(1.0, 300, 1e-3), 3)
-    183.744
     """
     _check(epsilon, rounds)
     _check_delta(delta, zero_allowed=True)
@@ -242,28 +113,7 @@ def optimal_composition(epsilon: float, rounds: int, delta: float) -> float:
 def optimal_delta(epsilon: float, rounds: int, total_epsilon: float) -> float:
     """Return the smallest δ such that every m-fold composition of ε-DP is (total, δ)-DP; O(m).
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss of one round, in nats, at least 0.
-    rounds : int
-        Number of rounds m, at least 0.
-    total_epsilon : float
-        ε of the budget, in nats, at least 0.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Notes
-    -----
     As :func:`optimal_composition`: the hockey-stick divergence of m-fold randomised response.
-
-    Examples
-    --------
-    >>> round(optimal_delta(1.0, 300, 183.744), 6)
-    0.001
     """
     _check(epsilon, rounds)
     if not total_epsilon >= 0.0:
@@ -276,36 +126,7 @@ def optimal_delta(epsilon: float, rounds: int, total_epsilon: float) -> float:
 
 
 def composition_table(epsilon: float, rounds: int, delta: float) -> list[CompositionBound]:
-    """Return every form's budget for m rounds, with the region where each may be relied on; O(m).
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss of one round, in nats, at least 0.
-    rounds : int
-        Number of rounds m, at least 0; k-1 for a search for k components.
-    delta : float
-        Slack of all but the basic budget, in (0, 1).
-
-    Returns
-    -------
-    list of CompositionBound
-        Basic, paper, general and optimal, in this order.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> for row in composition_table(1.0, 300, 1e-3):
-    ...     print(f"{row.form:8} {row.epsilon:8.3f} proved={row.proved} valid={row.valid}")
-    basic     300.000 proved=True valid=True
-    paper     128.758 proved=False valid=False
-    general   579.864 proved=True valid=True
-    optimal   183.744 proved=True valid=True
-    """
+    """Return every form's budget for m rounds, with the region where each holds; O(m)."""
     _check(epsilon, rounds, delta)
     optimal = optimal_composition(epsilon, rounds, delta)
     paper = paper_composition(epsilon, rounds, delta)

@@ -7,13 +7,6 @@ class InputError(ValueError):
     """A request that could not be carried out: one line that names the cause and the remedy.
 
     The command line prints it and exits with status 2, without a traceback.
-
-    Examples
-    --------
-    >>> raise InputError("edges.csv: no such file; check the path after --edges")
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: edges.csv: no such file; check the path after --edges
     """
 
 
@@ -22,13 +15,7 @@ class Misbehaviour(Exception):
 
 
 def described(error: BaseException) -> str:
-    """Return what an error is and says, in one line.
-
-    Examples
-    --------
-    >>> described(ValueError("not so   many vertices")), described(KeyError())
-    ('ValueError: not so many vertices', 'KeyError')
-    """
+    """Return what an error is and says, in one line."""
     try:
         words = " ".join(str(error).split())
     except Exception:  # their own code says what an error says

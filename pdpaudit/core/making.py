@@ -33,22 +33,7 @@ def make_sop(name: str, find: Find = resolve) -> Any:
 def make_mechanism(
     name: str, options: Mapping[str, Any], find: Find = resolve
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the mechanism a person means, and how to make it again.
-
-    Parameters
-    ----------
-    name : str
-        As typed.
-    options : mapping
-        Parameters by name; None where not given. ``sop`` is a name.
-    find : callable
-        How names are looked up; a file's are not, before it is trusted.
-
-    Raises
-    ------
-    InputError
-        If it cannot be found or made, or does not follow the contract.
-    """
+    """Return the mechanism a person means, and how to make it again."""
     factory = find("mechanisms", name)
     given = {key: value for key, value in options.items() if value is not None}
     if inspect.isclass(factory):
@@ -68,17 +53,7 @@ def make_mechanism(
 
 
 def claiming(mechanism: Any, claim: PrivacyClaim) -> Any:
-    """Return the same mechanism with another promise.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def run(self, instance, rng):
-    ...         return bool(rng.integers(2))
-    >>> coin = claiming(Coin(), PrivacyClaim(0.5))
-    >>> coin.claim.epsilon, hasattr(coin, "law")
-    (0.5, False)
-    """
+    """Return the same mechanism with another promise."""
 
     class Claiming:
         def __init__(self) -> None:

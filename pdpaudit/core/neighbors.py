@@ -18,29 +18,7 @@ Vertices = Sequence[int] | npt.NDArray[np.integer]
 
 @dataclass(frozen=True, eq=False)
 class NeighborPair:
-    """Two neighbouring networks: one network, and two ways to wire one protected vertex.
-
-    Attributes
-    ----------
-    network : Network
-        The network away from ``vertex``; its own edges of ``vertex`` do not count.
-    vertex : int
-        The protected vertex whose edges differ.
-    left_neighbours, right_neighbours : ndarray of int
-        Its neighbours on the two sides.
-    family : str
-        How the pair was made, for the report.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
-    >>> network = Network(adjacency, np.array([True, False, True, False]), seeds=(0,))
-    >>> pair = NeighborPair(network, 1, np.array([0, 2]), np.array([3]))
-    >>> pair.left.edges, pair.right.edges, difference(pair.left, pair.right, 1) is None
-    (3, 2, True)
-    """
+    """Two neighbouring networks: one network, and two ways to wire one protected vertex."""
 
     network: Network
     vertex: int
@@ -60,37 +38,7 @@ class NeighborPair:
 
 
 def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
-    """Return the network in which ``vertex`` has exactly these neighbours.
-
-    Parameters
-    ----------
-    network : Network
-        The network to start from; unchanged.
-    vertex : int
-        A protected vertex.
-    neighbours : sequence of int
-        Its new neighbours, in any order, without repeats or the vertex itself.
-
-    Returns
-    -------
-    Network
-        O(n + m).
-
-    Raises
-    ------
-    ValueError
-        If the vertex is targeted or out of range, or a neighbour is out of range, repeated or
-        the vertex itself.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
-    >>> network = Network(adjacency, np.array([True, False, True, False]), seeds=(0,))
-    >>> rewire(network, 1, [3]).neighbours(1).tolist()
-    [3]
-    """
+    """Return the network in which ``vertex`` has exactly these neighbours."""
     chosen = np.sort(np.asarray(neighbours, dtype=np.int64))
     if not 0 <= vertex < network.n:
         raise ValueError(f"{vertex} is not a vertex; vertices are 0..{network.n - 1}")
@@ -150,16 +98,6 @@ def difference(left: Network, right: Network, vertex: int) -> str | None:
     """Say why two networks are not neighbours through ``vertex``, or None if they are.
 
     It shares nothing with :func:`rewire`: it compares the two edge sets themselves.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> mask = np.array([True, False, True])
-    >>> path = Network(adjacency_from_networkx(nx.path_graph(3))[0], mask, seeds=(0,))
-    >>> loop = Network(adjacency_from_networkx(nx.cycle_graph(3))[0], mask, seeds=(0,))
-    >>> difference(path, loop, 1)
-    'edge 0-2 differs and does not touch vertex 1'
     """
     if left.n != right.n or not np.array_equal(left.targeted, right.targeted):
         return "the two networks do not share vertices and partition"

@@ -32,31 +32,7 @@ ROUNDED = 1e-10
 
 @dataclass(frozen=True)
 class ExactLoss:
-    """The privacy loss of a pair.
-
-    Attributes
-    ----------
-    epsilon : float
-        The smallest ε for which both directions hold at ``delta``; nats, may be infinite.
-    delta : float
-        The slack.
-    side : {"left", "right"}
-        The network on which the worst event is more likely.
-    event : frozenset
-        The worst event: the outputs whose likelihood ratio exceeds e^ε (at δ = 0 those that attain
-        it).
-    probabilities : tuple of float
-        Of that event on the left and on the right; at most, where a law leaves outputs out.
-    outputs : tuple
-        All outputs that can occur on either side.
-    at_least : float
-        What the pair loses at ``delta`` wherever the missing mass is and whatever the relative
-        errors of the laws are; ``epsilon`` where they have none.
-    at_most : float
-        What it loses at most, but for the outputs left out: at a slack of ``delta + left_out``.
-    left_out : float
-        0 where ``delta`` forgives whatever is left out, else the mass that is left out.
-    """
+    """The privacy loss of a pair."""
 
     epsilon: float
     delta: float
@@ -76,44 +52,18 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     infinite loss: wherever the missing mass is, the loss is at least what is returned. Laws leave
     out outputs whole; see :class:`.Law`. Outputs are the same if their records are.
 
-    Parameters
-    ----------
-    left, right : Law
-        Output laws on the two networks.
-    delta : float
-        Additive slack.
-
-    Returns
-    -------
-    ExactLoss
-        O(k log k) for k outputs.
-
-    Notes
-    -----
     The upper end. Let the left law list ``p`` with relative error ``e`` and leave out outputs of
     mass ``m`` together, the right law list ``q`` with relative error ``f``, 0 for what it does not
     list. For any event S the true laws P and Q have
 
-        P(S) - exp(ε) Q(S) <= sum over S of (p (1 + e) - exp(ε) q (1 - f)) + m
-                           <= sum of max(0, p (1 + e) - exp(ε) q (1 - f)) + m,
+    P(S) - exp(ε) Q(S) <= sum over S of (p (1 + e) - exp(ε) q (1 - f)) + m
+    <= sum of max(0, p (1 + e) - exp(ε) q (1 - f)) + m,
 
     as Q is at least 0 where it is not listed. So (ε, δ + s) holds from left to right as soon as the
     sum is at most ``δ + s - m``, and the other way round likewise. Where e = f = 0 nothing smaller
     will do: if all that the left leaves out is one output that never occurs on the right, both are
     equalities for the best S. So at δ < m the pair may lose infinitely much, and there is no upper
     end without a slack s; it is the larger of the two masses that are left out.
-
-    Examples
-    --------
-    >>> nothing = exact_loss(Law({}, missing=1.0), Law({}, missing=1.0))
-    >>> nothing.at_least, nothing.at_most, nothing.left_out
-    (0.0, 0.0, 1.0)
-    >>> left, right = Law({"a": 0.75, "b": 0.25}), Law({"a": 0.25, "b": 0.75})
-    >>> loss = exact_loss(left, right)
-    >>> round(loss.epsilon, 6), loss.side, sorted(loss.event)
-    (1.098612, 'left', ['a'])
-    >>> round(exact_loss(left, right, delta=0.5).epsilon, 6)
-    0.0
     """
     outputs, p, q = _aligned(left, right)
     hidden = left.missing, right.missing
@@ -152,20 +102,7 @@ def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> 
 
 
 def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:
-    """Return the smallest ε ≥ 0 with ``sum(max(0, p - e^ε q)) <= delta``, in one direction.
-
-    Parameters
-    ----------
-    p, q : ndarray of float, shape (k,)
-        Probabilities of the same outputs on both sides.
-    delta : float
-        Additive slack.
-
-    Examples
-    --------
-    >>> epsilon_at(np.array([0.5, 0.5]), np.array([0.5, 0.5]))
-    0.0
-    """
+    """Return the smallest ε ≥ 0 with ``sum(max(0, p - e^ε q)) <= delta``, in one direction."""
     live = p > 0
     p, q = p[live], q[live]
     with np.errstate(divide="ignore"):
@@ -185,26 +122,7 @@ def epsilon_at(p: Floats, q: Floats, delta: float = 0.0) -> float:
 
 
 def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
-    """Return δ(ε), the worse of both directions: how much slack the pair needs at each ε.
-
-    Parameters
-    ----------
-    left, right : Law
-        Output laws.
-    epsilons : array_like of float, shape (k,)
-        Values of ε, in nats.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-        Decreasing in ε. At least so much: what one law leaves out may have all the mass that law
-        is missing.
-
-    Examples
-    --------
-    >>> hockey_stick(Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75}), [0.0]).round(3).tolist()
-    [0.5]
-    """
+    """Return δ(ε), the worse of both directions: how much slack the pair needs at each ε."""
     _, p, q = _aligned(left, right)
     with np.errstate(over="ignore", invalid="ignore"):
         # Where e^ε overflows, whatever the other side has at all outweighs.
@@ -219,18 +137,6 @@ def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
     """Return the best attack's rate of misses at each rate of false alarms.
 
     The attacker sees one output and says whether it came from ``left`` (an alarm) or ``right``.
-
-    Returns
-    -------
-    false_alarm, miss : ndarray of float, shape (k + 1,)
-        The vertices of the convex curve, from (0, 1) to (1, 0) (Dong, Roth and Su, 2022). Where
-        laws leave outputs out, either rate is right to the mass that is missing.
-
-    Examples
-    --------
-    >>> alarm, miss = trade_off(Law({0: 0.75, 1: 0.25}), Law({0: 0.25, 1: 0.75}))
-    >>> alarm.tolist(), miss.tolist()
-    ([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])
     """
     _, p, q = _aligned(left, right)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -37,7 +37,7 @@ Group = Literal[
     "attacks",
     "refinements",
     "events",
-    "grounds",
+    "networks",
     "populations",
     "claims",
 ]
@@ -48,7 +48,7 @@ SINGULAR = {
     "attacks": "attack",
     "refinements": "refinement",
     "events": "choice of events",
-    "grounds": "ground",
+    "networks": "benchmark network",
     "populations": "population",
     "claims": "claim",
 }
@@ -86,13 +86,7 @@ class Registered:
 
 
 def registered(group: Group) -> list[Registered]:
-    """Return what is registered in a group, by name.
-
-    Examples
-    --------
-    >>> "CN" in [item.name for item in registered("sops")]
-    True
-    """
+    """Return what is registered in a group, by name."""
     found = {
         point.name: Registered(
             point.name, point.value, point.dist.name if point.dist else "unknown", point
@@ -103,26 +97,14 @@ def registered(group: Group) -> list[Registered]:
 
 
 def is_registered(group: Group, name: str) -> bool:
-    """Say whether a name means something of an installed package; imports nothing.
-
-    Examples
-    --------
-    >>> is_registered("sops", "Path_3"), is_registered("mechanisms", "subprocess:Popen")
-    (True, False)
-    """
+    """Say whether a name means something of an installed package; imports nothing."""
     known = {item.name for item in registered(group)}
     stem, _, number = name.rpartition("_")
     return name in known or (stem in known and number.isdecimal()) or name.startswith(OURS)
 
 
 def imported_for(group: Group, name: str) -> str:
-    """Say what :func:`resolve` would import for a name that is not registered; imports nothing.
-
-    Examples
-    --------
-    >>> imported_for("mechanisms", "my_search.py:Search")
-    'my_search.py'
-    """
+    """Say what :func:`resolve` would import for a name that is not registered; imports nothing."""
     where = name.rpartition(":")[0]
     if where.endswith(".py"):
         return where
@@ -148,25 +130,7 @@ def _located(module: str) -> str | None:
 
 
 def resolve(group: Group, name: str) -> Any:
-    """Return the object a person means by ``name``.
-
-    Tried in order: a registered name (``CN``, ``PTarget:main-text``); a registered class with one
-    whole-number argument (``Path_3``); ``path/to/file.py:Name``; ``module:Name``; a bare name in
-    a module listed in ``[tool.pdpaudit]`` of ./pyproject.toml, or in ``sops.py`` /
-    ``mechanisms.py`` in the current folder.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, module or name; nearest names are offered.
-    UserCodeError
-        If the user's file fails on import.
-
-    Examples
-    --------
-    >>> resolve("sops", "Path_2").k
-    2
-    """
+    """Return the object a person means by ``name``."""
     known = {item.name: item for item in registered(group)}
     if name in known:
         return known[name].load()
@@ -203,29 +167,7 @@ def resolve(group: Group, name: str) -> Any:
 
 
 def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
-    """Make an object of a class with those options that were given.
-
-    Parameters
-    ----------
-    factory : class or object
-        An object that is not a class is returned as it is, if no option was given.
-    name : str
-        What the user calls it, for messages.
-    options : mapping
-        Keyword arguments; ``None`` means not given.
-
-    Raises
-    ------
-    InputError
-        If an option was given that the class does not take.
-    UserCodeError
-        If it fails.
-
-    Examples
-    --------
-    >>> configure(resolve("sops", "Path"), "Path", {"k": 3}).k
-    3
-    """
+    """Make an object of a class with those options that were given."""
     given = {key: value for key, value in options.items() if value is not None}
     takes: set[str] = set()
     if inspect.isclass(factory):

@@ -22,17 +22,7 @@ Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float6
 
 @dataclass(frozen=True)
 class DeclaredStatistic:
-    """A plain function together with what its author declares of it.
-
-    Attributes
-    ----------
-    function : callable
-        ``function(graph, vertex, targets) -> float``.
-    declared_sensitivity, declared_impact_cardinality : number or callable
-        A number, or a function of the public maximum degree.
-    declared_error : number or callable
-        How far a computed value may be from the exact one, likewise.
-    """
+    """A plain function together with what its author declares of it."""
 
     function: Scalar
     declared_sensitivity: float | Callable[[int], float]
@@ -132,16 +122,7 @@ def statistic(
 
 
 def stated_error(sop: StatisticOfProximity, max_degree: int) -> float:
-    """Return how far a computed value may lie from the exact one; 0 where nothing is stated.
-
-    Examples
-    --------
-    >>> @statistic(sensitivity=1, impact_cardinality=3, error=1e-12)
-    ... def share(graph, vertex, targets):
-    ...     return sum(1 / (1 + graph.degree(other)) for other in graph[vertex])
-    >>> stated_error(share, 5)
-    1e-12
-    """
+    """Return how far a computed value may lie from the exact one; 0 where nothing is stated."""
     error = getattr(sop, "error", 0.0)
     return float(error(max_degree) if callable(error) else error)
 
@@ -152,39 +133,7 @@ def score_all(
     adjacency: csr_array,
     targets: frozenset[int] | npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
-    """Score every vertex, by the fast path where there is one.
-
-    Parameters
-    ----------
-    sop : StatisticOfProximity
-        The statistic.
-    graph : callable
-        Returns the networkx graph; only called when the fast path is missing.
-    adjacency : csr_array, shape (n, n)
-        The same graph as a matrix.
-    targets : frozenset of int, or ndarray of int
-        The set S; an array is ascending, without repeats.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        The statistic of each vertex.
-
-    Raises
-    ------
-    InputError
-        If the statistic raises, or its fast path does not score every vertex.
-
-    Examples
-    --------
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> path = nx.path_graph(3)
-    >>> @statistic(sensitivity=0, impact_cardinality=1)
-    ... def touches(graph, vertex, targets):
-    ...     return any(other in targets for other in graph[vertex])
-    >>> score_all(touches, lambda: path, adjacency_from_networkx(path)[0], frozenset({0}))
-    array([0., 1., 0.])
-    """
+    """Score every vertex, by the fast path where there is one."""
     n = adjacency.shape[0]
     try:
         # A protocol's isinstance() looks at every member; searches score in their inner loop.

@@ -35,13 +35,7 @@ LARGEST_EXPONENT = 700.0
 
 
 def grid_of(budget: int) -> Ints:
-    """Return the numbers of calls at which curves are given: from 0 to the budget, evenly.
-
-    Examples
-    --------
-    >>> grid_of(4).tolist(), len(grid_of(100_000))
-    ([0, 1, 2, 3, 4], 400)
-    """
+    """Return the numbers of calls at which curves are given: from 0 to the budget, evenly."""
     return np.unique(np.linspace(0, budget, POINTS).astype(np.int64))
 
 
@@ -53,37 +47,7 @@ def search_curves(
     components: int,
     loss: RoundLoss | None,
 ) -> dict[str, Any]:
-    """Return what a number of runs of one search look like, as plain numbers.
-
-    Parameters
-    ----------
-    runs : sequence of Trajectory
-        At least one.
-    budget : int
-        Oracle calls after which they were cut off.
-    seeds, components : int
-        Targets and targeted components known from the beginning.
-    loss : RoundLoss, optional
-        What each component found beyond these costs.
-
-    Returns
-    -------
-    dict
-        ``calls``; ``mean`` and ``sd`` of the targets found within so many, seeds included;
-        ``components`` likewise; ``multiplier`` e^ε of the components found so far, ``claimed`` and
-        ``true`` (None where it is beyond all bounds); ``shown``, runs from the worst to the best
-        by targets found in the end; ``discoveries``, as run, calls and targets found. Standard
-        deviations are those of a sample, 0 for one run. O(runs · points).
-
-    Examples
-    --------
-    >>> one = Trajectory(np.array([5, 6]), np.array([2, 3]), np.array([2]), 4)
-    >>> told = search_curves([one], 4, seeds=1, components=1, loss=RoundLoss(0.5, 1.0, "so"))
-    >>> told["mean"], told["components"]["mean"]
-    ([1.0, 1.0, 2.0, 3.0, 3.0], [1.0, 1.0, 2.0, 2.0, 2.0])
-    >>> told["multiplier"]["true"]["mean"][-1], told["discoveries"]
-    (2.718282, [[0, 2, 2]])
-    """
+    """Return what a number of runs of one search look like, as plain numbers."""
     grid = grid_of(budget)
     found = np.array([_within(run.found, grid) for run in runs])
     rounds = np.array([_within(run.discoveries, grid) for run in runs])
@@ -109,19 +73,7 @@ def search_curves(
 
 
 def curves_csv(simulation: Mapping[str, Any]) -> str:
-    """Return the mean curves of all searches as CSV, a line for each search and number of calls.
-
-    Examples
-    --------
-    >>> spread = {"mean": [1.0, 2.0], "sd": [0.0, 0.5]}
-    >>> search = {"name": "Target", "calls": [0, 5], **spread, "components": spread}
-    >>> print(curves_csv({"searches": [{**search, "multiplier": None}]}))
-    search,calls,found_mean,found_sd,components_mean,components_sd,claimed_mean,claimed_sd,\
-true_mean,true_sd
-    Target,0,1.0,0.0,1.0,0.0,,,,
-    Target,5,2.0,0.5,2.0,0.5,,,,
-    <BLANKLINE>
-    """
+    """Return the mean curves of all searches as CSV, a line for each search and number of calls."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     kinds = ("found", "components", "claimed", "true")

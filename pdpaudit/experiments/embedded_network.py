@@ -27,17 +27,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Infection:
-    """How a targeted population was planted by infection.
-
-    Attributes
-    ----------
-    first : int
-        Who is infected first.
-    p, q : float
-        Probability of infection per round, and of immunity.
-    rounds : int
-        Number of rounds.
-    """
+    """How a targeted population was planted by infection."""
 
     first: int
     p: float
@@ -59,13 +49,6 @@ def regime_of(sizes: Sequence[int]) -> str | None:
     Dominant: the largest holds at least half of the targets and ten times as many as the second.
     Several: it holds at most two fifths, and at least three hold a twentieth and ten targets each.
     Fragmented: it holds at most a twentieth.
-
-    Examples
-    --------
-    >>> regime_of([80, 5, 1, 1]), regime_of([30, 20, 15, 10, 9, 8, 8])
-    ('dominant', 'several')
-    >>> regime_of([2] * 40), regime_of([50, 50])
-    ('fragmented', None)
     """
     ordered = sorted(sizes, reverse=True)
     total, largest = sum(ordered), ordered[0]
@@ -83,17 +66,6 @@ def plant(adjacency: Any, infection: Infection, seed: int, title: str) -> Networ
 
     A search starts at the first of the second largest component: from within the largest there is
     nothing to look for while it lasts.
-
-    Parameters
-    ----------
-    adjacency : csr_array
-        The network.
-    infection : Infection
-        How the targeted people are chosen, from ``stream(seed, "infect")``.
-    seed : int
-        Root of the randomness.
-    title : str
-        What the network is called.
     """
     infect = resolve("populations", "infect")
     rng = stream(seed, "infect")
@@ -104,19 +76,7 @@ def plant(adjacency: Any, infection: Infection, seed: int, title: str) -> Networ
 
 
 def embedded_network(regime: str) -> tuple[Network, Infection]:
-    """Return a network of 4,714 people with 91,750 ties, and how its targets were planted.
-
-    Raises
-    ------
-    InputError
-        If there is no such regime.
-
-    Examples
-    --------
-    >>> network, infection = embedded_network("fragmented")
-    >>> network.n, network.edges, infection.q
-    (4714, 91750, 0.98)
-    """
+    """Return a network of 4,714 people with 91,750 ties, and how its targets were planted."""
     if regime not in REGIMES:
         raise InputError(f"--regime {regime}: choose one of {', '.join(REGIMES)}")
     adjacency = affiliation_network(scaled(IMDB, SHARE), stream(SEED, "embedded network"))

@@ -36,28 +36,7 @@ NEAR, ROUNDS = 0.003, 12
 
 @dataclass(frozen=True)
 class Affiliations:
-    """What a network of people who worked together is like.
-
-    Attributes
-    ----------
-    people, ties : int
-        Size; every person has a tie.
-    exponent : float
-        Of the tail of how many groups people join, above 2; the degrees' tail is near it.
-    most : int
-        Groups that one person joins at most.
-    spread : float
-        How far from their own field people join groups, in people; small: the same meet again.
-    variety : float
-        How differently large groups are: standard deviation of the logarithm of a group's expected
-        size. With 0 sizes are geometric; more makes few contacts of many people and spreads all
-        degrees.
-
-    Raises
-    ------
-    InputError
-        For numbers outside their range.
-    """
+    """What a network of people who worked together is like."""
 
     people: int
     ties: int
@@ -87,43 +66,13 @@ IMDB = Affiliations(235_710, 4_587_715, 2.4, 100, 700.0, 0.6)
 
 
 def scaled(model: Affiliations, share: float) -> Affiliations:
-    """Return a model of fewer people with as many ties each.
-
-    Examples
-    --------
-    >>> scaled(DBLP, 0.01).people
-    9560
-    """
+    """Return a model of fewer people with as many ties each."""
     people = int(model.people * share)
     return replace(model, people=people, ties=int(people * model.ties / model.people))
 
 
 def affiliation_network(model: Affiliations, rng: np.random.Generator) -> csr_array:
-    """Make up a network.
-
-    Parameters
-    ----------
-    model : Affiliations
-        What it is to be like.
-    rng : Generator
-        Source of all randomness.
-
-    Returns
-    -------
-    csr_array of int8, shape (people, people)
-        Adjacency matrix with exactly the ties asked for. O(m log m).
-
-    Raises
-    ------
-    InputError
-        If so few ties cannot come of people who join so many groups.
-
-    Examples
-    --------
-    >>> network = affiliation_network(scaled(IMDB, 0.01), np.random.default_rng(1))
-    >>> network.shape[0], network.nnz // 2, int(np.diff(network.indptr).min()) > 0
-    (2357, 45875, True)
-    """
+    """Make up a network."""
     n = model.people
     person = np.repeat(np.arange(n), _groups_joined(model, rng))
     field = person + rng.laplace(0.0, model.spread, len(person))

@@ -49,17 +49,7 @@ class _Silent:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A search to simulate.
-
-    Attributes
-    ----------
-    name : str
-        What curves and tables call it.
-    mechanism : Mechanism
-        The search.
-    kind : str
-        The registered name, or where it comes from.
-    """
+    """A search to simulate."""
 
     name: str
     mechanism: Mechanism
@@ -67,16 +57,7 @@ class Contestant:
 
 
 def default_budget(network: Network) -> int:
-    """Return a budget of oracle calls: a fifth of the people, from 2,000 to 20,000.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(30))
-    >>> default_budget(Network(adjacency, np.arange(30) < 3, seeds=(0,)))
-    29
-    """
+    """Return a budget of oracle calls: a fifth of the people, from 2,000 to 20,000."""
     return min(max(2_000, min(network.n // 5, 20_000)), network.n - len(network.seeds))
 
 
@@ -93,45 +74,7 @@ def simulate(
     excerpted: bool = True,
     about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Run searches many times and return their curves, as plain numbers.
-
-    Parameters
-    ----------
-    network : Network
-        Where they search.
-    contestants : sequence of Contestant
-        The searches; one that uses no randomness is run once.
-    budget : int
-        Oracle calls of each run. A budget is for the plot. In a deployment, to cut a run off and
-        to let out what it has found by then is an output of its own, which no theorem about the
-        list covers: where the list ends tells how many protected people were examined.
-    runs : int
-        Runs of each.
-    seed : int
-        Root of all randomness; run ``i`` of a search draws from
-        ``stream(seed, "simulate", name, i)``.
-    jobs : int
-        Worker processes, -1 for all cores; never changes the result.
-    watcher : Watcher, optional
-        Told of progress.
-    plain : bool
-        Run every search call by call, also where it has a shortcut.
-    excerpted : bool
-        Whether a small part of the network is drawn too.
-    about : mapping, optional
-        Further entries of ``network``, and ``population`` and ``regime``.
-
-    Returns
-    -------
-    dict
-        ``network``, ``population``, ``regime``, ``budget``, ``runs``, ``searches`` (see
-        :func:`.search_curves`) and ``drawing`` (see :func:`.excerpt`).
-
-    Raises
-    ------
-    InputError
-        If there is nothing to run, or two searches have one name.
-    """
+    """Run searches many times and return their curves, as plain numbers."""
     if budget < 1:
         raise InputError(f"--budget {budget}: a number of oracle calls, at least 1")
     if runs < 1:
@@ -204,13 +147,6 @@ def trajectories(
     """Return ``runs`` trajectories, or one where the search uses no randomness.
 
     A run that leaves its random stream untouched would go on in the same way with any other.
-
-    Parameters
-    ----------
-    one : Contestant
-        The search.
-    network, budget, runs, seed, jobs, watcher, plain
-        As for :func:`simulate`.
     """
     watcher = watcher or _Silent()
     work = _Work(one, network, network.instance(), budget, seed, plain)

@@ -20,18 +20,7 @@ class BudgetSpent(BaseException):
 
 
 class BudgetedOracle(IdentityOracle):
-    """An identity oracle that ends the run where one more call would be over the budget.
-
-    Examples
-    --------
-    >>> oracle = BudgetedOracle(np.array([True, False, True]), [0], budget=1)
-    >>> oracle(1), oracle(1)
-    (False, False)
-    >>> oracle(2)
-    Traceback (most recent call last):
-        ...
-    pdpaudit.experiments.trajectories.BudgetSpent
-    """
+    """An identity oracle that ends the run where one more call would be over the budget."""
 
     def __init__(
         self, targeted: npt.NDArray[np.bool_], seeds: Iterable[int], *, budget: int
@@ -53,22 +42,7 @@ def trace(
     budget: int,
     rngs: Sequence[np.random.Generator],
 ) -> list[Trajectory]:
-    """Return runs of a search as curves, by its own shortcut where it has one.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The search.
-    network : Network
-        Where it is run; only the harness knows its partition.
-    instance : SearchInstance
-        What the search sees of it; what runs share is remembered there.
-    budget : int
-        Oracle calls at most. A deployment that cuts a run off like that and lets the list out
-        tells more than the list: where it is cut depends on whom the run examined.
-    rngs : sequence of Generator
-        Source of all randomness of each run.
-    """
+    """Return runs of a search as curves, by its own shortcut where it has one."""
     if isinstance(mechanism, TracingMechanism):
         return mechanism.trajectories(instance, budget, rngs)
     return [trace_by_running(mechanism, network, instance, budget, rng) for rng in rngs]
@@ -81,19 +55,7 @@ def trace_by_running(
     budget: int,
     rng: np.random.Generator,
 ) -> Trajectory:
-    """Run a search and look at the log of its oracle; the cost of one run.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> from pdpaudit.core.registry import resolve
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(4))
-    >>> network = Network(adjacency, np.array([True, True, False, True]), seeds=(0,))
-    >>> search = resolve("mechanisms", "QueryEveryone")()
-    >>> trace_by_running(search, network, network.instance(), 9, np.random.default_rng(1)).found
-    array([1, 3])
-    """
+    """Run a search and look at the log of its oracle; the cost of one run."""
     view = instance.fresh()
     view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
     with suppress(BudgetSpent):
@@ -102,18 +64,7 @@ def trace_by_running(
 
 
 def trajectory_of_log(network: Network, log: Iterable[Any]) -> Trajectory:
-    """Return the curve of a run that asked about these vertices, in this order.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from pdpaudit.core.network import adjacency_from_networkx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(6))
-    >>> mask = np.array([True, False, True, True, False, True])
-    >>> run = trajectory_of_log(Network(adjacency, mask, seeds=(0,)), [1, 2, 3, 4, 5])
-    >>> run.found.tolist(), run.discoveries.tolist()
-    ([2, 3, 5], [2, 5])
-    """
+    """Return the curve of a run that asked about these vertices, in this order."""
     asked = np.fromiter(log, dtype=np.int64)
     found = np.flatnonzero(network.targeted[asked]) + 1
     vertices = asked[found - 1]

@@ -35,30 +35,8 @@ def log_capital(
 ) -> NDArray[np.float64]:
     """Return the logarithm of the capital won against each ε, starting from 1.
 
-    Parameters
-    ----------
-    both, first_only, second_only, neither : array_like of int
-        Pairs by where they hit the event; broadcast against each other and `epsilon`.
-    epsilon : array_like of float
-        Hypotheses in nats.
-    delta : float
-        δ in [0, 1).
-
-    Returns
-    -------
-    ndarray of float
-        Falls as ε rises. Under a true hypothesis its exponential has expectation at most 1 at
-        every stopping time.
-
-    Notes
-    -----
     Cost: O(24) per entry. Mixture of the capital processes of Waudby-Smith and Ramdas, "Estimating
     means of bounded random variables by betting", JRSS B 86 (2024), section 4.
-
-    Examples
-    --------
-    >>> round(float(log_capital(0, 20, 0, 80, 0.0, 0.0)), 2)
-    10.69
     """
     ratio = np.exp(np.asarray(epsilon, dtype=np.float64))[..., None]
     stake = np.where(STAKES * (ratio + delta) <= 1.0, STAKES, 0.0)
@@ -101,37 +79,11 @@ def betting(
 ) -> NDArray[np.float64]:
     """Bound ε by betting on paired draws, from the two totals alone.
 
-    Parameters
-    ----------
-    x, n, y, m : array_like of int
-        ``x`` hits in ``n`` draws against ``y`` in ``m = n``; broadcast against each other.
-    alpha : float
-        Error level, in (0, 1).
-    delta : float
-        The claim's δ, in [0, 1).
-
-    Returns
-    -------
-    ndarray of float
-        Lower bounds on ``ln((p - delta) / q)`` in nats, floored at 0.
-
-    Raises
-    ------
-    InputError
-        If ``n`` and ``m`` differ: every draw needs its partner.
-
-    Notes
-    -----
     Guarantee: over an endless sequence of pairs, the probability that the bound *ever* exceeds the
     true ε is at most `alpha`, so it may be looked at as often as one likes. How hits were paired is
     not in the totals; the pairing least favourable to the bettor is assumed (the fewest pairs that
     hit on both sides), which costs little for rare events. `Betting` knows the pairs. Cost: O(1)
     per event.
-
-    Examples
-    --------
-    >>> float(betting(136, 1000, 50, 1000, 0.05).round(3))
-    0.447
     """
     hits, draws, other_hits, other_draws = np.broadcast_arrays(
         *(np.asarray(c, dtype=np.float64) for c in (x, n, y, m))
@@ -145,28 +97,7 @@ def betting(
 
 @dataclass(frozen=True)
 class Betting:
-    """The state of a sequential audit of one hypothesis family; `update` returns the next state.
-
-    Attributes
-    ----------
-    alpha : float
-        Error level over the whole sequence.
-    delta : float
-        The claim's δ.
-    both, first_only, second_only, neither : int
-        Pairs seen so far, by where they hit the event in force when they were drawn.
-    bound : float
-        The largest lower bound on ε (nats) reached so far. It never falls: with probability at
-        least ``1 - alpha`` it stays below the true ε for ever.
-
-    Examples
-    --------
-    >>> state = Betting(alpha=0.05)
-    >>> for _ in range(10):
-    ...     state = state.update(both=1, first_only=13, second_only=4, neither=82)
-    >>> state.pairs, round(state.bound, 3)
-    (1000, 0.512)
-    """
+    """The state of a sequential audit of one hypothesis family; `update` returns the next state."""
 
     alpha: float
     delta: float = 0.0
@@ -189,22 +120,7 @@ class Betting:
         return self.both + self.first_only + self.second_only + self.neither
 
     def update(self, both: int, first_only: int, second_only: int, neither: int) -> "Betting":
-        """Return the state after another chunk of pairs.
-
-        Parameters
-        ----------
-        both, first_only, second_only, neither : int
-            Pairs of the chunk, by which side's output hit the event.
-
-        Returns
-        -------
-        Betting
-
-        Raises
-        ------
-        InputError
-            If a count is negative or not whole.
-        """
+        """Return the state after another chunk of pairs."""
         chunk = (both, first_only, second_only, neither)
         if any(c < 0 or c != int(c) for c in chunk):
             raise InputError(f"counts of pairs must be whole numbers of at least 0, got {chunk}")

@@ -57,15 +57,7 @@ POWER_HALVINGS = 10
 
 @dataclass(frozen=True)
 class Known:
-    """What discovery saw of the event: where a bettor starts from.
-
-    Attributes
-    ----------
-    inside, inside_other : int
-        Runs in the event where it is likelier, and on the other side.
-    runs : int
-        Runs a side; 0 where nothing is known.
-    """
+    """What discovery saw of the event: where a bettor starts from."""
 
     inside: int = 0
     inside_other: int = 0
@@ -73,13 +65,7 @@ class Known:
 
 
 def look_sizes(most: int) -> list[int]:
-    """Return how many draws a side there are at each look; all but the last are always the same.
-
-    Examples
-    --------
-    >>> look_sizes(350), look_sizes(50), len(look_sizes(100_000))
-    ([100, 200, 300, 350], [50], 35)
-    """
+    """Return how many draws a side there are at each look; all but the last are always the same."""
     sizes = [min(FIRST, most)]
     while sizes[-1] < most:
         step = max(FIRST, math.ceil((GROWTH - 1) * sizes[-1]))
@@ -138,31 +124,7 @@ def _rates(x: Floats, y: Floats, n: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Wager:
-    """The state of a sequential test; :meth:`update` returns the next one.
-
-    Attributes
-    ----------
-    alpha : float
-        Error level over all looks together.
-    claimed, delta : float
-        The claim.
-    known : Known
-        What discovery saw, on other draws.
-    x, y, n : int
-        Hits on the likelier side, on the other, and draws a side so far.
-    capital : ndarray of float
-        Logarithm of the capital won against each hypothesis.
-    refuted : ndarray of bool
-        Hypotheses against which it has been ``1 / alpha`` at some look.
-
-    Examples
-    --------
-    >>> state = Wager.begin(0.05, claimed=1.0, known=Known(300, 50, 1000))
-    >>> for _ in range(5):
-    ...     state = state.update(30, 5, 100)
-    >>> state.n, state.violated, round(state.bound, 2)
-    (500, True, 1.32)
-    """
+    """The state of a sequential test; :meth:`update` returns the next one."""
 
     alpha: float
     claimed: float
@@ -178,13 +140,7 @@ class Wager:
     def begin(
         cls, alpha: float, claimed: float, delta: float = 0.0, known: Known | None = None
     ) -> Wager:
-        """Return the state before any draw.
-
-        Raises
-        ------
-        InputError
-            For an error level or a claim outside its range.
-        """
+        """Return the state before any draw."""
         if not 0.0 < alpha < 1.0:
             raise InputError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
         if not 0.0 <= delta < 1.0:
@@ -199,11 +155,6 @@ class Wager:
         """Return the state after ``n`` more draws a side, ``x`` and ``y`` of them hits.
 
         O(number of hypotheses), some thousands.
-
-        Raises
-        ------
-        InputError
-            If there are more hits than draws, or less than none.
         """
         if not (0 <= x <= n and 0 <= y <= n):
             raise InputError(f"hits must lie between 0 and the {n} draws, got {x} and {y}")
@@ -251,30 +202,7 @@ def refuted_by(
     delta: float = 0.0,
     known_runs: int = 0,
 ) -> Floats:
-    """Return how probably a claim is called violated by each look, when the rates are these.
-
-    Parameters
-    ----------
-    looks : list of int
-        Draws a side at each look, increasing.
-    p, q : float
-        Rates of the event on its likelier side and on the other.
-    alpha, claimed, delta
-        Of the test.
-    known_runs : int
-        Runs a side from which discovery knows the event.
-
-    Returns
-    -------
-    ndarray of float, shape (looks,)
-        Shares of a thousand simulated tests, always the same ones, so with a standard error of at
-        most 0.016. O(1000 looks).
-
-    Examples
-    --------
-    >>> refuted_by([100, 200, 1000], 0.3, 0.05, 0.05, claimed=1.0).round(1).tolist()
-    [0.0, 0.2, 1.0]
-    """
+    """Return how probably a claim is called violated by each look, when the rates are these."""
     rng = np.random.default_rng(1)
     known_x, known_y = (rng.binomial(known_runs, rate, (SIMULATED, 1)) for rate in (p, q))
     steps = np.diff([0, *looks])
@@ -308,25 +236,7 @@ def smallest_refuted(
     known_runs: int = 0,
     power: float = 0.95,
 ) -> float:
-    """Return the smallest loss that would be called a violation with probability ``power``.
-
-    Parameters
-    ----------
-    looks, q, alpha, claimed, delta, known_runs
-        As for :func:`refuted_by`.
-    power : float
-        Wanted by the last look; 0.01 more is asked of the simulated tests.
-
-    Returns
-    -------
-    float
-        In nats; infinite where no loss through an event of this rate would be seen.
-
-    Examples
-    --------
-    >>> 1.2 < smallest_refuted(look_sizes(10_000), 0.05, 0.05, 1.0) < 1.35
-    True
-    """
+    """Return the smallest loss that would be called a violation with probability ``power``."""
 
     def seen(epsilon: float) -> bool:
         p = min(1.0, math.exp(epsilon) * q + delta)
@@ -343,28 +253,7 @@ def smallest_refuted(
 
 
 def anytime_limits(hits: int, runs: int, tail: float) -> tuple[float, float]:
-    """Return limits for a rate that hold however it was decided when to stop.
-
-    Parameters
-    ----------
-    hits, runs : int
-        So far.
-    tail : float
-        Error level of the two limits together, over all numbers of runs.
-
-    Returns
-    -------
-    low, high : float
-        Rates against which a bettor who spreads the stake evenly over all rates has not yet won
-        ``1 / tail`` (Robbins, "Statistical methods related to the law of the iterated logarithm",
-        Annals of Mathematical Statistics 41, 1970).
-
-    Examples
-    --------
-    >>> low, high = anytime_limits(50, 100, 0.025)
-    >>> round(low, 3), round(high, 3)
-    (0.335, 0.665)
-    """
+    """Return limits for a rate that hold however it was decided when to stop."""
     mixed = float(special.betaln(hits + 1, runs - hits + 1))
 
     def refuted(rate: float) -> bool:

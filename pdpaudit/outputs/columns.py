@@ -82,13 +82,7 @@ def atom_of(kind: str, value: Hashable) -> Hashable:
 
 
 def entries_of(record: Record) -> tuple[Hashable, ...] | None:
-    """Return the entries of a flat sequence as categories, None for anything else or real numbers.
-
-    Examples
-    --------
-    >>> entries_of(flatten((3, None))), entries_of(flatten({"a": 1}))
-    ((3, Atom(kind='None', value=None)), None)
-    """
+    """Return the entries of a flat sequence as categories; None for anything else."""
     structure, kinds, values = record
     if structure is None or structure[1] is not None or len(structure[2]) != len(values):
         return None
@@ -100,13 +94,7 @@ def entries_of(record: Record) -> tuple[Hashable, ...] | None:
 
 
 def whole_of(record: Record, prefix: int = 0) -> Hashable:
-    """Return an output as a category, without the first entries of a flat sequence.
-
-    Examples
-    --------
-    >>> whole_of(flatten(3)), whole_of(flatten((1, 2, 3)), prefix=1)
-    (3, (2, 3))
-    """
+    """Return an output as a category, without the first entries of a flat sequence."""
     structure, kinds, values = record
     if structure is None:
         return atom_of(kinds[0], values[0])
@@ -121,19 +109,7 @@ def whole_of(record: Record, prefix: int = 0) -> Hashable:
 
 
 class Group:
-    """Outputs of one structure: records, or the rows of an array.
-
-    Parameters
-    ----------
-    structure : Structure
-        Of all of them.
-    records : list of Record, or None
-        The outputs.
-    array : ndarray, or None
-        The outputs, where they are numbers only.
-    weights : ndarray of int, or None
-        How often each came up; None: once.
-    """
+    """Outputs of one structure: records, or the rows of an array."""
 
     def __init__(
         self,
@@ -360,25 +336,7 @@ NOMINAL = (
 
 @dataclass(frozen=True)
 class Column:
-    """One thing that may be read off an output.
-
-    Attributes
-    ----------
-    aspect : str
-        A key of :data:`ORDERED`, or one of :data:`NOMINAL`.
-    path : tuple
-        Keys and places that lead to the part looked at; whole outputs: ().
-    at : hashable
-        Which entry, level or category, where there is something to say.
-    prefix : int
-        Leading entries of a list that are not looked at.
-
-    Examples
-    --------
-    >>> batch = batch_of_outputs([{"a": 1.5}, {"a": None}, (3, 4)])
-    >>> batch.read(Column("number", ("a",))), batch.categories(Column("kind", ("a",)))
-    (array([1.5, nan, nan]), ['float', 'None', 'absent'])
-    """
+    """One thing that may be read off an output."""
 
     aspect: str
     path: Path = ()
@@ -410,14 +368,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class Crossed:
-    """Two columns at once: which cell of a table of ranges an output falls into.
-
-    Attributes
-    ----------
-    columns : pair of Column or Coded
-    edges : pair of tuple of float
-        Increasing; a number at an edge belongs to the cell above it, nan to the last cell.
-    """
+    """Two columns at once: which cell of a table of ranges an output falls into."""
 
     columns: tuple[Column | Coded, Column | Coded]
     edges: tuple[tuple[float, ...], tuple[float, ...]]
@@ -477,25 +428,13 @@ def text_of(value: Any) -> str | None:
 
 
 def embedded_numbers(value: Any) -> list[float]:
-    """Return the numbers written in a text.
-
-    Examples
-    --------
-    >>> embedded_numbers("3 of 4.5"), embedded_numbers(None)
-    ([3.0, 4.5], [])
-    """
+    """Return the numbers written in a text."""
     text = text_of(value)
     return [] if text is None else [float(found) for found in NUMBER.findall(text)]
 
 
 def template_of(value: Any) -> str | None:
-    """Return a text without its numbers.
-
-    Examples
-    --------
-    >>> template_of("3 of 4.5")
-    '# of #'
-    """
+    """Return a text without its numbers."""
     text = text_of(value)
     return None if text is None else NUMBER.sub("#", text)
 

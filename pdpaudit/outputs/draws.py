@@ -24,22 +24,6 @@ class Draws:
     """Outputs of many runs.
 
     Whether an output is counted or a row of an array depends on that output alone.
-
-    Attributes
-    ----------
-    counts : Counter
-        How often each record came up.
-    arrays : dict of structure to list of ndarray
-        Outputs whose leaves are all ordinary floats: shape ``(m,)`` for single numbers, ``(m, k)``
-        else.
-    failures : dict of str to str
-        What the first run that gave each error said.
-    printed : int
-        Characters written to standard output.
-    alone : str
-        Why runs were drawn one by one though the mechanism has a ``sample``; else empty.
-    form : str
-        The kind of array that a ``sample`` gave.
     """
 
     counts: Counter[Record] = field(default_factory=Counter)
@@ -68,13 +52,7 @@ class Draws:
         return bool(self.arrays) or not all(map(is_failure, self.counts))
 
     def update(self, other: Draws) -> None:
-        """Add other runs, in order; O(distinct), arrays are not copied.
-
-        Raises
-        ------
-        Misbehaviour
-            If the two were given in arrays of different kinds.
-        """
+        """Add other runs, in order; O(distinct), arrays are not copied."""
         self.form = same_form(self.form, other.form)
         self.counts.update(other.counts)
         for structure, pieces in other.arrays.items():
@@ -103,14 +81,7 @@ def _pieces(draws: Draws) -> Iterable[Array]:
 
 
 def rows_of(pieces: Sequence[Array]) -> Array:
-    """Return arrays as one, narrow ones filled up with nan; O(entries).
-
-    Examples
-    --------
-    >>> rows_of([np.zeros((1, 1)), np.ones((1, 2))])
-    array([[ 0., nan],
-           [ 1.,  1.]])
-    """
+    """Return arrays as one, narrow ones filled up with nan; O(entries)."""
     if len(pieces) == 1:
         return pieces[0]
     if pieces[0].ndim == 1 or len({piece.shape[1] for piece in pieces}) == 1:
@@ -124,29 +95,7 @@ def rows_of(pieces: Sequence[Array]) -> Array:
 
 
 def gathered(outputs: Any, size: int) -> Draws:
-    """Return what a mechanism's ``sample``, or many of its runs, gave.
-
-    Parameters
-    ----------
-    outputs : Outputs, ndarray or sequence
-        One output for each run. Arrays of numbers stay arrays: no object is made for each run.
-    size : int
-        How many there must be.
-
-    Raises
-    ------
-    Unreadable
-        If an output cannot be taken apart.
-    ValueError
-        If there are not ``size`` of them.
-
-    Examples
-    --------
-    >>> gathered([1, 1, True], 3).counts[flatten(1)]
-    2
-    >>> gathered(np.zeros((4, 2)), 4).arrays["rows", None, ()][0].shape
-    (4, 2)
-    """
+    """Return what a mechanism's ``sample``, or many of its runs, gave."""
     found = len(outputs)
     if found != size:
         raise ValueError(f"asked for {size} outputs it gave {found}")

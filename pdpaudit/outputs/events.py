@@ -55,13 +55,7 @@ FEW_EDGES = 32
 
 @dataclass(frozen=True)
 class _Event:
-    """What all events have.
-
-    Attributes
-    ----------
-    side : {"left", "right"}
-        The input on which the event is more likely.
-    """
+    """What all events have."""
 
     side: Side
 
@@ -81,14 +75,7 @@ class _Event:
 
 @dataclass(frozen=True)
 class Membership(_Event):
-    """Outputs whose category in one column is one of several.
-
-    Examples
-    --------
-    >>> event = Membership("left", Column("first", prefix=2), frozenset({4}))
-    >>> (0, 1, 4, 5) in event, (0, 1, 5, 4) in event, (0, 1) in event
-    (True, False, False)
-    """
+    """Outputs whose category in one column is one of several."""
 
     column: Column
     values: frozenset[Hashable]
@@ -122,14 +109,7 @@ class Membership(_Event):
 
 @dataclass(frozen=True)
 class Range(_Event):
-    """Outputs of which one number lies in a range, ends included.
-
-    Examples
-    --------
-    >>> event = Range("left", Column("number"), 0.5, math.inf)
-    >>> 0.5 in event, 0.4 in event, None in event
-    (True, False, False)
-    """
+    """Outputs of which one number lies in a range, ends included."""
 
     column: Numbered
     low: float
@@ -155,21 +135,7 @@ class Range(_Event):
 
 @dataclass(frozen=True)
 class Term:
-    """What one number of an output adds to its score.
-
-    Attributes
-    ----------
-    column : Column, Coded or Crossed
-        The number.
-    edges : tuple of float
-        Increasing; a number at an edge belongs to the cell above it.
-    weights : tuple of float
-        One for each cell, one more than the edges.
-    atoms : tuple of (float, float)
-        Numbers with a weight of their own.
-    missing : float
-        The weight where there is no number.
-    """
+    """What one number of an output adds to its score."""
 
     column: Numbered
     edges: tuple[float, ...]
@@ -178,14 +144,7 @@ class Term:
     missing: float = 0.0
 
     def of(self, numbers: Floats) -> Floats:
-        """Return what each number is given, shape ``(size,)``.
-
-        Examples
-        --------
-        >>> term = Term(Column("number"), (0.5,), (-1.0, 1.0), ((3.0, 7.0),), 0.25)
-        >>> term.of(np.array([0.0, 0.5, 3.0, np.nan]))
-        array([-1.  ,  1.  ,  7.  ,  0.25])
-        """
+        """Return what each number is given, shape ``(size,)``."""
         cells = cells_of(numbers, self.edges, tuple(value for value, _ in self.atoms))
         table = np.array([*self.weights, *(weight for _, weight in self.atoms), self.missing])
         return table[cells]
@@ -204,24 +163,7 @@ class Term:
 def cells_of(
     numbers: Floats, edges: tuple[float, ...], atoms: tuple[float, ...]
 ) -> npt.NDArray[np.intp]:
-    """Return the cell of each number: between edges, then the atoms, then nan; O(log) each.
-
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (size,)
-    edges, atoms : tuple of float
-        Increasing.
-
-    Returns
-    -------
-    ndarray of int, shape (size,)
-        Of ``len(edges) + 1 + len(atoms) + 1`` cells.
-
-    Examples
-    --------
-    >>> cells_of(np.array([0.0, 1.0, 2.0, np.nan]), (1.0,), (2.0,)).tolist()
-    [0, 1, 2, 3]
-    """
+    """Return the cell of each number: between edges, then the atoms, then nan; O(log) each."""
     if len(edges) <= FEW_EDGES:
         # Numbers come in no order, and then comparing with a few is quicker than searching.
         cells = np.zeros(len(numbers), dtype=np.intp)
@@ -283,13 +225,7 @@ def _floats(body: Any) -> tuple[float, ...]:
 
 
 def complexity(event: Event) -> int:
-    """Return how hard an event is to check for a person: 0 for one column and one condition.
-
-    Examples
-    --------
-    >>> complexity(Range("left", Column("number"), 0.5, math.inf))
-    0
-    """
+    """Return how hard an event is to check for a person: 0 for one column and one condition."""
     if isinstance(event, Score):
         return 2 + len(event.terms)
     if isinstance(event, Membership):
@@ -299,20 +235,7 @@ def complexity(event: Event) -> int:
 
 @dataclass(frozen=True)
 class Several:
-    """Several events counted on the same draws.
-
-    Attributes
-    ----------
-    events : tuple
-        Of any kinds.
-
-    Examples
-    --------
-    >>> from pdpaudit.outputs import gathered
-    >>> ends = [Membership("left", Column("last"), frozenset({v})) for v in (4, 3)]
-    >>> Several(tuple(ends)).count(gathered([(3, 4), (4, 3), (4, 3)], 3))
-    array([1, 2])
-    """
+    """Several events counted on the same draws."""
 
     events: tuple[Event, ...]
 
@@ -335,19 +258,7 @@ class Several:
 
 
 def event_from_json(body: Mapping[str, Any]) -> Event:
-    """Return the event of a JSON form.
-
-    Raises
-    ------
-    KeyError
-        If something is missing or its kind is unknown.
-
-    Examples
-    --------
-    >>> event = Membership("left", Column("first", prefix=2), frozenset({4}))
-    >>> event_from_json(event.to_json()) == event
-    True
-    """
+    """Return the event of a JSON form."""
     side: Side = body["side"]
     if side not in ("left", "right"):
         raise KeyError(str(side))
@@ -381,23 +292,7 @@ LIST_ASPECTS = ("first", "last", "length", "output")
 
 
 def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Membership:
-    """Return the simplest description of a set of outputs among all that can occur.
-
-    Parameters
-    ----------
-    outputs : iterable of hashable
-        All outputs that can occur on either side.
-    inside : frozenset
-        Those that belong to the event.
-    side : {"left", "right"}
-        Where it is more likely.
-
-    Examples
-    --------
-    >>> event = simplest([(0, 1), (0, 2), (0, 2, 3)], frozenset({(0, 2), (0, 2, 3)}), "left")
-    >>> event.feature, event.values, event.prefix
-    ('first', frozenset({2}), 1)
-    """
+    """Return the simplest description of a set of outputs among all that can occur."""
     wanted = frozenset(map(flatten, inside))  # 1 and True are equal, and two outputs
     parts: dict[Structure, list[Record]] = {}
     for record in map(flatten, outputs):
@@ -418,13 +313,7 @@ def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Memb
 
 
 def shared_prefix(lists: Sequence[tuple[Hashable, ...] | None]) -> int:
-    """Return how many leading entries all lists share; none where one is no list.
-
-    Examples
-    --------
-    >>> shared_prefix([(0, 1, 2), (0, 1), (0, 1, 3)]), shared_prefix([(1,), None])
-    (2, 0)
-    """
+    """Return how many leading entries all lists share; none where one is no list."""
     if not lists or None in lists:
         return 0
     shared = 0
@@ -475,13 +364,7 @@ def column_json(column: Numbered) -> dict[str, Any]:
 
 
 def column_from_json(body: Mapping[str, Any]) -> Numbered:
-    """Return the column of a JSON form.
-
-    Raises
-    ------
-    KeyError
-        If something is missing or its aspect is unknown.
-    """
+    """Return the column of a JSON form."""
     if "coded" in body:
         inner = column_from_json(body["coded"])
         if not isinstance(inner, Column):

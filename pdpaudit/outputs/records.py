@@ -92,13 +92,7 @@ class Unreadable(TypeError):
 
 
 def failure(error: BaseException) -> Record:
-    """Return the record of a run that raised: an observer sees the exception's type.
-
-    Examples
-    --------
-    >>> failure(KeyError(3))
-    (None, ('raises KeyError',), (None,))
-    """
+    """Return the record of a run that raised: an observer sees the exception's type."""
     return (SCALAR, (RAISES + type(error).__name__,), (None,))
 
 
@@ -108,31 +102,7 @@ def is_failure(record: Record) -> bool:
 
 
 def flatten(output: Any) -> Record:
-    """Return the record of one output.
-
-    Parameters
-    ----------
-    output : Any
-        Numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, data frames,
-        dataclasses and other objects, of any nesting; an iterator is read to its end.
-
-    Returns
-    -------
-    tuple
-        Hashable; equal for two outputs if and only if nothing tells them apart. O(leaves).
-
-    Raises
-    ------
-    Unreadable
-        If it is nested or long beyond measure, or reading it raises.
-
-    Examples
-    --------
-    >>> flatten((1.5, None))
-    (('tuple', None, (None, None)), ('float', 'None'), (1.5, None))
-    >>> flatten({"a": True}) == flatten({"a": 1})
-    False
-    """
+    """Return the record of one output."""
     kind = type(output)
     if kind is float:
         leaf = _float(output)
@@ -166,11 +136,6 @@ def equal_is_same(outputs: Iterable[Any]) -> bool:
     """Return whether these can be compared as they are: equal ones have equal records.
 
     Cheap, and so for values and flat tuples only: of others it is not known.
-
-    Examples
-    --------
-    >>> equal_is_same([1, (2, "a")]), equal_is_same([1, True]), equal_is_same([0.0])
-    (True, False, False)
     """
     kinds: set[type] = set()
     for output in outputs:
@@ -393,13 +358,7 @@ def _step(key: Any) -> str:
 
 
 def sort_key(record: Record) -> tuple[str, tuple[Any, ...], str]:
-    """Return what records are put in order by: the same whatever came first.
-
-    Examples
-    --------
-    >>> sorted([flatten(2), flatten(10), flatten(1)], key=sort_key)[0][2]
-    (1,)
-    """
+    """Return what records are put in order by: the same whatever came first."""
     structure, kinds, values = record
     numeric = all(kind in NUMERIC for kind in kinds) and not any(
         type(value) is str for value in values
@@ -409,15 +368,7 @@ def sort_key(record: Record) -> tuple[str, tuple[Any, ...], str]:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Where the parts of a structure are.
-
-    Attributes
-    ----------
-    leaves : dict of Path to int
-        Number of each leaf.
-    containers : dict of Path to tuple
-        Kind, number of parts and keys of each container.
-    """
+    """Where the parts of a structure are."""
 
     leaves: dict[Path, int]
     containers: dict[Path, tuple[str, int, tuple[Any, ...] | None]]
@@ -425,13 +376,7 @@ class Layout:
 
 @lru_cache(maxsize=8192)
 def layout(structure: Structure) -> Layout:
-    """Return where the parts of a structure are.
-
-    Examples
-    --------
-    >>> layout(flatten({"a": (1, 2)})[0]).leaves
-    {('a', 0): 0, ('a', 1): 1}
-    """
+    """Return where the parts of a structure are."""
     found, number = Layout({}, {}), count()
 
     def place(part: Structure, path: Path) -> None:
@@ -448,13 +393,7 @@ def layout(structure: Structure) -> Layout:
 
 
 def number_of(kind: str, value: Any) -> float:
-    """Return the number a leaf stands for, as near as float64 comes; nan where it is none.
-
-    Examples
-    --------
-    >>> number_of("int", 3), number_of("Fraction", "1/4"), number_of("None", None)
-    (3.0, 0.25, nan)
-    """
+    """Return the number a leaf stands for, as near as float64 comes; nan where it is none."""
     if kind in NUMERIC:
         if type(value) is str:
             return -math.inf if value.startswith("-") else math.inf
@@ -471,13 +410,7 @@ def _near(number: float | fractions.Fraction) -> float:
 
 
 def rest_of(kind: str, value: Any) -> float:
-    """Return what :func:`number_of` leaves out of a number, nan where there is no number.
-
-    Examples
-    --------
-    >>> rest_of("int", 2**53 + 1), rest_of("float", 0.5)
-    (1.0, 0.0)
-    """
+    """Return what :func:`number_of` leaves out of a number, nan where there is no number."""
     if kind != "int" and kind in NUMERIC:
         return 0.0
     exact = _exact(kind, value)

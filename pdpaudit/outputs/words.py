@@ -32,17 +32,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What outputs and their entries are called.
-
-    Attributes
-    ----------
-    name : callable
-        Gives a whole number in a list its name.
-    done : str
-        What happened to those in a list, "found" for a search; empty where lists are of anything.
-    number : str
-        What an output is, where it is a single number.
-    """
+    """What outputs and their entries are called."""
 
     name: Callable[[int], str] = str
     done: str = ""
@@ -50,13 +40,7 @@ class Vocabulary:
 
 
 def list_names(names: Iterable[str], shown: int = SHOWN) -> str:
-    """Return names as a set in a sentence, a long one cut and counted.
-
-    Examples
-    --------
-    >>> list_names(["Cosette", "Marius"]), list_names("abcdefg", shown=2), list_names([])
-    ('{Cosette, Marius}', '{a, b and 5 more}', '{nobody}')
-    """
+    """Return names as a set in a sentence, a long one cut and counted."""
     known = list(names)
     if not known:
         return "{nobody}"
@@ -66,13 +50,7 @@ def list_names(names: Iterable[str], shown: int = SHOWN) -> str:
 
 
 def shown(value: Hashable, name: Callable[[int], str] = str) -> str:
-    r"""Return a category as it is shown: printable and not too long.
-
-    Examples
-    --------
-    >>> shown((3, Atom("None", None))), shown("\ud800")
-    ('{3, None}', "'\\ud800'")
-    """
+    r"""Return a category as it is shown: printable and not too long."""
     text = _plain(value, name)
     text = text if text.isprintable() else ascii(text)
     return text if len(text) <= MOST else text[: MOST - 3] + "..."
@@ -95,19 +73,7 @@ def _plain(value: Hashable, name: Callable[[int], str]) -> str:
 
 
 def event_words(event: Event, words: Vocabulary) -> str:
-    """Say when an output belongs to an event.
-
-    Examples
-    --------
-    >>> from pdpaudit.outputs import Column
-    >>> event = Membership("left", Column("first"), frozenset({4}))
-    >>> event_words(event, Vocabulary(done="examined"))
-    '4 is examined first'
-    >>> event_words(event, Vocabulary())
-    'the first entry is 4'
-    >>> event_words(Membership("left", Column("output"), frozenset({4})), Vocabulary())
-    'the output is 4'
-    """
+    """Say when an output belongs to an event."""
     if isinstance(event, Membership):
         return _membership(event, words)
     if isinstance(event, Score):

@@ -42,26 +42,7 @@ def check_certificate(
     ours: Any,
     theirs: Any,
 ) -> tuple[bool, str]:
-    """Return whether a certificate holds, and why.
-
-    Parameters
-    ----------
-    claim : mapping
-        A claim of a result file, with the certificate in its witness.
-    mechanism : Mechanism
-        The mechanism, made again.
-    event : Event
-        The witness's event.
-    possible : frozenset
-        All outputs that can occur and belong to it, by the mechanism's law.
-    ours, theirs : instance
-        The side on which the event is more likely, and the other.
-
-    Raises
-    ------
-    InputError
-        If the certificate is damaged, or the mechanism can no longer enclose.
-    """
+    """Return whether a certificate holds, and why."""
     name = str(claim.get("id", "claim"))
     if not isinstance(mechanism, ProvableMechanism):
         raise InputError(f"{name}: the mechanism encloses nothing any more; audit again")

@@ -35,20 +35,7 @@ EXACT = ("targeted-sensitivity", "impact-cardinality")
 
 
 def replay_check(check: Mapping[str, Any], find: Find | None = None) -> Replay:
-    """Re-run the counterexample of one check of a statistic, by code of its own.
-
-    Parameters
-    ----------
-    check : mapping
-        A check of a result file, with its witness.
-    find : callable, optional
-        Looks the statistic up; default: among the registered ones only.
-
-    Raises
-    ------
-    InputError
-        If the statistic cannot be found, is not trusted, or the witness is none.
-    """
+    """Re-run the counterexample of one check of a statistic, by code of its own."""
     name, witness = str(check.get("name", "check")), check["witness"]
     find = finder(trust=False) if find is None else find
     try:

@@ -56,17 +56,7 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class Replay:
-    """Whether a witness shows again what it showed.
-
-    Attributes
-    ----------
-    subject : str
-        The claim or check.
-    reproduced : bool, optional
-        Whether it does; None where nothing could be compared.
-    why : str
-        What was compared, in one sentence.
-    """
+    """Whether a witness shows again what it showed."""
 
     subject: str
     reproduced: bool | None
@@ -75,23 +65,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Terms:
-    """How the witnesses of one result are re-run.
-
-    Attributes
-    ----------
-    seed : int
-        The result's seed.
-    version : str
-        The version of pdpaudit that wrote it.
-    read : callable
-        Reads a network that the witness only names.
-    jobs : int
-        Worker processes.
-    find : callable
-        Looks names up; without trust only registered ones.
-    complete : bool
-        Whether it was written with all its fields; older results had fewer.
-    """
+    """How the witnesses of one result are re-run."""
 
     seed: int
     version: str
@@ -116,28 +90,7 @@ class _Again:
 def replay_claim(
     claim: Mapping[str, Any], terms: Terms, named: Mapping[str, str] | None = None
 ) -> Replay:
-    """Re-run the witness of one claim.
-
-    The two networks are built again and compared with the definition of neighbours; an exact loss
-    is computed again, a certificate verified by code that shares nothing with the prover, sampled
-    counts are drawn again from the same stream and must agree to the last one. Whatever the claim
-    shows must follow.
-
-    Parameters
-    ----------
-    claim : mapping
-        A claim of a result file, with its witness.
-    terms : Terms
-        How it is re-run.
-    named : mapping, optional
-        Fields that do not come from the mechanism, as they must be; default: its ``id`` as it is.
-
-    Raises
-    ------
-    InputError
-        If the witness cannot be used, names code that is not trusted, or was sampled by another
-        version, whose streams may differ.
-    """
+    """Re-run the witness of one claim."""
     witness, name = claim.get("witness"), str(claim.get("id", "claim"))
     if not isinstance(witness, Mapping) or witness.get("kind") != "audit":
         raise InputError(f"{name}: holds no witness of an audit, so there is nothing to replay")

@@ -35,17 +35,7 @@ SHOWN, LONGEST = 3, 60
 def differences(
     now: Any, recorded: Any, *, complete: bool, place: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """Yield every field of a result that is not what it is now.
-
-    Parameters
-    ----------
-    now, recorded : object
-        JSON as it is computed again, and as it is on file.
-    complete : bool
-        Whether a field that is missing on file is a difference; older results had fewer.
-    place : tuple of str
-        What leads to them.
-    """
+    """Yield every field of a result that is not what it is now."""
     if isinstance(now, Mapping) and isinstance(recorded, Mapping):
         for key in sorted({*now, *recorded}):
             if key not in recorded:
@@ -65,13 +55,7 @@ def differences(
 
 
 def compared(found: list[str]) -> str:
-    """Return differences in a sentence, a few of them.
-
-    Examples
-    --------
-    >>> compared(["a is 1 on file, 2 now"]), compared([*"abcde"])
-    ('a is 1 on file, 2 now', 'a; b; c; and 2 more')
-    """
+    """Return differences in a sentence, a few of them."""
     more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
     return "; ".join([*found[:SHOWN], *more])
 

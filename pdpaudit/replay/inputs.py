@@ -24,13 +24,7 @@ MOST_VERTICES = 10_000_000
 
 
 def network_of(base: Mapping[str, Any], title: str, seed: int, read: ReadNetwork) -> Network:
-    """Build the network of a witness again, from what is written out or from its file.
-
-    Raises
-    ------
-    ValueError
-        If it is no network, or another than the witness was found on.
-    """
+    """Build the network of a witness again, from what is written out or from its file."""
     if "file" in base:
         network = read(base["file"], seed)
         if network.n != base["n"] or list(network.seeds) != base["seeds"]:
@@ -61,13 +55,7 @@ def network_of(base: Mapping[str, Any], title: str, seed: int, read: ReadNetwork
 
 
 def pair_of(pair: Mapping[str, Any], seed: int, read: ReadNetwork) -> NeighborPair:
-    """Build a neighbouring pair again and hold it against the definition.
-
-    Raises
-    ------
-    ValueError
-        If the two networks are not neighbours.
-    """
+    """Build a neighbouring pair again and hold it against the definition."""
     network = network_of(pair["base"], pair["network"], seed, read)
     left, right = (
         np.array([_whole(vertex) for vertex in pair[side]], dtype=np.int64)
@@ -83,13 +71,7 @@ def pair_of(pair: Mapping[str, Any], seed: int, read: ReadNetwork) -> NeighborPa
 def candidate_of(
     witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: ReadNetwork
 ) -> Arm:
-    """Build the two inputs of a witness again: a pair of networks, or one the mechanism brings.
-
-    Raises
-    ------
-    ValueError
-        If there is no such pair, or the two networks are not neighbours.
-    """
+    """Build the two inputs of a witness again: a pair of networks, or one the mechanism brings."""
     pair = witness["pair"]
     if "base" in pair:
         return as_candidate(pair_of(pair, seed, read))

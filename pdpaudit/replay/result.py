@@ -29,13 +29,7 @@ IN_PAIRS = "betting, in pairs"
 
 
 def terms_of(body: Mapping[str, Any], name: str, read: ReadNetwork, **how: Any) -> Terms:
-    """Return the terms of a result's own header; ``how`` as for :class:`Terms`.
-
-    Raises
-    ------
-    InputError
-        If it holds no seed.
-    """
+    """Return the terms of a result's own header; ``how`` as for :class:`Terms`."""
     version, seed = body.get("versions"), body.get("seed")
     known = version.get("pdpaudit") if isinstance(version, Mapping) else None
     if type(seed) is not int:
@@ -44,27 +38,7 @@ def terms_of(body: Mapping[str, Any], name: str, read: ReadNetwork, **how: Any) 
 
 
 def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Replay]:
-    """Re-run every witness of a result, and hold what it shows above them against them.
-
-    Parameters
-    ----------
-    body : mapping
-        The JSON form of a result.
-    name : str
-        What to call the file.
-    terms : Terms
-        How witnesses are re-run.
-
-    Returns
-    -------
-    list of Replay
-        The result as a whole first, then its claims and checks; what has no witness last.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, holds no witness, or one cannot be used.
-    """
+    """Re-run every witness of a result, and hold what it shows above them against them."""
     result = result_from_json(body, name)
     if not any(one.witness for one in result.findings):
         raise InputError(f"{name}: holds no witness, so there is nothing to replay")

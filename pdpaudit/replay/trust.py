@@ -53,13 +53,7 @@ def finder(*, trust: bool) -> Find:
 
 
 def made_again(spec: Mapping[str, Any], find: Find) -> tuple[Any, dict[str, Any]]:
-    """Return the mechanism of a witness, and how it was made now.
-
-    Raises
-    ------
-    InputError
-        If it cannot be found or made, or is none.
-    """
+    """Return the mechanism of a witness, and how it was made now."""
     name, parameters = spec["name"], spec["parameters"]
     if not isinstance(parameters, Mapping):
         raise TypeError("its parameters are no mapping")

@@ -21,17 +21,7 @@ MOST_POINTS = 1000
 
 @dataclass(frozen=True)
 class Rate:
-    """Something an attacker attains.
-
-    Attributes
-    ----------
-    attained : float
-        Exactly, or in the runs looked at.
-    least : float, optional
-        What is attained at least, with the stated confidence; None where it is exact.
-    allowed : float
-        What the claim allows.
-    """
+    """Something an attacker attains."""
 
     attained: float
     least: float | None
@@ -44,13 +34,7 @@ class Rate:
         return sure > self.allowed + 1e-7
 
     def words(self) -> str:
-        """Return it in words.
-
-        Examples
-        --------
-        >>> Rate(0.5, 0.48, 0.46).words()
-        '0.5 (at least 0.48; allowed 0.46: exceeded)'
-        """
+        """Return it in words."""
         least = "" if self.least is None else f"at least {number(self.least, 3)}; "
         judged = ": exceeded" if self.beyond else ""
         return f"{number(self.attained, 3)} ({least}allowed {number(self.allowed, 3)}{judged})"
@@ -58,21 +42,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Attack:
-    """The attackers looked at.
-
-    Attributes
-    ----------
-    advantage : Rate
-        True less false positives.
-    low : Rate
-        True positives where false ones are as rare as ``fpr``.
-    fpr : float
-        The rate of false positives of ``low``.
-    curve : tuple of (float, float)
-        Rates of false and of true positives.
-    confidence : float, optional
-        Of what is attained at least; None where all is exact.
-    """
+    """The attackers looked at."""
 
     advantage: Rate
     low: Rate
@@ -82,16 +52,7 @@ class Attack:
 
 
 def attack_of(claim: ClaimResult) -> Attack | None:
-    """Return what a result says of attackers; None where it says nothing, or nothing that fits.
-
-    Examples
-    --------
-    >>> rate = {"attained": 0.4, "allowed": 0.5}
-    >>> told = {"advantage": rate, "tpr_at_low_fpr": {**rate, "fpr": 0.001},
-    ...     "roc": {"fpr": [0, 0.1, 1], "tpr": [0, 0.5, 1]}}
-    >>> attack_of(ClaimResult("A", "", "", "violated", {}, exact=1.0, inference=told)).curve
-    ((0.0, 0.0), (0.1, 0.5), (1.0, 1.0))
-    """
+    """Return what a result says of attackers; None where it says nothing, or nothing that fits."""
     told = claim.inference
     try:
         low, roc = told["tpr_at_low_fpr"], told["roc"]

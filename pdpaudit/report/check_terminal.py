@@ -41,19 +41,7 @@ def show_check(console: Console, result: CheckResult) -> None:
 
 
 def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:
-    """Print the exact tables, and for each violation the pair and how to reproduce it.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        Where.
-    result : Result
-        Of ``check``.
-    specification : str
-        How the user named the statistic.
-    replay : str
-        The command that runs the violations again; empty if none was saved.
-    """
+    """Print the exact tables, and for each violation the pair and how to reproduce it."""
     for check in result.checks:
         if check.name == "tightness" and isinstance(check.observed, Mapping):
             _show_table(console, check)

@@ -22,18 +22,7 @@ MOST_ROUNDS = 5_000
 
 
 def composition_of(result: Result) -> Table | None:
-    """Return the budgets of a search for several components.
-
-    Parameters
-    ----------
-    result : Result
-        Of an audit whose witness tells ``epsilon`` and ``components`` of the search.
-
-    Returns
-    -------
-    Table or None
-        None where nothing composes: another mechanism, or a single round. O(rounds).
-    """
+    """Return the budgets of a search for several components."""
     for claim in result.claims:
         mechanism = (claim.witness or {}).get("mechanism")
         parameters = mechanism.get("parameters") if isinstance(mechanism, Mapping) else None

@@ -63,27 +63,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class ClaimPart:
-    """One claim in a report.
-
-    Attributes
-    ----------
-    anchor, title : str
-        Where and what.
-    claim : ClaimResult
-        The claim.
-    verdict, words : str
-        The verdict, and what was found in a sentence.
-    names : tuple of str
-        Names of people the sentence may hold.
-    facts : Table
-        The numbers.
-    seen : Chances, optional
-        How likely the event is on both sides.
-    pair, trade_off : optional
-        Pictures.
-    attack : Table, optional
-        How well an attacker tells the pair apart.
-    """
+    """One claim in a report."""
 
     anchor: str
     title: str
@@ -192,35 +172,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report.
-
-    Attributes
-    ----------
-    title, lead : str
-        What it is about, and its outcome in a sentence.
-    preface : Preface, optional
-        What the maker of the one result says of it; of several, each says it in its own part.
-    status : Status
-        The worst of all.
-    counts : tuple of (Status, str, int)
-        How often each verdict was given.
-    verdicts : tuple of Verdict
-        Everything judged, the worst first.
-    chart : LossChart, optional
-        Claimed against measured loss.
-    charted : tuple of (Part, ClaimPart)
-        What the rows of the chart are about.
-    uncharted, undrawn : int
-        Claims that are not in the chart; claims and checks without pictures of their own.
-    parts : tuple of Part
-        One for each result.
-    terms : tuple of (str, str)
-        The glossary.
-    findings : tuple of Finding
-        What was measured and has no verdict: simulations, and people's exposure.
-    banner : str
-        Stands first: that people are named; empty where they are not.
-    """
+    """A whole report."""
 
     title: str
     status: Status
@@ -239,19 +191,7 @@ class Document:
 
 
 def compose(sources: Sequence[Source]) -> Document:
-    """Return what a report of these results says.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        At least one.
-
-    Returns
-    -------
-    Document
-        O(size of the results); pictures are drawn for the 40 worst claims and checks, and 60
-        claims are compared in one picture.
-    """
+    """Return what a report of these results says."""
     drawn, undrawn = _worth_drawing(sources)
     parts = tuple(_part(i, source, drawn) for i, source in enumerate(sources, start=1))
     claims = [(part, one) for part in parts for one in part.claims]

@@ -21,13 +21,7 @@ VOLATILE = ("elapsed_s", "versions", "written", "source", "commit", "digest")
 
 
 def published(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a result without what differs from one run, or one machine, to the next.
-
-    Examples
-    --------
-    >>> published({"elapsed_s": 1.2, "versions": {}, "seed": 1, "claims": [{"exact": 1 / 3}]})
-    {'seed': 1, 'claims': [{'exact': 0.33333333}]}
-    """
+    """Return a result without what differs from one run, or one machine, to the next."""
     kept = {key: value for key, value in body.items() if key not in VOLATILE}
     rounded: dict[str, Any] = _rounded(kept)
     return rounded
@@ -44,15 +38,7 @@ def _rounded(value: Any) -> Any:
 
 
 def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
-    """Say what was found about one entry of the catalogue, a sentence or more for each finding.
-
-    Parameters
-    ----------
-    body : mapping
-        The JSON form of the result.
-    entry : mapping
-        One of its context's catalogue.
-    """
+    """Say what was found about one entry of the catalogue, a sentence or more for each finding."""
     words = []
     for claim in body.get("claims", ()):
         if claim["id"] == entry["id"]:
@@ -65,20 +51,7 @@ def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str
 
 
 def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any]:
-    """Return what a report of published claims says before the verdicts.
-
-    Parameters
-    ----------
-    body : mapping
-        The JSON form of a result of ``claims``.
-    command, replay : str
-        The command that makes the result again, and the one that re-runs its witnesses.
-
-    Returns
-    -------
-    dict
-        For the result's context, see :mod:`pdpaudit.report.preface`.
-    """
+    """Return what a report of published claims says before the verdicts."""
     context = body["context"]
     claims = {claim["id"]: claim_from_json(claim) for claim in body.get("claims", ())}
     entries = context["catalogue"]

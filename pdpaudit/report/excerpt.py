@@ -35,25 +35,6 @@ def excerpt(
     Shown are seeds and whom every search asked about at first; then, while there is room, whom
     the first search asked about, and of the others' first calls the targets found and everybody
     with a tie into the part shown. Whom noise makes a search ask about far away is not shown.
-
-    Parameters
-    ----------
-    network : Network
-        The network.
-    searches : sequence of (str, Mechanism)
-        Name and search, the one without noise first.
-    seed : int
-        Root of the randomness of runs and places.
-    most : int
-        Vertices at most.
-
-    Returns
-    -------
-    dict
-        ``vertices``; ``edges`` between them, as positions in ``vertices``; ``positions`` in the
-        unit square; ``targeted``; and for each of ``searches`` its ``name`` and whom it has
-        ``examined`` and ``found``, in which ``order``. A layout of a few hundred vertices: about
-        a second.
     """
     logs = [_log(mechanism, network, name, seed, 4 * most) for name, mechanism in searches]
     alike = _alike(logs)

@@ -65,49 +65,7 @@ def write_figures(
     stem: str = "experiment",
     formats: Sequence[str] = FORMATS,
 ) -> list[Path]:
-    """Write the figures of one simulation.
-
-    Parameters
-    ----------
-    simulation : mapping
-        The value of ``context.simulation`` in the result of ``simulate``.
-    folder : Path
-        Where to; must exist.
-    stem : str
-        What the names of the files begin with.
-    formats : sequence of str
-        ``"svg"``, ``"png"`` or both.
-
-    Returns
-    -------
-    list of Path
-        ``stem-curves`` for a private search (``stem-curves-1`` and so on for several, at most
-        12): runs on the left, mean and risk multiplier on the right; ``stem-comparison`` of
-        several; ``stem-drawing`` where a part of the network was kept. The same JSON gives the
-        same bytes of SVG. About a second a figure.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is missing, a field of the simulation is not what it must be, or a file
-        cannot be written.
-
-    Notes
-    -----
-    The form is that of Kearns, Roth, Wu, Yaroslavtsev, Figures 2 to 5.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> spread = {"mean": [1, 2, 4], "sd": [0, 0, 0]}
-    >>> search = {"name": "Target", "private": False, "runs": 1, "calls": [0, 5, 10], **spread,
-    ...     "components": spread, "shown": [{"calls": [0, 5, 10], "found": [1, 2, 4]}]}
-    >>> network = {"source": "a", "vertices": 20, "edges": 30, "targets": 5, "components": [5],
-    ...     "seed_component": 5}
-    >>> told = {"network": network, "budget": 10, "runs": 1, "searches": [search]}
-    >>> [path.name for path in write_figures(told, Path(mkdtemp()), formats=["svg"])]
-    ['experiment-curves.svg']
-    """
+    """Write the figures of one simulation."""
     from pdpaudit.report.pictures.panels import MOST_CURVES, MOST_INSIDE
 
     told = simulation_of(simulation, "the simulation")
@@ -138,42 +96,7 @@ def write_comparison(
     formats: Sequence[str] = FORMATS,
     title: str = "",
 ) -> list[Path]:
-    """Write one figure that compares the private searches of several simulations.
-
-    Parameters
-    ----------
-    simulations : mapping of str to mapping
-        What to call each, for instance by its statistic, and its ``context.simulation``.
-    folder : Path
-        Where to; must exist.
-    stem : str
-        Name of the files.
-    formats : sequence of str
-        ``"svg"``, ``"png"`` or both.
-    title : str
-        Above the figure, as plain text.
-
-    Returns
-    -------
-    list of Path
-        One curve for each private search, its standard deviation at a few places. Where the
-        simulations differ in the search without privacy, those get a panel of their own beside
-        it, to the same scale.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is missing, there is nothing to compare or more than can be told apart, a
-        field is not what it must be, or a file cannot be written.
-
-    Examples
-    --------
-    >>> write_comparison({}, Path("."))
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: no private search to compare; give simulations that \
-hold one each
-    """
+    """Write one figure that compares the private searches of several simulations."""
     from pdpaudit.report.pictures.panels import MOST_CURVES, MOST_INSIDE
 
     named = []

@@ -28,21 +28,7 @@ KINDS = (("isolated", "by being isolated"), ("rewired", "by the worst rewiring t
 
 @dataclass(frozen=True)
 class ExposurePart:
-    """Everybody's exposure in a report.
-
-    Attributes
-    ----------
-    words : str
-        The overall figure.
-    notes : tuple of str
-        How many lose nothing, and what was not tried.
-    people, spread : Table
-        The most exposed, and how exposure is distributed.
-    bars : tuple of Bars
-        The distribution as pictures, all on the same axes.
-    names : tuple of str
-        Names that sentences may hold.
-    """
+    """Everybody's exposure in a report."""
 
     words: str
     notes: tuple[str, ...]
@@ -82,37 +68,7 @@ class _Person:
 def exposure_part(
     context: Mapping[str, Any], file: str, audited: float | None = None
 ) -> ExposurePart | None:
-    """Return what a report says of exposure; None where it was not measured.
-
-    Parameters
-    ----------
-    context : mapping
-        Of the result of an audit.
-    file : str
-        What to call the file.
-    audited : float, optional
-        The largest exact loss that the audit itself found.
-
-    Returns
-    -------
-    ExposurePart or None
-        O(people listed).
-
-    Raises
-    ------
-    InputError
-        If a field is not what it must be.
-
-    Examples
-    --------
-    >>> one = {"name": "Ann", "degree": 3, "isolated": 0.5, "rewired": None, "how": "isolated",
-    ...     "through": "Bob is found first"}
-    >>> told = {"people": 9, "most_exposed": [one], "isolated": {"measured": 9, "unaffected": 7}}
-    >>> exposure_part({"exposure": told}, "a.json").words
-    'No rewiring tried of any of the 9 protected people costs more than 0.5000, which makes an \
-outcome of the next round 1.6 times likelier or less likely. Ann loses most, through: Bob is found \
-first.'
-    """
+    """Return what a report says of exposure; None where it was not measured."""
     body = context.get(KEY)
     if not isinstance(body, Mapping):
         return None

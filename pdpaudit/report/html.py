@@ -33,31 +33,7 @@ MARKS = {
 
 
 def render_html(sources: Sequence[Source]) -> str:
-    """Return a report as HTML.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        At least one result.
-
-    Returns
-    -------
-    str
-        One page. Whatever the results hold appears as text. O(size of the results).
-
-    Raises
-    ------
-    InputError
-        If jinja2 is not installed.
-
-    Examples
-    --------
-    >>> from pdpaudit.report.reading import source_from_json
-    >>> body = {"command": "audit", "subject": "<script>", "seed": 1}
-    >>> page = render_html([source_from_json(body, "a.json")])
-    >>> "<script>" in page, "Privacy audit of &lt;script&gt;" in page
-    (False, True)
-    """
+    """Return a report as HTML."""
     environment = _environment()
     from markupsafe import Markup
 

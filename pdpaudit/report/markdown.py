@@ -36,48 +36,13 @@ class _Raw(str):
 
 
 def render_markdown(sources: Sequence[Source]) -> str:
-    r"""Return a report as GitHub-flavoured Markdown.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        At least one result.
-
-    Returns
-    -------
-    str
-        What the page says, but for the pictures. O(size of the results).
-
-    Examples
-    --------
-    >>> from pdpaudit.report.reading import source_from_json
-    >>> body = {"command": "audit", "subject": "*A*", "seed": 1}
-    >>> print(render_markdown([source_from_json(body, "a.json")]).splitlines()[0])
-    # Privacy audit of \*A\*
-    """
+    r"""Return a report as GitHub-flavoured Markdown."""
     blocks = [block for block in _document(compose(sources)) if block]
     return "\n\n".join(blocks) + "\n"
 
 
 def escape(text: str) -> str:
-    r"""Return text that Markdown shows as it is, on one line.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        With HTML as entities, marks escaped, and what a site would make a link or a mention of
-        broken by an empty comment. O(length).
-
-    Examples
-    --------
-    >>> escape("<b>*x*|y</b>"), escape("@all"), escape("# 1-2")
-    ('&lt;b&gt;\\*x\\*\\|y&lt;/b&gt;', '@<!-- -->all', '\\# 1-2')
-    """
+    r"""Return text that Markdown shows as it is, on one line."""
     line = " ".join(visible(text).split())
     safe = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     safe = _SPECIAL.sub(r"\\\1", safe)
@@ -86,28 +51,14 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return text as code within a line.
-
-    Examples
-    --------
-    >>> code("a.json"), code("a`b")
-    ('`a.json`', '`` a`b ``')
-    """
+    """Return text as code within a line."""
     line = " ".join(visible(clip(text, 120)).split())
     fence = _fence(line, 1)
     return f"{fence}{line}{fence}" if "`" not in line else f"{fence} {line} {fence}"
 
 
 def fenced(text: str, language: str) -> str:
-    """Return text as a block of code; the fence is longer than any in it.
-
-    Examples
-    --------
-    >>> print(fenced("ls", "sh"))
-    ```sh
-    ls
-    ```
-    """
+    """Return text as a block of code; the fence is longer than any in it."""
     fence = _fence(text, 3)
     return f"{fence}{language}\n{visible(text)}\n{fence}"
 

@@ -35,41 +35,12 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Replace control characters, marks of direction and lone surrogates by what can be seen.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        The same but for those characters; newlines and tabs stay. O(length).
-
-    Examples
-    --------
-    >>> visible("a\x00b"), visible("gpj.\u202eexe")
-    ('a␀b', 'gpj.⟨U+202E⟩exe')
-    """
+    r"""Replace control characters, marks of direction and lone surrogates by what can be seen."""
     return _UNSEEN.sub(_picture, text)
 
 
 def clip(text: str, most: int = LONGEST_NAME) -> str:
-    """Cut what is too long, and say how long it was.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    most : int
-        Characters to keep.
-
-    Examples
-    --------
-    >>> clip("Cosette"), clip("x" * 10_000, most=5)
-    ('Cosette', 'xxxxx\u2026 (10,000 characters)')
-    """
+    """Cut what is too long, and say how long it was."""
     return text if len(text) <= most else f"{text[:most]}\u2026 ({len(text):,} characters)"
 
 
@@ -78,48 +49,14 @@ _ENDLESS = re.compile(rf"\S{{{LONGEST_NAME * 2},}}")
 
 
 def on_terminal(text: str) -> str:
-    r"""Return text that a terminal shows as it is: it moves no cursor and fills no screen.
-
-    Parameters
-    ----------
-    text : str
-        Any text, of one line or several.
-
-    Returns
-    -------
-    str
-        With what cannot be seen made visible, and words and lines that never end cut. O(length).
-
-    Examples
-    --------
-    >>> on_terminal("ann\x1b[2J"), on_terminal("a\r\nb")
-    ('ann␛[2J', 'a␍\nb')
-    """
+    r"""Return text that a terminal shows as it is: it moves no cursor and fills no screen."""
     lines = visible(text).split("\n")
     cut = (_ENDLESS.sub(lambda word: clip(word[0]), line) for line in lines)
     return "\n".join(clip(line, LONGEST_SENTENCE) for line in cut)
 
 
 def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:
-    """Split a sentence where a name in it needs care: long, or written from right to left.
-
-    Parameters
-    ----------
-    text : str
-        A sentence.
-    names : iterable of str
-        Names that may occur in it.
-
-    Returns
-    -------
-    list of (str, bool)
-        Pieces in order, and whether the piece is such a name; names and sentence are clipped.
-
-    Examples
-    --------
-    >>> isolate_names("rewiring \u05d3\u05e0 from {a}", ["a", "\u05d3\u05e0"])
-    [('rewiring ', False), ('\u05d3\u05e0', True), (' from {a}', False)]
-    """
+    """Split a sentence where a name in it needs care: long, or written from right to left."""
     careful = {
         name
         for name in names

@@ -25,17 +25,7 @@ MOST_SECTIONS = 100
 
 @dataclass(frozen=True)
 class Section:
-    """One section.
-
-    Attributes
-    ----------
-    heading : str
-        Of the section.
-    text, points : tuple of str
-        Paragraphs, and the items of a list. What stands between backticks is code.
-    tables : tuple of Table
-        Between the two.
-    """
+    """One section."""
 
     heading: str
     text: tuple[str, ...]
@@ -45,20 +35,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Preface:
-    """What comes first.
-
-    Attributes
-    ----------
-    title : str
-        Of the whole page, where it is about this result alone.
-    text : tuple of str
-        Paragraphs below the title.
-    made, replay : str
-        The command that gives the result again, and the one that re-runs its witnesses; empty
-        where there is none of its own.
-    sections : tuple of Section
-        In order.
-    """
+    """What comes first."""
 
     title: str
     text: tuple[str, ...]
@@ -74,13 +51,7 @@ def section(
     tables: Sequence[Table] = (),
     points: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return a section in the form it has in a file.
-
-    Examples
-    --------
-    >>> section("Findings", points=["None."])
-    {'heading': 'Findings', 'points': ['None.']}
-    """
+    """Return a section in the form it has in a file."""
     listed = [
         {
             "caption": table.caption,
@@ -96,26 +67,7 @@ def section(
 
 
 def preface_of(context: Mapping[str, Any], file: str) -> Preface | None:
-    """Return what a result's context says before all else; None where it says nothing.
-
-    Parameters
-    ----------
-    context : mapping
-        Of a result.
-    file : str
-        What to call the file.
-
-    Raises
-    ------
-    InputError
-        If it is not of the form that :func:`section` gives.
-
-    Examples
-    --------
-    >>> told = preface_of({"dossier": {"title": "T", "sections": [section("A")]}}, "a.json")
-    >>> told.title, told.sections[0].heading
-    ('T', 'A')
-    """
+    """Return what a result's context says before all else; None where it says nothing."""
     if KEY not in context:
         return None
     try:
@@ -138,13 +90,7 @@ def preface_of(context: Mapping[str, Any], file: str) -> Preface | None:
 
 
 def spans(text: str) -> list[tuple[str, bool]]:
-    """Split a paragraph into its pieces, and whether each is code.
-
-    Examples
-    --------
-    >>> spans("run `ls` now")
-    [('run ', False), ('ls', True), (' now', False)]
-    """
+    """Split a paragraph into its pieces, and whether each is code."""
     pieces = re.split(r"`([^`\n]+)`", text)
     return [(piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece]
 

@@ -18,26 +18,7 @@ LONGEST_OPTION = 500
 
 
 def command_of(source: Source) -> str:
-    """Return the command that gives a result again.
-
-    Parameters
-    ----------
-    source : Source
-        The result. What its witness tells (mechanism, parameters, samples, confidence, method, the
-        user's files) becomes options, quoted for a shell.
-
-    Returns
-    -------
-    str
-        One line.
-
-    Examples
-    --------
-    >>> from pdpaudit.report.reading import source_from_json
-    >>> body = {"command": "check", "subject": "my sops.py:Near", "seed": 3}
-    >>> command_of(source_from_json(body, "out.json"))
-    "pdpaudit check 'my sops.py:Near' --seed 3 --json out.json"
-    """
+    """Return the command that gives a result again."""
     result = source.result
     words = ["pdpaudit", result.command, _asked(result)]
     if result.claims:
@@ -76,13 +57,6 @@ def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:
     """Return Python that shows a check's counterexample; None where the witness is no such thing.
 
     Only whole numbers of the witness go into the program, so that it runs nothing from the file.
-
-    Parameters
-    ----------
-    witness : mapping
-        Of a check.
-    subject : str
-        How the statistic was named.
     """
     if len(subject) > LONGEST_OPTION:
         return None

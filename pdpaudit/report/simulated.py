@@ -46,17 +46,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Multiplier:
-    """The risk multiplier e^ε of the components found so far.
-
-    Attributes
-    ----------
-    claimed : Spread
-        By the claim of the mechanism.
-    true : Spread, optional
-        By what is known to be true.
-    how : str
-        How the true one is known.
-    """
+    """The risk multiplier e^ε of the components found so far."""
 
     claimed: Spread
     true: Spread | None
@@ -65,15 +55,7 @@ class Multiplier:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: a step curve, and where it first met a component.
-
-    Attributes
-    ----------
-    calls, found : tuple of float
-        Targets found after so many oracle calls, at the corners of the curve.
-    discoveries : tuple of (float, float)
-        Calls and targets found at the first target of each new component.
-    """
+    """One run: a step curve, and where it first met a component."""
 
     calls: Curve
     found: Curve
@@ -82,29 +64,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Search:
-    """One search over all its runs.
-
-    Attributes
-    ----------
-    name, mechanism : str
-        What it is called, safe to look at, and what ran.
-    private : bool
-        Whether it adds noise.
-    runs : int
-        How often it ran.
-    epsilon : float, optional
-        Claimed loss of a round, in nats.
-    calls : tuple of float
-        Oracle calls, ascending.
-    found, components : Spread
-        Targets and targeted components found after so many.
-    multiplier : Multiplier, optional
-        Its price.
-    shown : tuple of Run
-        A few runs.
-    discoveries : tuple of (float, float)
-        Where any run first met a component.
-    """
+    """One search over all its runs."""
 
     name: str
     mechanism: str
@@ -152,31 +112,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Simulation:
-    """A whole simulation.
-
-    Attributes
-    ----------
-    source : str
-        The network's name.
-    vertices, edges, targets : int
-        Its size.
-    components : tuple of int
-        Sizes of the targeted components, the largest first.
-    seed_component : int
-        Size of the one the search starts in.
-    min_weight : float, optional
-        Edges below were left out.
-    population : mapping
-        How the targets were planted; empty where the network's own are used.
-    regime : str
-        What the population is like; may be empty.
-    budget, runs : int
-        Oracle calls a run may spend, and runs of each private search.
-    searches : tuple of Search
-        The one without privacy first.
-    drawing : Drawing, optional
-        A part of the network.
-    """
+    """A whole simulation."""
 
     source: str
     vertices: int
@@ -204,35 +140,7 @@ class Simulation:
 
 
 def simulation_of(body: Mapping[str, Any], file: str, place: str = "") -> Simulation:
-    """Return what the JSON of a simulation says.
-
-    Parameters
-    ----------
-    body : mapping
-        The value of ``context.simulation``.
-    file : str
-        What to call the file, where something is wrong with it.
-    place : str
-        What leads to the simulation in the file, for instance ``"context.simulation."``.
-
-    Returns
-    -------
-    Simulation
-        Names are safe to look at. O(size of the JSON).
-
-    Raises
-    ------
-    InputError
-        If a field is not what it must be.
-
-    Examples
-    --------
-    >>> simulation_of({"searches": []}, "a.json")
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: a.json: searches is [], not a list of at least one search; \
-write the file again with --json
-    """
+    """Return what the JSON of a simulation says."""
     fields = Fields(body, file, place)
     network = fields.inner("network")
     searches = tuple(map(_search, fields.records("searches")))
@@ -260,13 +168,7 @@ write the file again with --json
 
 
 def safe_name(text: str) -> str:
-    r"""Return a name on one line, of at most 60 characters, with nothing invisible in it.
-
-    Examples
-    --------
-    >>> safe_name("a\n b"), len(safe_name("x" * 10_000)), safe_name("x" * 10_000)[-20:]
-    ('a b', 60, ' (10,000 characters)')
-    """
+    r"""Return a name on one line, of at most 60 characters, with nothing invisible in it."""
     line = " ".join(visible(text).split())
     if len(line) <= LONGEST_NAME:
         return line

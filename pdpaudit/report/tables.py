@@ -22,21 +22,7 @@ LONGEST_CELL = 300
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column names the row.
-
-    Attributes
-    ----------
-    caption : str
-        What it shows.
-    columns : tuple of str
-        Headings.
-    rows : tuple of tuple of str
-        Cells.
-    note : str
-        A sentence below.
-    numeric : bool
-        Whether all but the first column hold numbers.
-    """
+    """A table whose first column names the row."""
 
     caption: str
     columns: tuple[str, ...]
@@ -46,21 +32,7 @@ class Table:
 
 
 def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
-    """Return declared against exact values for each degree bound d, index d of two lists.
-
-    Parameters
-    ----------
-    declared, observed : object
-        As in a check's result; None where ``observed`` is no list of numbers.
-    caption : str
-        Of the table.
-
-    Examples
-    --------
-    >>> table = bounds_table([1, 1, 4], [0, 1, 2], "Δ")
-    >>> table.rows
-    (('0', '1', '0', 'not attained'), ('1', '1', '1', 'attained'), ('2', '4', '2', 'not attained'))
-    """
+    """Return declared against exact values for each degree bound d, index d of two lists."""
     exact = _numbers(observed)
     if not exact:
         return None
@@ -75,21 +47,7 @@ def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
 
 
 def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
-    """Return exact values over vertices n and degree bounds d, one table for each property.
-
-    Parameters
-    ----------
-    observed : object
-        ``{property: {n: [value for d = 0, 1, ...]}}``; anything else gives no table.
-    declared : object, optional
-        ``{property: [bound for d = 0, 1, ...]}``, a row above them.
-
-    Examples
-    --------
-    >>> table, = grid_tables({"sensitivity": {"1": [0.0], "2": [0.0, 1.0]}})
-    >>> table.columns, table.rows
-    (('vertices n', 'd = 0', 'd = 1'), (('1', '0', ''), ('2', '0', '1')))
-    """
+    """Return exact values over vertices n and degree bounds d, one table for each property."""
     if not isinstance(observed, Mapping):
         return []
     tables = []
@@ -119,27 +77,7 @@ def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
 
 
 def table_of(value: Any, caption: str) -> Table | None:
-    """Return a table of recorded data: of an object its fields, of a list of objects their fields.
-
-    Parameters
-    ----------
-    value : object
-        JSON.
-    caption : str
-        Of the table.
-
-    Returns
-    -------
-    Table or None
-        None where there is nothing to tabulate; at most 200 rows.
-
-    Examples
-    --------
-    >>> table_of({"a": 1, "b": [1, 2]}, "x").rows
-    (('a', '1'), ('b', '1, 2'))
-    >>> table_of([{"a": 1, "b": 2.5}, {"a": 3}], "x").rows
-    (('1', '2.5'), ('3', ''))
-    """
+    """Return a table of recorded data: the fields of an object, or of a list of objects."""
     if isinstance(value, Mapping) and value:
         pairs = tuple((clip(str(key)), cell(item)) for key, item in value.items())
         return _cut(Table(caption, ("what", "value"), pairs))
@@ -152,13 +90,7 @@ def table_of(value: Any, caption: str) -> Table | None:
 
 
 def cell(value: Any) -> str:
-    """Return a value as a cell.
-
-    Examples
-    --------
-    >>> cell(None), cell(True), cell(0.123456), cell([1, 2]), cell({"a": 1})
-    ('-', 'yes', '0.1235', '1, 2', 'a: 1')
-    """
+    """Return a value as a cell."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None:

@@ -34,21 +34,7 @@ MOST_SIZES = 12
 
 @dataclass(frozen=True)
 class SearchPart:
-    """One private search against the one without privacy.
-
-    Attributes
-    ----------
-    title : str
-        What it is called.
-    words : str
-        What it finds, and what it costs.
-    how : str
-        How the true multiplier is known.
-    charts : tuple of CurveChart
-        Its pictures.
-    numbers : Table
-        The same as numbers.
-    """
+    """One private search against the one without privacy."""
 
     title: str
     words: str
@@ -59,29 +45,7 @@ class SearchPart:
 
 @dataclass(frozen=True)
 class SimulationPart:
-    """A simulation in a report.
-
-    Attributes
-    ----------
-    lead : str
-        What was searched.
-    facts : Table
-        The same as a table.
-    searches : tuple of SearchPart
-        For each private search.
-    untold : int
-        Private searches left out.
-    comparison : CurveChart, optional
-        Of several private searches.
-    uncompared : int
-        Those left out of it.
-    drawings : tuple of SearchedPicture
-        A part of the network after each search.
-    undrawn : str
-        What is left out of the drawings.
-    names : tuple of str
-        Names that sentences may hold.
-    """
+    """A simulation in a report."""
 
     lead: str
     facts: Table
@@ -95,25 +59,7 @@ class SimulationPart:
 
 
 def simulation_part(context: Mapping[str, Any], file: str) -> SimulationPart | None:
-    """Return what a report says of a result's simulation; None where it holds none.
-
-    Parameters
-    ----------
-    context : mapping
-        Of a result.
-    file : str
-        What to call the file.
-
-    Returns
-    -------
-    SimulationPart or None
-        O(size of the simulation).
-
-    Raises
-    ------
-    InputError
-        If a field is not what it must be.
-    """
+    """Return what a report says of a result's simulation; None where it holds none."""
     body = context.get(KEY)
     if not isinstance(body, Mapping):
         return None

@@ -32,13 +32,7 @@ VERDICT = {
 
 
 def times(epsilon: float) -> str:
-    """Return a privacy loss as a factor of likelihood.
-
-    Examples
-    --------
-    >>> times(1.0), times(0.0), times(float("inf")), times(20.0), times(0.1)
-    ('2.7 times', '1.0 times', 'infinitely many times', '4.9e+08 times', '1.105 times')
-    """
+    """Return a privacy loss as a factor of likelihood."""
     if math.isinf(epsilon):
         return "infinitely many times"
     if epsilon > 700:
@@ -50,18 +44,7 @@ def times(epsilon: float) -> str:
 
 
 def claim_words(claim: ClaimResult) -> str:
-    """Say in a sentence or two what was found about a claim.
-
-    Parameters
-    ----------
-    claim : ClaimResult
-        The verdict.
-
-    Returns
-    -------
-    str
-        For a violation: who is rewired, what becomes how much likelier, and what is allowed.
-    """
+    """Say in a sentence or two what was found about a claim."""
     if claim.status == "skipped" or (claim.status == "error" and not claim.event.get("words")):
         return claim.method
     allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
@@ -112,27 +95,14 @@ def _exactly(claim: ClaimResult) -> str:
 
 
 def upward(epsilon: float) -> str:
-    """Return a loss with four decimals, no less than it is but for the error of computing it.
-
-    Examples
-    --------
-    >>> upward(0.25), upward(0.25001), upward(math.inf), upward(2e-12)
-    ('0.2500', '0.2501', 'inf', '0.0000')
-    """
+    """Return a loss with four decimals, no less than it is but for the error of computing it."""
     if math.isinf(epsilon):
         return "inf"
     return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
 
 
 def compared_words(context: Mapping[str, Any]) -> str:
-    """Say on how many runs a law was tested, and what would have been seen; nothing if on none.
-
-    Examples
-    --------
-    >>> told = {"pairs": 6, "runs_a_side": 1000, "deviation": 0.16}
-    >>> compared_words({"law_compared": told}).partition(";")[0]
-    'The law was compared with 1,000 runs a side on 6 pairs'
-    """
+    """Say on how many runs a law was tested, and what would have been seen; nothing if on none."""
     told = context.get("law_compared")
     known = told if isinstance(told, Mapping) else {}
     pairs, runs, off = (known.get(key) for key in ("pairs", "runs_a_side", "deviation"))
@@ -163,13 +133,7 @@ def how_known(claim: ClaimResult) -> str:
 
 
 def true_words(claim: ClaimResult) -> str:
-    """Say what is true instead of a claim that is not; nothing where it is not known.
-
-    Examples
-    --------
-    >>> true_words(ClaimResult("A", "", "", "violated", {"epsilon": 1.0}, exact=1.9637))
-    'Claimed 1.000, true for this configuration: at least 1.964.'
-    """
+    """Say what is true instead of a claim that is not; nothing where it is not known."""
     if claim.exact is None or claim.claimed.get("delta"):
         return ""
     bound = claim.event.get("proved_bound")
@@ -185,13 +149,7 @@ def true_words(claim: ClaimResult) -> str:
 
 
 def least_true(exact: float, event: Mapping[str, Any]) -> float:
-    """Return the most that any pair is known to lose in the configuration a pair was found in.
-
-    Examples
-    --------
-    >>> least_true(1.964, {}), least_true(1.964, {"largest_found": {"epsilon": 2.094}})
-    (1.964, 2.094)
-    """
+    """Return the most that any pair is known to lose in the configuration a pair was found in."""
     return max(exact, float(event.get("largest_found", {}).get("epsilon", 0.0)))
 
 

@@ -21,27 +21,7 @@ NOT_FINITE = ("inf", "-inf", "nan")
 
 
 def result_from_json(body: Mapping[str, Any], name: str) -> Result:
-    """Return the result of a JSON form.
-
-    Parameters
-    ----------
-    body : mapping
-        As ``Result.to_json`` returns it; optional fields may be missing.
-    name : str
-        What to call the file.
-
-    Raises
-    ------
-    InputError
-        If a field is not what it must be.
-
-    Examples
-    --------
-    >>> claim = {"status": "violated", "claimed": {"epsilon": 1}, "exact": "inf"}
-    >>> body = {"command": "audit", "subject": "A", "seed": 1, "claims": [claim]}
-    >>> result_from_json(body, "a.json").claims[0].exact
-    inf
-    """
+    """Return the result of a JSON form."""
     fields = Fields(body, name, "")
     return Result(
         command=fields.text("command"),
@@ -57,13 +37,7 @@ def result_from_json(body: Mapping[str, Any], name: str) -> Result:
 
 
 def claim_from_json(body: Mapping[str, Any], name: str = "result") -> ClaimResult:
-    """Return one claim's result of its JSON form.
-
-    Raises
-    ------
-    InputError
-        If a field is not what it must be.
-    """
+    """Return one claim's result of its JSON form."""
     return _claim(Fields(body, name, ""))
 
 

@@ -216,12 +216,6 @@ def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
 
     It shows damage and careless edits. It is no signature: whoever forges a result can seal it
     again, so ``replay`` takes nothing on its word that can be computed.
-
-    Examples
-    --------
-    >>> body = sealed({"status": "violated"})
-    >>> unchanged(body), unchanged({**body, "status": "certified"}), unchanged({})
-    (True, False, None)
     """
     return {**body, "digest": _digest(body)}
 
@@ -244,33 +238,12 @@ def _without_blanks(claim: ClaimResult) -> dict[str, Any]:
 
 
 def worst(statuses: Iterable[Status]) -> Status:
-    """Return the worst status; ``skipped`` where there is none.
-
-    Examples
-    --------
-    >>> worst(["certified", "not_rejected", "skipped"])
-    'not_rejected'
-    """
+    """Return the worst status; ``skipped`` where there is none."""
     return min(statuses, key=SEVERITY.index, default="skipped")
 
 
 def exit_status(status: Status, fail_on: str | None = None) -> int:
-    """Return the exit status of a command: 1 for a violation, 2 for an error, else 0.
-
-    Parameters
-    ----------
-    status : Status
-        The worst of all.
-    fail_on : str, optional
-        Another status that is 1.
-
-    Examples
-    --------
-    >>> [exit_status(status) for status in ("violated", "error", "certified", "inconclusive")]
-    [1, 2, 0, 0]
-    >>> exit_status("inconclusive", fail_on="inconclusive")
-    1
-    """
+    """Return the exit status of a command: 1 for a violation, 2 for an error, else 0."""
     return 1 if status == fail_on else {"violated": 1, "error": 2}.get(status, 0)
 
 
@@ -281,25 +254,13 @@ def versions() -> dict[str, str]:
 
 
 def save(path: Path, body: Mapping[str, Any]) -> None:
-    """Write JSON whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write JSON whole or not at all."""
     text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(path, text)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, as :func:`write_bytes` does.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+    """Write a text file whole or not at all, as :func:`write_bytes` does."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -314,11 +275,6 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, through a temporary file beside it.
 
     A link is followed; a pipe or device is written to as it is, for it cannot be replaced.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
     """
     temporary = None
     try:

@@ -45,32 +45,7 @@ Shared = tuple[list[str], bytes, Any]
 
 @contextmanager
 def backend(name: str = "loky", scheduler: str | None = None) -> Iterator[str]:
-    """Draw chunks there, for as long as the context lasts.
-
-    Parameters
-    ----------
-    name : str
-        One of ``BACKENDS``; the result never depends on it.
-    scheduler : str, optional
-        Address of the scheduler, for ``dask``.
-
-    Yields
-    ------
-    str
-        What was found there, in words; empty for this machine.
-
-    Raises
-    ------
-    InputError
-        If there is no such backend, its packages are not installed, no scheduler answers, or its
-        workers have other versions, which could give other results.
-
-    Examples
-    --------
-    >>> with backend("loky") as words:
-    ...     words
-    ''
-    """
+    """Draw chunks there, for as long as the context lasts."""
     if name not in BACKENDS:
         raise InputError(f"--backend {name}: known are {', '.join(BACKENDS)}")
     if name != "dask":

@@ -41,20 +41,7 @@ class Ended(BaseException):
 
 
 class Clock:
-    """Ends a call that takes too long, and remembers that it did.
-
-    A thread watches, so that a call costs no more than a look at the time. It raises in the thread
-    that draws: where that is the main one by a signal, which interrupts what waits, else by what
-    the interpreter has for other threads; and again and again, for what is raised can be caught,
-    and a signal be taken. A call into compiled code is ended once it returns to Python.
-
-    Parameters
-    ----------
-    limit : float
-        Seconds that one call may take.
-    name : str
-        Of the mechanism, should the process have to be ended.
-    """
+    """Ends a call that takes too long, and remembers that it did."""
 
     def __init__(self, limit: float, name: str) -> None:
         self.limit, self.what, self.stderr = limit, "", 2

@@ -54,43 +54,7 @@ def tally(
     progress: Progress | None = None,
     store: Store | None = None,
 ) -> Counter[Hashable]:
-    """Run a mechanism many times and count its outputs.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        What to run; its ``sample`` is used where it has one.
-    instance : Instance or Any
-        The input; one with a ``fresh`` method is refreshed for every run.
-    size : int
-        Number of runs.
-    seed, key : int, tuple
-        The stream: chunk ``i`` draws from ``stream(seed, *key, i)``.
-    jobs : int
-        Worker processes; the result does not depend on it.
-    progress : Progress, optional
-        Told of finished runs.
-    store : Store, optional
-        Finished chunks are taken from it and kept in it; never changes the result.
-
-    Returns
-    -------
-    Counter
-        Number of runs for each output; its total is ``size``.
-
-    Raises
-    ------
-    Exception
-        Whatever the mechanism raises.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def run(self, instance, rng):
-    ...         return bool(rng.integers(2))
-    >>> tally(Coin(), None, 1000, seed=1, key=("doc",)).total()
-    1000
-    """
+    """Run a mechanism many times and count its outputs."""
     total: Counter[Hashable] = Counter()
     work = partial(_tallied, mechanism, instance)
     kept = None if store is None else store.kept(Counter, key, seed, instance)
@@ -115,38 +79,7 @@ def draw(
     store: Store | None = None,
     single: bool = False,
 ) -> Draws:
-    """Run a mechanism many times, whatever it does, and keep what came out.
-
-    Parameters
-    ----------
-    mechanism, instance, size, seed, key, jobs, progress, store
-        As for :func:`tally`, from the same streams.
-    limit : float
-        Seconds that one call may take.
-    single : bool
-        Draw one by one though there is a ``sample``; else a batch that raises is drawn again so.
-
-    Returns
-    -------
-    Draws
-        Real values stay in arrays; a run that raised is counted as an output that names the error.
-        The same in whatever order workers end.
-
-    Raises
-    ------
-    Misbehaviour
-        If a call does not end, an output cannot be read, or the process was forked.
-
-    Examples
-    --------
-    >>> class Touchy:
-    ...     def run(self, instance, rng):
-    ...         return 1 / instance
-    >>> draw(Touchy(), 0, 5, seed=1, key=("doc",)).counts
-    Counter({(None, ('raises ZeroDivisionError',), (None,)): 5})
-    >>> draw(Touchy(), 2, 5, seed=1, key=("doc",)).arrays[None][0].shape
-    (5,)
-    """
+    """Run a mechanism many times, whatever it does, and keep what came out."""
     work = partial(_drawn, mechanism, instance, limit, None, "single" if single else "either")
     kept = None if store is None else store.kept(Draws, _keyed(key, single), seed, instance)
     batched = isinstance(mechanism, SamplingMechanism) and not single
@@ -176,17 +109,7 @@ class Counting(Protocol):
 
 @dataclass
 class Hits:
-    """How many of so many runs fell into an event.
-
-    Attributes
-    ----------
-    inside : int or ndarray of int
-        In the event, or in each of several.
-    runs : int
-        Of so many.
-    failures, form
-        As for :class:`Draws`.
-    """
+    """How many of so many runs fell into an event."""
 
     inside: Any = 0
     runs: int = 0
@@ -216,43 +139,7 @@ def hits(
     store: Store | None = None,
     single: bool = False,
 ) -> Hits:
-    """Run a mechanism many times and count the runs inside an event; outputs are not kept.
-
-    Parameters
-    ----------
-    mechanism, instance, size, seed, key, jobs, progress, limit, store
-        As for :func:`draw`, from the same streams.
-    single : bool
-        Draw one by one though there is a ``sample``; else no batch may raise.
-    event : with ``count(draws)``
-        What to count.
-    total : Hits, optional
-        Counted into, so that the caller has what was counted should the mechanism misbehave.
-
-    Returns
-    -------
-    Hits
-        Memory for one chunk of outputs a worker.
-
-    Raises
-    ------
-    BatchFailed
-        If a batch raises.
-    Misbehaviour
-        As for :func:`draw`.
-
-    Examples
-    --------
-    >>> class Coin:
-    ...     def run(self, instance, rng):
-    ...         return bool(rng.integers(2))
-    >>> class Heads:
-    ...     def count(self, draws):
-    ...         return draws.counts[None, ("bool",), (True,)]
-    >>> found = hits(Coin(), None, 1000, Heads(), seed=1, key=("doc",))
-    >>> found.runs, 400 < found.inside < 600
-    (1000, True)
-    """
+    """Run a mechanism many times and count the runs inside an event; outputs are not kept."""
     total = Hits() if total is None else total
     work = partial(_drawn, mechanism, instance, limit, event, "single" if single else "batch")
     kept = None if store is None else store.kept(Hits, _keyed(key, single), seed, instance, event)

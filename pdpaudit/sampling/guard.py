@@ -56,13 +56,6 @@ class Guard:
     A context: while it lasts what is printed is swallowed, forks are noticed and time is kept; in
     the end the process is as it was. It costs some hundred microseconds to set up, so one serves
     several draws.
-
-    Parameters
-    ----------
-    mechanism, instance
-        What to run, on what.
-    limit : float
-        Seconds that one call may take.
     """
 
     def __init__(self, mechanism: Mechanism, instance: Any, limit: float = LIMIT_S) -> None:
@@ -91,24 +84,7 @@ class Guard:
             raise Misbehaviour(self._clock.words()) from None
 
     def draw(self, size: int, rng: np.random.Generator, how: How = "either") -> Draws:
-        """Return ``size`` outputs from a stream at its beginning.
-
-        Parameters
-        ----------
-        size, rng
-            How many, from which stream.
-        how : {"either", "batch", "single"}
-            "either": a batch that raises is drawn again run by run, so that it is known which runs
-            do. That is for looking only: whether a batch raises depends on all its runs, so what is
-            confirmed is drawn all in batches or all one by one.
-
-        Raises
-        ------
-        BatchFailed
-            If a batch raises that must not.
-        Misbehaviour
-            If a call does not end, an output cannot be read, or the process was forked.
-        """
+        """Return ``size`` outputs from a stream at its beginning."""
         before = self._sink.characters
         self._surroundings.seed(rng)
         try:

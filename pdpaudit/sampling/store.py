@@ -63,41 +63,7 @@ CREATE TABLE chunks (
 
 
 class Store:
-    """A file of finished chunks, for one set of settings.
-
-    Parameters
-    ----------
-    path : Path
-        Made where there is none.
-    settings : mapping of str to str
-        Whatever the outputs depend on beside stream and instance: mechanism, seed, versions. The
-        file belongs to them for good.
-
-    Attributes
-    ----------
-    found, added : int
-        Runs taken from the file, and runs added to it.
-
-    Raises
-    ------
-    InputError
-        If the file is no store, is damaged, belongs to other settings or cannot be written. It is
-        left as it was.
-
-    Examples
-    --------
-    >>> from pdpaudit.sampling import tally
-    >>> class Coin:
-    ...     def run(self, instance, rng):
-    ...         return bool(rng.integers(2))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for size in 600, 1200:
-    ...         with Store(Path(folder) / "coin.db", {"seed": "1"}) as store:
-    ...             total = tally(Coin(), None, size, seed=1, key=("doc",), store=store)
-    ...         print(total.total(), store.found, store.added)
-    600 0 600
-    1200 500 700
-    """
+    """A file of finished chunks, for one set of settings."""
 
     def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
         self.path = Path(path)
@@ -145,24 +111,7 @@ class Store:
     def kept(
         self, kind: type[T], key: Sequence[str | int], seed: int, instance: Any, event: Any = None
     ) -> Kept[T]:
-        """Return the chunks of one stream on one instance.
-
-        Parameters
-        ----------
-        kind : type
-            What is kept of each chunk: a Counter, or a dataclass of what can be written down.
-        key, seed : sequence, int
-            The stream.
-        instance : Any
-            One with ``fingerprint()`` is told apart by that, any other by its pickled content.
-        event : Any, optional
-            What is counted; one with ``to_json()``, or ``events`` that have it.
-
-        Raises
-        ------
-        InputError
-            If the instance or event cannot be told apart from others.
-        """
+        """Return the chunks of one stream on one instance."""
         digest = self._settings.copy()
         parts = (
             kind.__name__,
@@ -175,13 +124,7 @@ class Store:
         return Kept(self, kind, digest.digest())
 
     def commit(self) -> None:
-        """Write to disk what waits; returns when it is there.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written. What was committed before stays.
-        """
+        """Write to disk what waits; returns when it is there."""
         self._committed = began = time.monotonic()
         if not self._waiting:
             return

@@ -19,18 +19,7 @@ SEPARATOR = "\x1f"
 
 
 def draw_seed(seed: int | None) -> int:
-    """Return the seed asked for, or a fresh one to be recorded.
-
-    Raises
-    ------
-    InputError
-        If the seed is negative.
-
-    Examples
-    --------
-    >>> draw_seed(7)
-    7
-    """
+    """Return the seed asked for, or a fresh one to be recorded."""
     if seed is None:
         return secrets.randbelow(2**32)
     if seed < 0:
@@ -39,25 +28,7 @@ def draw_seed(seed: int | None) -> int:
 
 
 def stream(seed: int, *key: str | int) -> np.random.Generator:
-    """Return the random stream for one purpose.
-
-    Parameters
-    ----------
-    seed : int
-        Root seed.
-    *key : str or int
-        What the stream is for, e.g. ``("confirm", claim, "left", chunk)``.
-
-    Returns
-    -------
-    numpy.random.Generator
-        Independent of the streams of all other keys.
-
-    Examples
-    --------
-    >>> int(stream(1, "confirm", 0).integers(100)), int(stream(1, "confirm", 0).integers(100))
-    (44, 44)
-    """
+    """Return the random stream for one purpose."""
     text = SEPARATOR.join(map(_part, key)).encode("utf-8", "surrogatepass")
     # SeedSequence(seed, spawn_key=<the digest's words>), its words laid out as numpy lays them out:
     # a long run needs a stream every few milliseconds, and each word given alone costs an array.

@@ -17,13 +17,7 @@ FORMAT = "pdpaudit-baseline/1"
 
 
 def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
-    """Return the entries of a baseline by test.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no baseline.
-    """
+    """Return the entries of a baseline by test."""
     if missing_ok and not path.exists():
         return {}
     if path.exists() and not path.is_file():
@@ -47,33 +41,12 @@ def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
 
 
 def write_baseline(path: Path, losses: Mapping[str, Any]) -> None:
-    """Write a baseline whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write a baseline whole or not at all."""
     write_text(path, baseline_text(losses))
 
 
 def baseline_text(losses: Mapping[str, Any]) -> str:
-    """Return a baseline as text: sorted, one line for each thing a reviewer would look at.
-
-    Examples
-    --------
-    >>> print(baseline_text({"test_a.py::test_b": {"loss": 0.5, "counts": [3, 9, 1, 9]}}))
-    {
-     "format": "pdpaudit-baseline/1",
-     "losses": {
-      "test_a.py::test_b": {
-       "counts": [3, 9, 1, 9],
-       "loss": 0.5
-      }
-     }
-    }
-    <BLANKLINE>
-    """
+    """Return a baseline as text: sorted, one line for each thing a reviewer would look at."""
     entries = []
     for name in sorted(losses):
         fields = [f"   {_line(key)}: {_line(losses[name][key])}" for key in sorted(losses[name])]

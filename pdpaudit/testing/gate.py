@@ -25,17 +25,7 @@ UNANNOUNCED = (
 
 @dataclass(frozen=True)
 class Turn:
-    """What one audit within a test may spend.
-
-    Attributes
-    ----------
-    number : int
-        Which audit of the test, from 1.
-    seed : int
-        Root of its randomness.
-    alpha : float
-        Its probability of a false alarm.
-    """
+    """What one audit within a test may spend."""
 
     number: int
     seed: int
@@ -44,35 +34,7 @@ class Turn:
 
 @dataclass(repr=False)
 class Gate:
-    """One test's share of the session; the fixture ``pdp``.
-
-    Attributes
-    ----------
-    settings : Settings
-        Of the session.
-    nodeid : str
-        The test's name, from which its randomness comes.
-    share : float, optional
-        The test's share of the session's false alarms; None where none was set aside.
-    tests : int
-        How many tests share them.
-    claim : mapping
-        What the marker says.
-    rerun : str
-        A command that runs this test alone, exactly like this.
-    base : Path
-        The folder that command is run in.
-    cache : Path, optional
-        Where results of failures go if no folder was given.
-    recorded : mapping
-        The baseline's entries.
-    rows : list
-        What was found, as plain data.
-    properties : list
-        Where pytest takes a test's JUnit properties from.
-    audits, files : int
-        Audits begun and results written so far.
-    """
+    """One test's share of the session; the fixture ``pdp``."""
 
     settings: Settings = field(default_factory=Settings)
     nodeid: str = ""
@@ -101,11 +63,6 @@ class Gate:
         """Return what the next audit may spend: the k-th gets one part in 2^k of the share.
 
         However many there are, together they spend no more than the share.
-
-        Raises
-        ------
-        InputError
-            If no share was set aside.
         """
         if self.share is None:
             raise InputError(UNANNOUNCED)
@@ -132,15 +89,7 @@ class Gate:
 
 
 def seed_of(seed: int, nodeid: str, number: int) -> int:
-    """Return a seed for the number-th audit of a test, the same wherever and whenever it runs.
-
-    Examples
-    --------
-    >>> seed_of(0, "test_a.py::test_b", 1) == seed_of(0, "test_a.py::test_b", 1)
-    True
-    >>> seed_of(0, "test_a.py::test_b", 1) == seed_of(1, "test_a.py::test_b", 1)
-    False
-    """
+    """Return a seed for the number-th audit of a test, the same wherever and whenever it runs."""
     text = f"{seed}\n{number}\n{nodeid}"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:6], "big")

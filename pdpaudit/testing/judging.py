@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit, claims_of, grounds, promised
+from pdpaudit.auditing import Plan, audit, benchmark_networks, claims_of, promised
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import claiming
 from pdpaudit.core.network import Network
@@ -58,21 +58,7 @@ def judge_mechanism(
     max_degree: int | None,
     samples: int | None,
 ) -> tuple[Result, str, str]:
-    """Audit within the current test.
-
-    Returns
-    -------
-    result : Result
-    broken : str
-        Why the test fails, or nothing.
-    blind : str
-        What is to be warned of, or nothing.
-
-    Raises
-    ------
-    InputError
-        If the request makes no sense.
-    """
+    """Audit within the current test."""
     gate = current()
     settings, marked = gate.settings, gate.claim
     made, subject, spec = made_mechanism(mechanism, gate.base)
@@ -145,7 +131,7 @@ def _networks(
             network if max_degree is None else replace(network, max_degree=max_degree)
             for network in several
         ]
-    return [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
+    return [] if hasattr(made, "pairs") else promised(benchmark_networks(), max_degree)
 
 
 def _compared(

@@ -17,28 +17,7 @@ MISSING = object()
 
 
 def made_mechanism(given: Any, base: Path) -> tuple[Any, str, dict[str, Any]]:
-    """Return a mechanism, what to call it, and how to make it again.
-
-    Parameters
-    ----------
-    given : Mechanism, class or str
-        An object, a class that is made without arguments, or a name as on the command line.
-    base : Path
-        The folder from which it is to be made again.
-
-    Returns
-    -------
-    mechanism : Mechanism
-    subject : str
-    spec : dict
-        Empty where it cannot be made again: made inside a function, or of arguments it does not
-        keep under their own names.
-
-    Raises
-    ------
-    InputError
-        If it is no mechanism.
-    """
+    """Return a mechanism, what to call it, and how to make it again."""
     if isinstance(given, str):
         mechanism, spec = make_mechanism(given, {})
         return mechanism, given, spec

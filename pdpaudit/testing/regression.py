@@ -34,21 +34,7 @@ DECIMALS, EXACT_SLACK = 9, 1e-8
 
 @dataclass(frozen=True)
 class Growth:
-    """What became of a recorded loss, in nats.
-
-    Attributes
-    ----------
-    grew : bool
-        Whether it is shown to be larger than it was, tolerance included.
-    then, then_most : float
-        The recorded loss, and its upper confidence limit.
-    now, now_least : float
-        The loss measured now, and its lower confidence limit.
-    exact : bool
-        Whether both are computed.
-    runs : int
-        Fresh runs, both sides together.
-    """
+    """What became of a recorded loss, in nats."""
 
     grew: bool
     then: float
@@ -60,41 +46,14 @@ class Growth:
 
 
 def upper_bound(x: int, n: int, y: int, m: int, alpha: float, delta: float = 0.0) -> float:
-    """Bound the loss of an event from above.
-
-    Parameters
-    ----------
-    x, n, y, m : int
-        ``x`` of ``n`` runs on the side where the event is likelier, ``y`` of ``m`` on the other.
-    alpha : float
-        Probability that the true loss lies above the bound.
-    delta : float
-        The claim's δ.
-
-    Returns
-    -------
-    float
-        ``max(0, ln((p_high - δ) / q_low))`` in nats, each limit that of Clopper and Pearson
-        (Biometrika 26, 1934) at half the level; infinite where ``y`` is 0. Cost: O(1).
-
-    Examples
-    --------
-    >>> round(upper_bound(136, 1000, 50, 1000, 0.05), 3), upper_bound(5, 10, 0, 10, 0.05)
-    (1.448, inf)
-    """
+    """Bound the loss of an event from above."""
     high = 1.0 if x >= n else float(special.betaincinv(x + 1, n - x, 1 - alpha / 2))
     low = 0.0 if y <= 0 else float(special.betaincinv(y, m - y + 1, alpha / 2))
     return _log_ratio(high, low, delta)
 
 
 def entry_of(claim: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what to record of a claim's result; None where nothing was measured, or it is broken.
-
-    Parameters
-    ----------
-    claim : mapping
-        A claim of a result, in its JSON form.
-    """
+    """Return what to record of a claim's result; None where nothing was measured."""
     witness, event = claim.get("witness"), claim.get("event") or {}
     if claim["status"] not in ("not_rejected", "inconclusive", "certified") or not witness:
         return None
@@ -130,30 +89,7 @@ def measure_growth(
     tolerance: float,
     recorded_in: Path,
 ) -> Growth:
-    """Measure a recorded pair and event again, and say whether the loss has grown.
-
-    Parameters
-    ----------
-    entry : mapping
-        As from :func:`entry_of`.
-    mechanism : Mechanism
-        As it is now.
-    seed, key : int, tuple
-        The stream of the fresh samples.
-    size : int
-        Fresh samples a side.
-    alpha : float
-        Probability of seeing growth where there is none; not used where both are exact.
-    tolerance : float
-        Growth in nats that does not count.
-    recorded_in : Path
-        The baseline's file, for messages.
-
-    Raises
-    ------
-    InputError
-        If the entry is damaged, or the mechanism cannot be run on its pair.
-    """
+    """Measure a recorded pair and event again, and say whether the loss has grown."""
     try:
         event = event_from_json(entry["event"])
         left, right = candidate_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
@@ -186,13 +122,7 @@ def measure_growth(
 
 
 def _numbers(entry: Mapping[str, Any]) -> tuple[float, float, list[int] | None]:
-    """Return δ, the recorded loss and its counts, once they agree with each other.
-
-    Raises
-    ------
-    ValueError
-        If they do not: no loss ever grows beyond one that is not a number.
-    """
+    """Return δ, the recorded loss and its counts, once they agree with each other."""
     fields = Fields(entry, "entry", "")
     delta, then = fields.number("delta"), fields.number("loss")
     if delta is None or not 0 <= delta < 1 or then is None or then < 0:

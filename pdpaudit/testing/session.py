@@ -21,13 +21,7 @@ LONGEST_COMMAND = 300
 
 
 class Session:
-    """What is common to all tests of a session.
-
-    Parameters
-    ----------
-    config : pytest.Config
-        Of the session.
-    """
+    """What is common to all tests of a session."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -49,13 +43,7 @@ class Session:
         return self._recorded
 
     def collected(self, items: list[pytest.Item]) -> None:
-        """Count the tests that will audit, and set their shares.
-
-        Raises
-        ------
-        pytest.UsageError
-            For a marker that makes no sense, or more tests than ``--pdp-audits``.
-        """
+        """Count the tests that will audit, and set their shares."""
         for item in items:
             _marked(item)
         self._audits = {_stable(item) for item in items if announced(item)}

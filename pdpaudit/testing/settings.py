@@ -21,35 +21,7 @@ AUDITS = 10
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for.
-
-    Attributes
-    ----------
-    confidence : float
-        That no true claim fails in the whole session.
-    samples : int, optional
-        Fresh samples a side; None: the exact law where there is one.
-    seed : int
-        Root of all randomness.
-    time_limit : float, optional
-        Seconds for the search of each audit.
-    baseline : Path, optional
-        The recorded losses.
-    update : bool
-        Whether to record anew instead of comparing.
-    tolerance : float
-        Growth of a loss, in nats, that is put up with.
-    report : Path, optional
-        Folder for results.
-    audits : int
-        Tests the false alarms are split over, whichever of them run.
-    strict : bool
-        Whether what is inconclusive fails.
-    summary : Path, optional
-        Markdown is appended there.
-    again : str
-        The options of the command line that a rerun of one test needs.
-    """
+    """What was asked for."""
 
     confidence: float = 0.95
     samples: int | None = None
@@ -66,13 +38,7 @@ class Settings:
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """Return the settings of a session.
-
-    Raises
-    ------
-    pytest.UsageError
-        For a setting that makes no sense, with the remedy.
-    """
+    """Return the settings of a session."""
     here, ini = config.invocation_params.dir, config.inipath
     again = []
 

@@ -31,19 +31,7 @@ CHECK_WORD = {
 
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
-    """Yield what is told at the end of a session.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        What the tests found.
-    settings : Settings
-        What was asked for.
-    base : Path
-        Where pytest was started.
-    stale : int
-        Entries taken out of the baseline.
-    """
+    """Yield what is told at the end of a session."""
     from pdpaudit.testing.telling import relative
 
     audits, checks = _kinds(rows)

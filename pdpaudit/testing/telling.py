@@ -22,24 +22,12 @@ LONGEST = 400
 
 
 def short(text: object, most: int = LONGEST) -> str:
-    r"""Return text on one line, nothing in it invisible or endless.
-
-    Examples
-    --------
-    >>> short("a\nb"), len(short("x" * 10_000))
-    ('a b', 421)
-    """
+    r"""Return text on one line, nothing in it invisible or endless."""
     return clip(" ".join(visible(str(text)).split()), most)
 
 
 def labelled(pairs: Iterable[tuple[str, object]]) -> list[str]:
-    """Return lines of a label and what it is, the labels in a column; empty ones are left out.
-
-    Examples
-    --------
-    >>> labelled([("claim", "1-protected DP"), ("pair", ""), ("replay", "pytest")])
-    ['  claim   1-protected DP', '  replay  pytest']
-    """
+    """Return lines of a label and what it is, the labels in a column; empty ones are left out."""
     shown = [(label, short(text)) for label, text in pairs if text not in ("", None)]
     width = max((len(label) for label, _ in shown), default=0)
     return [f"  {label:<{width}}  {text}" for label, text in shown]
@@ -67,11 +55,6 @@ def saved(gate: Gate, result: Result, *, failed: bool, about: Any = None) -> str
     """Write a result where it was asked for, a failure's in any case if there is a place.
 
     The source of what it is ``about`` is looked up only then: that takes longer than many checks.
-
-    Returns
-    -------
-    str
-        The file, relative to where pytest was started if it lies below; empty if none.
     """
     folder = gate.settings.report or (gate.cache if failed else None)
     if folder is None:

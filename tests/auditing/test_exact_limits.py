@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit, hunting
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 from pdpaudit.core.registry import resolve

@@ -145,7 +145,7 @@ def test_the_installed_command_works_where_the_user_has_rooms_of_the_same_names(
         assert name in run.stdout
     code = (
         "import pdpaudit as c, pdpaudit.algorithms.searches.sfs as a\n"
-        "import pdpaudit.attacks.families as b\n"
+        "import pdpaudit.attacks.pair_families as b\n"
         "print(a.__file__, b.__file__, c.__file__, sep='\\n')"
     )
     run = python("-c", code, cwd=elsewhere, path=site)

@@ -33,27 +33,13 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from 0 to ``top``.
-
-    Attributes
-    ----------
-    top : float
-        Its largest value.
-    compressed : bool
-        Linear near 0 and logarithmic beyond 1, rather than linear throughout.
-    """
+    """An axis from 0 to ``top``."""
 
     top: float
     compressed: bool = False
 
     def place(self, value: float) -> float:
-        """Return where a value lies, 0 to 1; beyond the ends it stays at the end.
-
-        Examples
-        --------
-        >>> Axis(4.0).place(1.0), Axis(4.0).place(math.inf)
-        (0.25, 1.0)
-        """
+        """Return where a value lies, 0 to 1; beyond the ends it stays at the end."""
         inside = min(max(value, 0.0), self.top)
         if self.compressed:
             return math.asinh(inside) / math.asinh(self.top)
@@ -61,13 +47,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Round values along the axis, none nearer than would be legible.
-
-        Examples
-        --------
-        >>> [tick.text for tick in Axis(2.2).ticks]
-        ['0', '0.5', '1', '1.5', '2']
-        """
+        """Round values along the axis, none nearer than would be legible."""
         ticks: list[Tick] = []
         for value in self._round_values():
             place = self.place(value)
@@ -87,13 +67,7 @@ class Axis:
 
 
 def axis_for(values: Iterable[float]) -> Axis:
-    """Return an axis that holds all finite values.
-
-    Examples
-    --------
-    >>> axis_for([1.0, 2.0]), axis_for([0.1, 0.2, 80.0]).compressed, axis_for([])
-    (Axis(top=2.2, compressed=False), True, Axis(top=1.0, compressed=False))
-    """
+    """Return an axis that holds all finite values."""
     known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf)
     if not known:
         return Axis(1.0)

@@ -19,17 +19,7 @@ FOOT = 0.08
 
 @dataclass(frozen=True)
 class Bars:
-    """A histogram as drawn.
-
-    Attributes
-    ----------
-    title, words : str
-        What it shows, and the same for who does not see it.
-    bars : tuple of (str, str, str, str)
-        Left, top, width and height of each.
-    x_ticks, y_ticks : tuple of (str, str)
-        Place and words of each.
-    """
+    """A histogram as drawn."""
 
     title: str
     words: str
@@ -41,25 +31,7 @@ class Bars:
 def bars(
     title: str, words: str, edges: Sequence[float], counts: Sequence[int], top: float, most: int
 ) -> Bars:
-    """Return a histogram of losses.
-
-    Parameters
-    ----------
-    title, words : str
-        What it shows.
-    edges, counts : sequence
-        Ends of the bins, in nats, and people in each.
-    top : float
-        Where the axis of losses ends, that several can share it.
-    most : int
-        People in the largest bin, likewise.
-
-    Examples
-    --------
-    >>> picture = bars("a", "b", [0.0, 1.0, 2.0], [10, 0], 2.0, 10)
-    >>> len(picture.bars), [text for _, text in picture.y_ticks]
-    (1, ['1', '10'])
-    """
+    """Return a histogram of losses."""
     across = Scale(0.0, top if top > 0 else 1.0)
     whole = math.log10(max(most, 10))
 

@@ -28,19 +28,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Layer:
-    """One thing drawn: a curve, a band around it, circles on it; each empty where there is none.
-
-    Attributes
-    ----------
-    kind : str
-        Its class in the style of the page.
-    name : str
-        In the key; empty where another layer stands for it.
-    line, band : str
-        Paths.
-    circles : tuple of (str, str)
-        Centres.
-    """
+    """One thing drawn: a curve, a band around it, circles on it; each empty where there is none."""
 
     kind: str
     name: str = ""
@@ -51,19 +39,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class CurveChart:
-    """A drawing with its axes.
-
-    Attributes
-    ----------
-    title, words : str
-        What it shows, and the same for who does not see it.
-    x_label, y_label : str
-        Of the axes, with units.
-    x_ticks, y_ticks : tuple of (str, str)
-        Place and words of each.
-    layers : tuple of Layer
-        From below.
-    """
+    """A drawing with its axes."""
 
     title: str
     words: str

@@ -18,17 +18,7 @@ __all__ = ["Chances", "LossChart", "LossRow", "chances", "loss_chart"]
 
 @dataclass(frozen=True)
 class Chances:
-    """How likely the event is on its likelier and on the other side, and what the draws leave open.
-
-    Attributes
-    ----------
-    p, q : float
-        Share of the runs, or the probability where it is exact.
-    p_low, p_high, q_low, q_high : float
-        Clopper-Pearson limits, each at half the error level, so that what is said of the two
-        together holds at the confidence of the claim; limits that allow for stopping at any time
-        where sampling was sequential; the values themselves where exact.
-    """
+    """How likely the event is on either side, and what the draws leave open."""
 
     p: float
     q: float
@@ -47,23 +37,7 @@ class Chances:
 
 
 def chances(claim: ClaimResult, claims: int) -> Chances | None:
-    """Return how likely a claim's event is on the two sides; None where it is not told.
-
-    Parameters
-    ----------
-    claim : ClaimResult
-        With ``event`` counts or probabilities.
-    claims : int
-        Number of claims the error level is divided over.
-
-    Examples
-    --------
-    >>> seen = ClaimResult("A #1", "", "", "violated", {"epsilon": 1.0, "delta": 0.0},
-    ...     confidence=0.95, event={"inside": 50, "inside_other": 10, "runs_a_side": 100})
-    >>> told = chances(seen, 1)
-    >>> told.p, told.q, round(told.p_low, 2), round(told.q_high, 2), round(told.loss(0.0), 2)
-    (0.5, 0.1, 0.4, 0.18, 1.61)
-    """
+    """Return how likely a claim's event is on the two sides; None where it is not told."""
     event = claim.event
     if {"probability", "probability_other"} <= event.keys():
         p, q = float(event["probability"]), float(event["probability_other"])
@@ -83,23 +57,7 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
 
 @dataclass(frozen=True)
 class LossRow:
-    """One claim as drawn; all places run from 0 to 1, None where there is nothing to draw.
-
-    Attributes
-    ----------
-    claim : ClaimResult
-        The claim.
-    claimed : float
-        Place of the claimed ε.
-    low, estimate, high : float, optional
-        Places of the lower bound, the observed ratio and the upper end.
-    open_end : bool
-        Whether the upper end lies beyond the axis.
-    detectable : float, optional
-        Place of the loss this run would have detected.
-    words : str
-        The row in words, for who does not see it.
-    """
+    """One claim as drawn; all places run from 0 to 1, None where there is nothing to draw."""
 
     claim: ClaimResult
     claimed: float
@@ -122,18 +80,7 @@ class LossChart:
 
 
 def loss_chart(claims: Sequence[tuple[ClaimResult, Chances | None]]) -> LossChart:
-    """Return the picture of several claims.
-
-    Parameters
-    ----------
-    claims : sequence of (ClaimResult, Chances or None)
-        In the order of the rows.
-
-    Returns
-    -------
-    LossChart
-        O(number of claims).
-    """
+    """Return the picture of several claims."""
     losses = [_losses(claim, seen) for claim, seen in claims]
     values = [claim.claimed["epsilon"] for claim, _ in claims]
     values += [value for row in losses for value in row[:2] if value is not None]

@@ -35,27 +35,7 @@ LABEL = 12  # characters
 
 @dataclass(frozen=True)
 class Spot:
-    """A vertex as drawn.
-
-    Attributes
-    ----------
-    x, y : float
-        Its place.
-    label, name : str
-        What is written beside it, and its name in full.
-    targeted, seed, in_event : bool
-        What it is.
-    role : str
-        ``centre``, or how it is joined to the rewired vertex.
-    turn : float
-        Angle of the label in degrees.
-    anchor : str
-        ``start`` or ``end``, or ``middle``.
-    label_x, label_y : float
-        Where the label starts.
-    more : bool
-        Whether it stands for several that are not drawn.
-    """
+    """A vertex as drawn."""
 
     x: float
     y: float
@@ -85,23 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PairPicture:
-    """A drawing of one pair.
-
-    Attributes
-    ----------
-    spots, lines : tuple
-        Vertices and edges.
-    lost, kept, gained : tuple of str
-        Names of the neighbours of the rewired vertex, all of them.
-    centre : str
-        The rewired vertex; empty in a drawing of one graph.
-    whole : bool
-        Whether all of the network is drawn.
-    n : int, optional
-        Vertices of the network, where known.
-    members : bool
-        Whether filled vertices are the members of S rather than the targeted.
-    """
+    """A drawing of one pair."""
 
     spots: tuple[Spot, ...]
     lines: tuple[Line, ...]
@@ -151,23 +115,7 @@ class _Graph:
 def draw_pair(
     pair: Mapping[str, Any], base: Mapping[str, Any] | None, event: Mapping[str, Any]
 ) -> PairPicture | None:
-    """Draw the pair of a claim.
-
-    Parameters
-    ----------
-    pair : mapping
-        ``vertex``, ``left``, ``right`` and ``vertex_name`` as in a result.
-    base : mapping, optional
-        The network around it: ``n``, ``seeds``, ``targeted``, ``edges``, ``names``; where it is
-        missing or names a file only the vertices that are rewired are drawn.
-    event : mapping
-        Its ``side`` is the network the drawing leads to, its ``values`` vertices to point out.
-
-    Returns
-    -------
-    PairPicture or None
-        None where the pair is not one of networks. O(edges of the network).
-    """
+    """Draw the pair of a claim."""
     vertex, left, right = pair.get("vertex"), _ints(pair.get("left")), _ints(pair.get("right"))
     if not _whole(vertex) or left is None or right is None:
         return None
@@ -179,13 +127,7 @@ def draw_pair(
 
 
 def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
-    """Draw the counterexample of a check; None where it is not a pair of small networks.
-
-    Parameters
-    ----------
-    witness : mapping
-        ``n``, ``edges``, ``vertex``, ``left``, ``right``, ``targets``, ``values``.
-    """
+    """Draw the counterexample of a check; None where it is not a pair of small networks."""
     vertex, left, right = (
         witness.get("vertex"),
         _ints(witness.get("left")),
@@ -208,13 +150,7 @@ def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
 
 
 def draw_graph(witness: Mapping[str, Any]) -> PairPicture | None:
-    """Draw the single graph on which a check failed; None where there is none.
-
-    Parameters
-    ----------
-    witness : mapping
-        ``n``, ``edges``, ``targets``.
-    """
+    """Draw the single graph on which a check failed; None where there is none."""
     n, edges, targets = _small(witness)
     if not n:
         return None
@@ -280,13 +216,7 @@ def _draw(
 
 
 def clip_label(name: str) -> str:
-    """Return a name short enough to stand beside a vertex.
-
-    Examples
-    --------
-    >>> clip_label("Jean Valjean"), clip_label("Mme de R. of somewhere")
-    ('Jean Valjean', 'Mme de R. o…')
-    """
+    """Return a name short enough to stand beside a vertex."""
     line = " ".join(visible(name).split())
     return line if len(line) <= LABEL else line[: LABEL - 1] + "…"
 

@@ -73,19 +73,7 @@ def literally(
     where: Literal["lower right", "upper left", "best", "beside"],
     across: int = 1,
 ) -> None:
-    """Write a key whose names are not read as formulas, and are not left out for their first sign.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to.
-    handles, names : sequence
-        What is drawn, and what it is called.
-    where : str
-        In which corner, where it hides least, or beside the axes.
-    across : int
-        Columns.
-    """
+    """Write a key whose names are not read as formulas."""
     blanks = [f"curve {i}" for i in range(len(names))]
     if where == "beside":
         legend = ax.legend(handles, blanks, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -100,25 +88,12 @@ def short(name: str) -> str:
     """Return what there is room for of a name.
 
     It stands last in whatever is said, so that one from right to left turns nothing round.
-
-    Examples
-    --------
-    >>> short("PTarget"), len(short("x" * 60))
-    ('PTarget', 32)
     """
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
-    """Draw the search without privacy beside a few runs with it; circles where a component is met.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to.
-    plain, private : Search, optional
-        The two. O(corners of the curves).
-    """
+    """Draw the search without privacy beside a few runs with it."""
     end = _end(plain, private)
     handles: list[Any] = []
     names: list[str] = []
@@ -157,15 +132,7 @@ def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
 
 
 def mean_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
-    """Draw the mean of the runs with a band of one standard deviation to either side.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to.
-    plain, private : Search, optional
-        The search without privacy, and the one with it.
-    """
+    """Draw the mean of the runs with a band of one standard deviation to either side."""
     handles: list[Any] = []
     names: list[str] = []
     if plain is not None:
@@ -182,15 +149,7 @@ def mean_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
 
 
 def multiplier_panel(ax: Axes, private: Search) -> bool:
-    """Draw the risk multiplier, claimed and true; return whether there was anything to draw.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to.
-    private : Search
-        With its multiplier. What is infinite is not drawn.
-    """
+    """Draw the risk multiplier, claimed and true; return whether there was anything to draw."""
     paid = private.multiplier
     if paid is None:
         return False
@@ -221,17 +180,7 @@ def multiplier_panel(ax: Axes, private: Search) -> bool:
 
 
 def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Search | None) -> None:
-    """Draw mean curves of several searches, one standard deviation at a few places of each.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to.
-    curves : sequence of (str, Search)
-        At most 28, each with what to call it.
-    plain : Search, optional
-        A search without privacy that all of them are measured by.
-    """
+    """Draw mean curves of several searches, one standard deviation at a few places of each."""
     handles: list[Any] = []
     for i, (_, one) in enumerate(curves):
         colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
@@ -257,17 +206,7 @@ def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Sear
 
 
 def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
-    """Draw what one search did to a part of the network.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where to.
-    drawing : Drawing
-        The part; circles are targeted, squares protected.
-    search : DrawnSearch
-        What it examined, and whom it found. O(vertices + edges).
-    """
+    """Draw what one search did to a part of the network."""
     places = np.array(spread_out(drawing.positions)).reshape(-1, 2)
     targeted = np.array(drawing.targeted, dtype=bool)
     found, seen = np.array(search.found, dtype=bool), np.array(search.examined, dtype=bool)

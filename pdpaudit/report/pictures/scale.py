@@ -12,17 +12,7 @@ __all__ = ["Scale"]
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale from ``low`` to ``top``.
-
-    Attributes
-    ----------
-    low, top : float
-        Its ends; ``top`` is the greater. On a logarithmic scale ``low`` is above 0.
-    logarithmic : bool
-        Whether equal steps are equal factors.
-    steps : int
-        How many steps between round values there is room for.
-    """
+    """A scale from ``low`` to ``top``."""
 
     low: float
     top: float
@@ -30,13 +20,7 @@ class Scale:
     steps: int = 5
 
     def place(self, value: float) -> float:
-        """Return where a value lies, 0 to 1; beyond the ends it stays at the end.
-
-        Examples
-        --------
-        >>> Scale(1.0, 3.0).place(2.0), Scale(1.0, 100.0, True).place(10.0)
-        (0.5, 0.5)
-        """
+        """Return where a value lies, 0 to 1; beyond the ends it stays at the end."""
         inside = min(max(value, self.low), self.top)
         if self.logarithmic:
             return math.log(inside / self.low) / math.log(self.top / self.low)
@@ -44,15 +28,7 @@ class Scale:
 
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Places and words of round values.
-
-        Examples
-        --------
-        >>> [text for _, text in Scale(0.0, 12_000.0).ticks]
-        ['0', '5,000', '10,000']
-        >>> [text for _, text in Scale(1.0, 2.0).ticks]
-        ['1', '1.2', '1.4', '1.6', '1.8', '2']
-        """
+        """Places and words of round values."""
         return tuple((self.place(value), _text(value)) for value in self._round_values())
 
     def _round_values(self) -> list[float]:

@@ -39,19 +39,7 @@ class SearchedSpot:
 
 @dataclass(frozen=True)
 class SearchedPicture:
-    """A drawing of what one search did.
-
-    Attributes
-    ----------
-    name : str
-        The search.
-    ties, found_ties : str
-        All edges, and those between targets found, each as one path.
-    spots : tuple of SearchedSpot
-        Vertices.
-    examined, found : int
-        Protected people examined, and targets found.
-    """
+    """A drawing of what one search did."""
 
     name: str
     ties: str
@@ -79,19 +67,7 @@ def draw_searched(drawing: Drawing) -> tuple[SearchedPicture, ...]:
 
 
 def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
-    """Return the ties worth drawing: all of few; of many, those between targets and some others.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        A part of a network.
-
-    Returns
-    -------
-    list of (int, int)
-        Beside those between targeted people evenly many of the others, about 2,500, and at least
-        one of everybody who has any.
-    """
+    """Return the ties worth drawing: all of few; of many, those between targets and some others."""
     if len(drawing.edges) <= MOST_TIES:
         return list(drawing.edges)
     kept = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
@@ -146,13 +122,7 @@ def _draw(
 
 
 def what_it_did(examined: int, found: int) -> str:
-    """Say how many protected people were examined, and how many targets found.
-
-    Examples
-    --------
-    >>> what_it_did(1, 2)
-    '1 protected person examined, 2 targets found'
-    """
+    """Say how many protected people were examined, and how many targets found."""
     people = "person" if examined == 1 else "people"
     return f"{examined} protected {people} examined, {found} target{'s' * (found != 1)} found"
 
@@ -162,21 +132,6 @@ def spread_out(positions: Sequence[Point]) -> list[Point]:
 
     Layouts by springs throw those without ties far out and leave the others in a heap. Left stays
     left and above stays above.
-
-    Parameters
-    ----------
-    positions : sequence of (float, float)
-        Between 0 and 1.
-
-    Returns
-    -------
-    list of (float, float)
-        Between 0 and 1. O(n log n).
-
-    Examples
-    --------
-    >>> spread_out([(0.0, 0.0), (0.1, 0.2), (1.0, 1.0)])
-    [(0.0, 0.0), (0.3, 0.35), (1.0, 1.0)]
     """
     columns = []
     for values in zip(*positions, strict=True):

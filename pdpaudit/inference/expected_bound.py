@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-__all__ = ["Aim"]
+__all__ = ["ExpectedBound"]
 
 #: Rank of an event that cannot show anything.
 LAST = -1e9
@@ -17,21 +17,8 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Aim:
-    """What will be confirmed: how many fresh samples a side, at what error, for which δ.
-
-    Attributes
-    ----------
-    size : int
-        Fresh samples a side.
-    alpha : float
-        Error level of the bound.
-    delta : float
-        The claim's δ.
-    caution : float
-        Standard errors of the discovery sample given away on each side: among many candidates the
-        one that merely looks best on a small sample would win otherwise.
-    """
+class ExpectedBound:
+    """What will be confirmed: how many fresh samples a side, at what error, for which δ."""
 
     size: int
     alpha: float
@@ -50,25 +37,6 @@ class Aim:
         The bound on fresh samples is taken by the delta method (Katz and others, 1978) and not cut
         off at 0, so that candidates that show nothing yet can still be ranked: below 0 it counts
         standard errors. ``-inf`` where δ explains everything.
-
-        Parameters
-        ----------
-        inside, inside_other : array_like of float
-            Discovery runs that fell into each candidate, on the side where it is likelier and on
-            the other; broadcast against the rest.
-        runs, runs_other : array_like of float
-            Discovery runs on either side.
-
-        Returns
-        -------
-        ndarray of float
-            In nats; O(1) for each candidate.
-
-        Examples
-        --------
-        >>> aim = Aim(size=10_000, alpha=0.05)
-        >>> aim.expected([500.0, 5.0, 50.0], 1000, [250.0, 1.0, 50.0], 1000).round(2).tolist()
-        [0.57, -0.99, -6.09]
         """
         ours = np.asarray(inside, dtype=np.float64) + 0.375
         theirs = np.asarray(inside_other, dtype=np.float64) + 0.375
@@ -79,18 +47,7 @@ class Aim:
         return self.from_shares(p, q)
 
     def from_shares(self, p: Floats, q: Floats) -> Floats:
-        """Return the bounds to expect from events of these probabilities.
-
-        Parameters
-        ----------
-        p, q : ndarray of float
-            In (0, 1], of one shape: on the side where the event is likelier, and on the other.
-
-        Examples
-        --------
-        >>> Aim(size=10_000, alpha=0.05).from_shares(np.array([0.5]), np.array([0.25])).round(2)
-        array([0.66])
-        """
+        """Return the bounds to expect from events of these probabilities."""
         excess = p - self.delta
         shown = excess > 0
         excess = np.where(shown, excess, 1.0)

@@ -1,4 +1,4 @@
-"""What to expect of the events that cut a score: counts, steadied by the score's own promise.
+"""Thresholds for an ordering of outputs: where to cut it, and what to expect of each event.
 
 A score learnt elsewhere estimates the log likelihood ratio. How far it can be believed is one
 number, the slope of a logistic regression of the side on the score, and one number is known far
@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-__all__ = ["Curve", "blended", "calibrated"]
+from pdpaudit.outputs import Event
+
+__all__ = ["Choice", "Curve", "apart", "blended", "calibrated", "levels"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,18 +32,34 @@ MISFIT = 0.2
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Events that cut a score, from the narrowest on, as one sample shows them.
+class Choice:
+    """An event, and the lower bound on ε it may be expected to give on fresh samples."""
 
-    Attributes
-    ----------
-    ours, theirs : ndarray of float, shape (k,)
-        Runs inside, by side.
-    promised : ndarray of float, shape (k,)
-        Log ratio of the event's probabilities that the calibrated score promises.
-    error : ndarray of float, shape (k,)
-        One standard error of it, from the slope alone.
-    """
+    event: Event
+    expected: float
+    others: tuple[Choice, ...] = ()
+
+
+def levels(count: int) -> Floats:
+    """Return shares at which to cut an ordering, denser towards both ends."""
+    half = np.geomspace(1e-4, 0.5, max(2, count // 2))
+    return np.concatenate([half, 1.0 - half[-2::-1]])
+
+
+def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
+    """Return the best of several nested events and some that are clearly smaller or larger."""
+    sizes, kept = np.asarray(inside, dtype=np.float64) + 1.0, list[int]()
+    for i in np.argsort(-expected, kind="stable").tolist():
+        if all(abs(np.log(sizes[i] / sizes[j])) > np.log(1.5) for j in kept):
+            kept.append(i)
+        if len(kept) == most:
+            break
+    return kept
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Events that cut a score, from the narrowest on, as one sample shows them."""
 
     ours: Floats
     theirs: Floats
@@ -50,30 +68,7 @@ class Curve:
 
 
 def calibrated(scores: Floats, ours: Floats, theirs: Floats, cuts: npt.NDArray[np.intp]) -> Curve:
-    """Read the events that cut a score off a sample that it was not learnt from.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (m,)
-        Falling; one for each outcome, or for each run.
-    ours, theirs : ndarray of float, shape (m,)
-        Runs with that outcome, by side; higher scores speak for ours.
-    cuts : ndarray of int, shape (k,)
-        Each event holds so many of the first outcomes.
-
-    Returns
-    -------
-    Curve
-        O(m).
-
-    Examples
-    --------
-    >>> scores = np.log([0.6 / 0.5, 0.4 / 0.5])
-    >>> counts = np.array([600.0, 400.0]), np.array([500.0, 500.0])
-    >>> curve = calibrated(scores, *counts, np.array([1]))
-    >>> curve.promised.round(2), curve.error.round(2)
-    (array([0.18]), array([0.04]))
-    """
+    """Read the events that cut a score off a sample that it was not learnt from."""
     total, other = float(ours.sum()), float(theirs.sum())
     if not total or not other:
         nothing = np.zeros(len(cuts))
@@ -115,28 +110,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 def blended(
     curves: list[Curve], runs: tuple[float, float], caution: float
 ) -> tuple[Floats, Floats]:
-    """Return both sides' probabilities of each event, counts and promise weighed together.
-
-    Parameters
-    ----------
-    curves : list of Curve
-        Of parts of the sample that have nothing in common.
-    runs : pair of float
-        Runs behind all parts, by side.
-    caution : float
-        Standard errors of the log ratio given away.
-
-    Returns
-    -------
-    p, q : ndarray of float, shape (k,)
-
-    Examples
-    --------
-    >>> curve = Curve(*np.array([[60.0], [50.0], [0.2], [0.05]]))
-    >>> p, q = blended([curve], (100.0, 100.0), 1.0)
-    >>> p.round(3), q.round(3)
-    (array([0.588]), array([0.512]))
-    """
+    """Return both sides' probabilities of each event, counts and promise weighed together."""
     ours = sum((curve.ours for curve in curves), np.zeros(1)) + 0.375
     theirs = sum((curve.theirs for curve in curves), np.zeros(1)) + 0.375
     n, m = runs[0] + 0.75, runs[1] + 0.75

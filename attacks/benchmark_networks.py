@@ -32,12 +32,6 @@ def planted_network(targets: int, protected: int, max_degree: int | None = None)
     The pairs planted in it rewire one protected vertex, so all that distinguishes its sides is
     what that vertex does. The public degree bound is part of the attack too: by default it lets
     that vertex know the seed and all targets, and nobody more.
-
-    Examples
-    --------
-    >>> network = planted_network(3, 10)
-    >>> network.n, network.edges, network.seeds, network.name(1), network.name(4)
-    (14, 0, (0,), 't1', 'p1')
     """
     n = 1 + targets + protected
     none = np.empty(0, dtype=np.int64)
