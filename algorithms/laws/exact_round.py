@@ -1,4 +1,4 @@
-"""A search round in exact rational numbers, and enclosures whose printed digits are rounded outward.
+"""A search round in exact rational numbers, and enclosures with digits rounded outward.
 
 The statement of the question lives here, apart from the two ways of answering it
 (`closed_form` and `verify`), which share no code with each other.
