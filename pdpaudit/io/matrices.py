@@ -183,10 +183,9 @@ def read_matrix_table(table: Table) -> Ties | None:
         return None
     rows, head, n = table.rows(), list(table.head), table.width
     first = [row[0] for row in rows]
-    if table.size == n and n > 2 and (head[1:] == first or head == first):
+    named = head == first or (head[1:] == first and not head[0].replace(".", "").isdigit())
+    if table.size == n and named and len(set(first)) == len(first):
         names, body, start = first, [row[1:] for row in rows], 1
-    elif table.size == n + 1 and head == first:
-        return None
     elif table.size == n and len(head) == n:
         names, body, start = [str(i) for i in range(1, n + 1)], [head, *rows], 0
     elif table.size == n + 1 and len(head) == n == len(set(head)):

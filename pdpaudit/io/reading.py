@@ -165,7 +165,7 @@ def read_network(
         people = table.read(
             options.get("id_column"),
             None if plant else label_column,
-            set(ties.names),
+            ties.names,
             keep_missing=options.get("keep_missing", False),
         )
         said += people.notes
@@ -259,7 +259,8 @@ def _on_people(
     edges: Path, ties: Ties, nodes: Path, people: People, unlisted: str, said: list[str]
 ) -> tuple[Ties, list[str | None] | None]:
     """Return the ties between people in the order of their table, and their labels."""
-    if ties.ids is not None and not set(ties.names) <= set(people.names) >= set(ties.ids):
+    listed = set(people.names)
+    if ties.ids is not None and not set(ties.names) <= listed and set(ties.ids) <= listed:
         ties = replace(ties, names=ties.ids)
     places, names = _places(edges, ties, nodes, people, unlisted)
     labels = people.labels

@@ -41,7 +41,7 @@ def root_element(path: Path, data: bytes) -> str:
     A document type is where entities are declared and outside files are named, and it can only
     stand before the root element: reading no further is enough to refuse it.
     """
-    parser = expat.ParserCreate("utf-8", namespace_separator=" ")
+    parser = expat.ParserCreate("utf-8", namespace_separator="\n")
 
     def doctype(*_: object) -> None:
         raise _Doctype
@@ -54,7 +54,7 @@ def root_element(path: Path, data: bytes) -> str:
     try:
         parser.Parse(data, True)
     except _Root as found:
-        return str(found.args[0]).rpartition(" ")[2].lower()
+        return str(found.args[0]).rpartition("\n")[2].lower()
     except _Doctype:
         raise InputError(
             f"{path}: has a DOCTYPE, and entities and outside files are not followed; remove the "
