@@ -110,8 +110,7 @@ def check_command(
 
     import joblib
 
-    from pdpaudit.auditing.keeping import source_digest
-    from pdpaudit.auditing.provenance import commit_of
+    from pdpaudit.auditing.provenance import commit_of, source_digest
     from pdpaudit.checks import check_sop
     from pdpaudit.cli.output import check_writable, console, write_json
     from pdpaudit.core.registry import resolve
