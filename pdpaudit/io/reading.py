@@ -227,7 +227,8 @@ def _network(
         places = _seeds(ids, seeds, hint=hint)
     else:
         places = tuple(int(vertex) for component in components[:1] for vertex in component[:1])
-    return Network(adjacency, targeted, places, tuple(ids), title), components
+    network = Network(adjacency, targeted, places, tuple(ids), title)
+    return replace(network, stream_key=network.instance().fingerprint()), components
 
 
 def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> Ties:

@@ -468,3 +468,16 @@ def test_what_is_a_row(tmp_path: Path, kind: Kind) -> None:
 def test_quotes_behind_a_backslash(tmp_path: Path) -> None:
     text = 'source,target\n"Ann \\"Nick\\" Lee",bob\nbob,"Cy \\"C\\""\n'
     assert read(tmp_path, Kind(text)).network.names == ('Ann "Nick" Lee', "bob", 'Cy "C"')
+
+
+def test_random_draws_depend_on_what_a_file_holds_and_not_on_its_name(tmp_path: Path) -> None:
+    from pdpaudit.auditing.candidate_pairs import candidate_pairs
+
+    def tried(name: str, more: str = "") -> list[list[int]]:
+        rows = "".join(f"a{i},b{i % 7}\nb{i % 7},c{i}\n" for i in range(12)) + more
+        network = read(tmp_path, Kind(rows, name=name)).network
+        found = candidate_pairs(object(), [network], 1)
+        return [one.pair.right_neighbours.tolist() for one in found if one.pair is not None]
+
+    assert tried("one.csv") == tried("two.csv")
+    assert tried("one.csv") != tried("two.csv", "c1,c2\n")
