@@ -19,8 +19,9 @@ from pdpaudit.results.results import ClaimResult, Status
 
 __all__ = [
     "AuditContext",
+    "Evidence",
     "Prover",
-    "build_claim",
+    "claim_fields",
     "list_names",
     "network_json",
     "pair_json",
@@ -59,66 +60,57 @@ class AuditContext:
         return self.prover(claim, self.mechanism, pair) if self.prover else claim
 
 
-def build_claim(
-    context: AuditContext,
-    number: int,
-    claim: PrivacyClaim,
-    candidate: CandidatePair,
-    event: Event,
-    *,
-    status: Status,
-    lower_bound: float,
-    exact: float | None,
-    method: str,
-    samples: dict[str, int],
-    detectable_epsilon: float | None,
-    counts: dict[str, Any],
-    alpha: float | None = None,
-    witnessed: Mapping[str, Any] | None = None,
-    inference: Mapping[str, Any] | None = None,
-    detail: str = "",
-) -> ClaimResult:
-    """Put together the result of one claim."""
+@dataclass(frozen=True)
+class Evidence:
+    """A claim, and the pair and the event that it is judged by."""
+
+    context: AuditContext
+    number: int
+    claim: PrivacyClaim
+    candidate: CandidatePair
+    event: Event
+
+
+def claim_fields(
+    evidence: Evidence, method: str, shown: Mapping[str, Any], witnessed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields that all verdicts on a claim share; ``shown`` is of the event."""
+    context, candidate, event = evidence.context, evidence.candidate, evidence.event
     pair = (
         {"words": candidate.label, "number": candidate.number}
         if candidate.pair is None
         else pair_json(candidate.pair, event.side, context.file)
     )
-    shown = {
-        **event.to_json(),
-        "words": event_words(event, _vocabulary(context, candidate)),
-        **counts,
-    }
+    body = event.to_json()
     witness = {
         "kind": "audit",
         "mechanism": dict(context.spec),
-        "claim": number,
+        "claim": evidence.number,
         "pair": pair,
-        "event": event.to_json(),
+        "event": body,
         "method": method,
         "seed": context.config.seed,
         "samples": context.config.size,
-        "alpha": alpha,
-        **(witnessed or {}),
+        "alpha": None,
+        **witnessed,
     }
-    return ClaimResult(
-        id=f"{context.subject} #{number}",
-        statement=statement(claim),
-        source=claim.source,
-        status=status,
-        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
-        lower_bound=lower_bound,
-        exact=exact,
-        confidence=None if exact is not None else context.config.confidence,
-        method=method,
-        event=shown,
-        pair={key: value for key, value in pair.items() if key != "base"},
-        samples=samples,
-        detectable_epsilon=detectable_epsilon,
-        witness=witness,
-        inference=inference or {},
-        detail=detail,
-    )
+    words = event_words(event, _vocabulary(context, candidate))
+    return {
+        **_named(context, evidence.number, evidence.claim),
+        "method": method,
+        "event": {**body, "words": words, **shown},
+        "pair": {key: value for key, value in pair.items() if key != "base"},
+        "witness": witness,
+    }
+
+
+def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str, Any]:
+    return {
+        "id": f"{context.subject} #{number}",
+        "statement": statement(claim),
+        "source": claim.source,
+        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta},
+    }
 
 
 def unconfirmed_claim(
@@ -131,15 +123,8 @@ def unconfirmed_claim(
     samples: dict[str, int] | None = None,
 ) -> ClaimResult:
     """Return the result of a claim that could not be confirmed."""
-    return ClaimResult(
-        id=f"{context.subject} #{number}",
-        statement=statement(claim),
-        source=claim.source,
-        status=status,
-        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
-        method=why,
-        samples=samples or {},
-    )
+    named = _named(context, number, claim)
+    return ClaimResult(**named, status=status, method=why, samples=samples or {})
 
 
 def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:

@@ -15,7 +15,7 @@ from typing import Any
 from pdpaudit import __version__
 from pdpaudit.auditing import claims_of
 from pdpaudit.auditing.candidate_pairs import CandidatePair
-from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
@@ -210,9 +210,8 @@ def _exact(
         raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
     loss = replace(loss, probabilities=chances, event=inside, side=event.side)
     ends = _ends_of(witness, loss)
-    rebuilt = exact_claim(
-        again.context, again.number, again.promise, again.candidate, laws, event, loss, ends
-    )
+    evidence = Evidence(again.context, again.number, again.promise, again.candidate, event)
+    rebuilt: ClaimResult = exact_claim(evidence, laws, loss, ends)
     words = f"exact loss {loss.epsilon:.10g} computed again"
     reason = _part(claim, "event").get("unproved")
     if witness["method"] == PROVED:

@@ -18,8 +18,8 @@ from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.replay.trust import _no_mechanism, finder
 from pdpaudit.report.reading import read_source
 from pdpaudit.report.reproduce import replay_of
-from pdpaudit.results.reader import claim_from_json, result_from_json
-from pdpaudit.results.results import load, sealed
+from pdpaudit.results.fields import Fields
+from pdpaudit.results.results import ClaimResult, Result, load, sealed
 
 COIN = """
 from pdpaudit.core.protocols import Law, PrivacyClaim
@@ -112,9 +112,9 @@ def test_an_infinite_loss_is_a_number_again(mine: Path) -> None:
     assert run("audit", "own_coin.py:Sure", "--seed", "1", "--json", "r.json") == 1
     body = load(Path("r.json"))
     assert body["claims"][0]["exact"] == "inf"
-    claim = claim_from_json(body["claims"][0])
+    claim = ClaimResult.from_json(Fields(body["claims"][0], "result", ""))
     assert claim.exact == claim.lower_bound == math.inf
-    assert result_from_json(body, "r.json").to_json() == {
+    assert Result.from_json(body, "r.json").to_json() == {
         **body,
         "elapsed_s": body["elapsed_s"],
         "written": _now(body),
@@ -123,7 +123,7 @@ def test_an_infinite_loss_is_a_number_again(mine: Path) -> None:
 
 
 def _now(body: dict[str, Any]) -> str:
-    return str(result_from_json(body, "r.json").to_json()["written"])
+    return str(Result.from_json(body, "r.json").to_json()["written"])
 
 
 class Late:
