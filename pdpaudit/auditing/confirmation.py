@@ -189,13 +189,13 @@ class Confirmation:
         size, x, y = config.size, *self._inside(chosen)
         lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.method)
         if lower > self.claim.epsilon:
-            return self._told(chosen, float(lower), None)
+            return self._finding(chosen, float(lower), None)
         least = _power(config, self.claim, self.alpha, y / size)
         # The score method differs from the exact one by less than the steps of this search.
         method = "score" if config.method == "exact" and size >= POWER_BY_SCORE else config.method
         chance = confirmed(size, self.alpha, self.claim, method)
         self.context.watcher.stage("measuring what would have been found", 0)
-        return self._told(chosen, float(lower), power.measure(least, chance))
+        return self._finding(chosen, float(lower), power.measure(least, chance))
 
     def _in_looks(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
@@ -220,12 +220,12 @@ class Confirmation:
             seen = power.measure(least, chance) if asked is None else max(asked, least)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
-            **({"enough": True} if looks.enough else {}),
+            "enough": looks.enough or None,
             "known": [known.inside, known.inside_other, known.runs],
-            **({} if config.detect is None else {"detect": config.detect}),
+            "detect": config.detect,
         }
         detail = looks.words(wager.n, config, violated=wager.violated)
-        return self._told(chosen, wager.bound, seen, witnessed, detail)
+        return self._finding(chosen, wager.bound, seen, witnessed, detail)
 
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:
         """Run both sides in turn: what is seen may depend on the moment too."""
@@ -239,7 +239,7 @@ class Confirmation:
             f"{state.pairs:,} pairs of runs, one on each side in an order decided by a coin, were "
             "bet on. Other runs give other values: nothing here can be replayed."
         )
-        result = self._told(chosen, state.bound, seen, {"method": "betting"}, detail)
+        result = self._finding(chosen, state.bound, seen, None, detail)
         # Attackers are counted as if runs had nothing to do with each other, which these have.
         return replace(result, method="betting, in pairs", inference={}, witness=None)
 
@@ -276,7 +276,7 @@ class Confirmation:
     def _samples(self) -> dict[str, int]:
         return {"discovery": self.spent, "confirmation": self.runs}
 
-    def _told(
+    def _finding(
         self,
         chosen: Chosen,
         lower: float,
@@ -296,14 +296,12 @@ class Confirmation:
             judged_by,
             config.method,
             {"inside": x, "inside_other": y, "runs_a_side": ours.runs},
-            {
-                "alpha": alpha,
-                "confidence": config.confidence,
-                **({"single": True} if self.single else {}),
-                **({} if seen is None else {"detectable": seen}),
-                "ladder": [_threshold(event, chosen.event) for event in chosen.ladder],
-                **(witnessed or {}),
-            },
+            alpha=alpha,
+            confidence=config.confidence,
+            single=self.single or None,
+            detectable=seen,
+            ladder=[_threshold(event, chosen.event) for event in chosen.ladder],
+            **(witnessed or {}),
         )
         return SampledFinding(
             **shared,

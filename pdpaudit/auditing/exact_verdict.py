@@ -120,7 +120,7 @@ def exact_claim(
         **_curves(*laws, max(claim.epsilon, loss.epsilon)),
     }
     return ExactFinding(
-        **claim_fields(evidence, METHOD, shown, {"ends": list(ends)} if at_most else {}),
+        **claim_fields(evidence, METHOD, shown, ends=ends if at_most else None),
         status=status,
         lower_bound=loss.at_least,
         exact=loss.epsilon,
