@@ -1,38 +1,30 @@
-"""The search for the pair that loses most, by exact laws: all of them, or the most promising."""
+"""The search for the pair that loses most, by exact laws."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
 from pdpaudit.auditing.claim_results import AuditContext
-from pdpaudit.core.asking import LIMIT_S, ask, law_of
+from pdpaudit.core.asking import LIMIT_S, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import ExtendedMechanism, Law, LawfulMechanism, LawUnavailable
+from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
 
-__all__ = ["DECIMALS", "patience", "search_by_law", "worst_of"]
+__all__ = ["DECIMALS", "TooExpensive", "patience", "search_by_law", "worst_of"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
 
-#: Seconds of work, as laws count it, that a search may take where no time limit is given; and what
-#: the most promising pairs alone may.
-MOST_WORK, FEW_WORK = 400.0, 60.0
+#: Seconds of work, as laws count it, that a search may take where no time limit is given.
+MOST_WORK = 400.0
 
 #: Families to climb from, and rounds of local moves in each climb.
 STARTS, MOVES = 3, 25
-
-#: Pairs that are computed whole where all of them would take too long.
-SHORTLISTED = 20
-
-#: Promising pairs without an exact law after which no more are tried.
-REFUSED = 2
 
 #: Outputs whose probabilities are kept, of all pairs together: some 100 MB; and those of the worst.
 KEPT = 500_000
@@ -45,7 +37,7 @@ class _Enough(Exception):
     """The search for a pair has taken as long as it may."""
 
 
-class _TooDear(LawUnavailable):
+class TooExpensive(LawUnavailable):
     """The laws of all pairs would take longer than the search may."""
 
 
@@ -130,7 +122,7 @@ def search_by_law(
     meter = _Meter(context, mechanism, deltas, until, most)
     context.watcher.stage("computing exact losses", len(candidates))
     try:
-        _search(meter, candidates)
+        _all_of(meter, candidates, most if limit is None else math.inf)
     except _Enough:
         _tell_of_the_end(meter, len(candidates))
     except Misbehaviour as error:
@@ -146,79 +138,17 @@ def patience(context: AuditContext) -> float:
     return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
 
 
-def _search(meter: _Meter, candidates: Sequence[CandidatePair]) -> None:
-    context, mechanism, shorter = meter.context, meter.mechanism, None
-    if isinstance(mechanism, ExtendedMechanism):
-        shorter = ask("beginning", mechanism, limit=patience(context))
-    try:
-        _all_of(meter, candidates, _allowance(context.config.time_limit, shorter is not None))
-    except LawUnavailable as why:
-        if shorter is None:
-            if isinstance(why, _TooDear):
-                context.remark(
-                    f"{why}, so it was sampled instead; --time-limit gives them as many seconds as "
-                    "you like"
-                )
-            raise
-        _promising(meter, shorter, candidates)
-
-
-def _allowance(limit: float | None, other_ways: bool) -> float:
-    """Return what all pairs may take before another way is better; a time limit is kept as is."""
-    if limit is None:
-        return MOST_WORK
-    return limit if other_ways else math.inf
-
-
 def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) -> None:
     for number, candidate in enumerate(candidates, start=1):
         meter.measure(candidate)
         needed = meter.spent / number * len(candidates)
         if needed > allowed:
-            raise _TooDear(
+            raise TooExpensive(
                 f"the exact laws of {len(candidates)} pairs would take about {needed:,.0f} s"
             )
     found = list(meter.measured)
     for start in _starts(found):
         found = local_search(start, found, meter.measure, MOVES, meter.context.config.seed)
-
-
-def _promising(
-    meter: _Meter, shorter: LawfulMechanism, candidates: Sequence[CandidatePair]
-) -> None:
-    """Measure the pairs that lose most by the output's beginning, one per family and network."""
-    context, timed = meter.context, math.isfinite(meter.until)
-    half = (time.monotonic() + meter.until) / 2
-    scout = _Meter(context, shorter, meter.deltas, half, meter.most)
-    context.watcher.stage("computing exact losses of the output's beginning", len(candidates))
-    with suppress(_Enough):
-        _all_of(scout, candidates, math.inf)
-    compared = by_score(scout.measured)
-    chosen = _best_of_each(compared, _label)[: None if timed else SHORTLISTED]
-    whole = _Meter(
-        context, meter.mechanism, meter.deltas, meter.until, math.inf if timed else FEW_WORK
-    )
-    context.watcher.stage("computing whole exact losses", len(chosen))
-    refused = 0
-    try:
-        with suppress(_Enough):
-            for one in chosen:
-                try:
-                    whole.measure(one.candidate)
-                except LawUnavailable:
-                    refused += 1
-                    if refused == REFUSED:
-                        break
-    finally:  # a law that misbehaves costs none of the others
-        meter.measured += whole.measured
-    if not whole.measured:
-        context.remark("the pairs that promise most have no exact law within reach: it was sampled")
-        raise LawUnavailable("no promising pair has a law")
-    context.remark(
-        f"exact laws of all pairs are out of reach: {len(compared)} pairs were compared by the law "
-        "of how the output begins, which loses no more than all of it, and of those that lose most "
-        f"{len(whole.measured)} by the law of all; --time-limit sets how long"
-    )
 
 
 def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
@@ -240,21 +170,11 @@ def _starts(found: Iterable[MeasuredPair]) -> list[MeasuredPair]:
     Climbing from the worst of all would only ever sharpen one shape of pair, and the shape that
     is worst in the end may not be so at the sizes tried first.
     """
-    return _best_of_each(by_score(found), _family)[:STARTS]
-
-
-def _best_of_each(
-    found: Iterable[MeasuredPair], kind: Callable[[MeasuredPair], str]
-) -> list[MeasuredPair]:
     best: dict[str, MeasuredPair] = {}
-    for one in found:
-        best.setdefault(kind(one), one)
-    return list(best.values())
+    for one in by_score(found):
+        best.setdefault(_family(one), one)
+    return list(best.values())[:STARTS]
 
 
 def _family(one: MeasuredPair) -> str:
     return "" if one.candidate.pair is None else one.candidate.pair.family
-
-
-def _label(one: MeasuredPair) -> str:
-    return one.candidate.label

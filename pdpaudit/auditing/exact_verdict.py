@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,9 +13,15 @@ import numpy as np
 from pdpaudit.auditing.attack_metrics import metrics_by_law
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.claim_results import AuditContext, Evidence, claim_fields, unconfirmed_claim
-from pdpaudit.auditing.exact_search import DECIMALS, patience, search_by_law, worst_of
+from pdpaudit.auditing.exact_search import (
+    DECIMALS,
+    TooExpensive,
+    patience,
+    search_by_law,
+    worst_of,
+)
 from pdpaudit.auditing.law_test import Incomparable, compare_laws
-from pdpaudit.core.asking import ask
+from pdpaudit.core.asking import ask, beginning_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
 from pdpaudit.core.protocols import (
@@ -30,7 +37,7 @@ from pdpaudit.core.protocols import (
 from pdpaudit.outputs import Side, simplest
 from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
-__all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "exact_claim", "verdict"]
+__all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
 
 #: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
 #: than this.
@@ -52,14 +59,18 @@ POINTS = 33
 def audit_by_law(
     context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[MeasuredPair], list[ClaimResult]] | None:
-    """Compute; None where no law is available."""
+    """Judge claims by exact laws; None where no law is available."""
     assert isinstance(context.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
     try:
-        found = search_by_law(
-            context, context.mechanism, candidates[: context.config.tries], deltas
-        )
-    except LawUnavailable:
+        tried = candidates[: context.config.tries]
+        found = search_by_law(context, context.mechanism, tried, deltas)
+    except LawUnavailable as unavailable:
+        if isinstance(unavailable, TooExpensive):
+            context.remark(
+                f"{unavailable}, so it was sampled instead; "
+                "--time-limit gives them as many seconds as you like"
+            )
         return None
     wrong: set[CandidatePair] = set()
     worst = {delta: worst_of(found, delta) for delta in deltas if found}
@@ -84,6 +95,36 @@ def audit_by_law(
             result = unconfirmed_claim(context, number, claim, why)
         results.append(context.proved(result, worst.get(claim.delta)))
     return found, results
+
+
+def by_beginning(
+    context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
+) -> tuple[list[MeasuredPair], list[ClaimResult | None]] | None:
+    """Break claims by the law of how the output begins: all of it loses no less.
+
+    None for a claim, or for all, that this law does not break.
+    """
+    try:
+        shorter = beginning_of(context.mechanism, patience(context))
+    except LawUnavailable:
+        return None
+    begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
+    judged = audit_by_law(begun, candidates, claims)
+    if judged is None:
+        return None
+    found, results = judged
+    broken = [one if one is not None and one.status == "violated" else None for one in results]
+    if not any(broken):
+        context.remark(
+            "only the beginning of its output has an exact law, and by that law no claim is broken "
+            "on the pairs tried: it was sampled"
+        )
+        return None
+    context.remark(
+        "judged by the exact law of how its output begins: all of the output loses no less"
+        + (", and what that law does not break was sampled" if None in broken else "")
+    )
+    return found, broken
 
 
 def _judged(

@@ -11,13 +11,13 @@ from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
 from pdpaudit.auditing.claim_results import AuditContext, Prover
 from pdpaudit.auditing.config import Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
-from pdpaudit.auditing.exact_verdict import audit_by_law
+from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawfulMechanism, Mechanism, PrivacyClaim
 from pdpaudit.inference import ErrorBudget
-from pdpaudit.results.results import Result
+from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = ["audit", "budget_words", "claims_of"]
 
@@ -66,13 +66,18 @@ def audit(
             "network with protected vertices to rewire"
         )
     claims = claims_of(mechanism)
-    exactly, results = True, None
+    exact: tuple[list[MeasuredPair], Sequence[ClaimResult | None]] | None = None
     if config.samples is None and not config.sequential and isinstance(mechanism, LawfulMechanism):
-        results = audit_by_law(context, candidates, claims)
-    if results is None:
+        exact = audit_by_law(context, candidates, claims)
+        exact = exact or by_beginning(context, candidates, claims)
+    found, judged = exact or ([], [None] * len(claims))
+    exactly = None not in judged
+    if not exactly:
         found, sampled = audit_by_samples(context, candidates, claims)
-        exactly, results = False, (found, [context.proved(claim, None) for claim in sampled])
-    found, verdicts = results
+        judged = [
+            law or context.proved(sample, None) for law, sample in zip(judged, sampled, strict=True)
+        ]
+    verdicts = [one for one in judged if one is not None]
     return Result(
         command="audit",
         subject=subject,
@@ -82,7 +87,7 @@ def audit(
         context={
             "tried": _tried(found),
             "error_budget": budget_words(config, len(claims), exact=exactly),
-            **({"law_compared": context.compared} if exactly and context.compared else {}),
+            **({"law_compared": context.compared} if exact and context.compared else {}),
             **({"remarks": context.remarks} if context.remarks else {}),
             **({"network": file} if file else {}),
         },

@@ -21,11 +21,17 @@ from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
-from pdpaudit.core.asking import law_of
+from pdpaudit.core.asking import beginning_of, law_of
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.making import Find, claiming
 from pdpaudit.core.privacy_loss import ExactLoss, exact_loss
-from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
+from pdpaudit.core.protocols import (
+    Law,
+    LawfulMechanism,
+    LawUnavailable,
+    Mechanism,
+    PrivacyClaim,
+)
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
@@ -154,12 +160,14 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
         promise = PrivacyClaim(**spec["claimed"])
         made, known = claiming(made, promise), {**known, "claimed": dict(spec["claimed"])}
         note = f"; the claim is the test's, not the mechanism's own ({own})"
-    mechanism = observed(made, spec.get("observe"))
+    mechanism: Mechanism = observed(made, spec.get("observe"))
     if "observe" in spec:
         known["observe"] = spec["observe"]
+    claims, number = claims_of(mechanism), witness.claim
+    if spec.get("beginning") is True:
+        mechanism, known["beginning"] = beginning_of(mechanism), True
     if not getattr(mechanism, "repeatable", True):
         raise InputError("what is observed differs from run to run; nothing can be replayed")
-    claims, number = claims_of(mechanism), witness.claim
     if type(number) is not int or not 1 <= number <= len(claims):
         raise IndexError(f"the mechanism makes {len(claims)} claims, none of number {number!r}")
     if witness.seed != terms.seed:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import les_miserables
 from pdpaudit.auditing import Config, audit, benchmark_networks, verdict, within_degree_bound

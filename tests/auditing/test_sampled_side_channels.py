@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pdpaudit.algorithms.sfs import SFS
+from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.auditing import Config, audit, benchmark_networks
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed, observed
 from pdpaudit.core.errors import InputError
