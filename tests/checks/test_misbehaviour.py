@@ -1,4 +1,4 @@
-"""An author's code may raise, hang, crawl or lie: it is told, and the checks go on."""
+"""An author's code may raise, hang, be slow or wrong: it is said, and the checks go on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.checks import Options, check_names, check_sop, iter_checks
-from pdpaudit.checks.guard import TooSlow, limit
+from pdpaudit.checks.evaluation import TooSlow, limit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.statistic import statistic
 
@@ -112,7 +112,7 @@ def test_a_failure_or_a_hang_in_a_worker_comes_back(jobs):
     assert len(failed.witness["edges"]) == 9
     (hung,) = check_sop(hangs_on_six, replace(options, time_limit=8.0))
     certain = "every labelled network up to 5 vertices (degree bounds up to 4); "
-    assert hung.scope.startswith(certain + "the time was over at 6 vertices")
+    assert hung.scope.startswith(certain + "time limit reached at 6 vertices")
 
 
 def test_a_slow_statistic_says_which_scope_was_completed():
@@ -124,7 +124,7 @@ def test_a_slow_statistic_says_which_scope_was_completed():
     results = by_name(check_sop(slow, Options(time_limit=4.0)))
     assert "time" in results["finite"].scope
     assert results["finite"].status == "not_rejected"
-    assert "--time-limit 4" in results["targeted-sensitivity"].scope
+    assert "(limit 4 s)" in results["targeted-sensitivity"].scope
 
 
 def test_the_limit_is_restored_and_the_outer_one_stays():
@@ -154,7 +154,7 @@ def test_an_unknown_check_is_refused_with_the_nearest():
         list(iter_checks(CN(), Options(skip=("tightnes",))))
 
 
-def test_an_expected_failure_needs_a_reason_and_is_told():
+def test_an_expected_failure_needs_a_reason_and_is_shown():
     with pytest.raises(InputError, match="reason is empty"):
         Options(expected_failures={"finite": " "})
     sop = statistic(sensitivity=0, impact_cardinality=99)(CN())

@@ -1,20 +1,58 @@
-"""Let in what is a statistic of proximity and declares what one must."""
+"""What a statistic of proximity declares, read once and refused where it makes no sense."""
 
 from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from pdpaudit.checks.measure import Declared, slack_at
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.protocols import StatisticOfProximity
 from pdpaudit.core.statistic import stated_error
 
-__all__ = ["DEGREES", "name_of", "require_statistic"]
+DEGREES = 31  # degree bounds 0..30: as far as any search on small networks goes
 
-DEGREES = 31  # degree bounds 0..30: as far as any search goes
+#: What is declared: by how much a targeted vertex moves, and how many vertices change.
+PROPERTIES = ("targeted-sensitivity", "impact-cardinality")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A statistic with what it declares for every degree bound in reach: index d of each tuple."""
+
+    sop: StatisticOfProximity
+    sensitivity: tuple[float, ...]
+    impact_cardinality: tuple[float, ...]
+    slack: tuple[float, ...]
+
+    def of(self, of: str) -> tuple[float, ...]:
+        """Return what is declared of a property."""
+        return self.sensitivity if of == "targeted-sensitivity" else self.impact_cardinality
+
+    def bound(self, of: str, max_degree: int) -> float:
+        """Return the declared bound of a property for a degree bound."""
+        if max_degree < DEGREES:
+            return self.of(of)[max_degree]
+        sensitivity = of == "targeted-sensitivity"
+        declare = self.sop.sensitivity if sensitivity else self.sop.impact_cardinality
+        return float(declare(max_degree))
+
+    def slack_at(self, max_degree: int) -> float:
+        """Return by how much two values may differ that would be equal without error."""
+        return self.slack[max_degree] if max_degree < DEGREES else _slack(self.sop, max_degree)
+
+    def allowed(self, of: str, max_degree: int) -> float:
+        """Return what breaks no declaration: the bound, with the slack of values, not counts."""
+        slack = self.slack_at(max_degree) if of == "targeted-sensitivity" else 0.0
+        return self.bound(of, max_degree) + slack
+
+
+def _slack(sop: StatisticOfProximity, max_degree: int) -> float:
+    # Nothing where the declared sensitivity is 0: no noise then hides the smallest difference.
+    return 2 * stated_error(sop, max_degree) if sop.sensitivity(max_degree) > 0 else 0.0
 
 
 def name_of(sop: object) -> str:
@@ -45,24 +83,22 @@ def require_statistic(sop: Any) -> tuple[StatisticOfProximity, Declared]:
                 f"{name} declares no {declaration}(max_degree); decorate the function with "
                 "@statistic(sensitivity=..., impact_cardinality=...)"
             )
-    _require_arguments(sop, name)
+    _require_arguments(getattr(sop, "function", sop), name)
     statistic: StatisticOfProximity = sop
     sensitivity = _declared(statistic.sensitivity, name, "sensitivity")
     impact = _declared(statistic.impact_cardinality, name, "impact_cardinality")
     errors = _declared(lambda d: stated_error(statistic, d), name, "error")
     if math.isinf(errors[-1]):
         raise InputError(f"{name}.error is not finite: state how far a value may be from the exact")
-    return statistic, Declared(
-        sensitivity, impact, tuple(slack_at(statistic, d) for d in range(DEGREES))
-    )
+    slack = tuple(_slack(statistic, d) for d in range(DEGREES))
+    return statistic, Declared(statistic, sensitivity, impact, slack)
 
 
-def _require_arguments(sop: Any, name: str) -> None:
-    function = getattr(sop, "function", sop)
+def _require_arguments(function: Callable[..., object], name: str) -> None:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return  # not every callable tells; the checks will
+        return  # not every callable has one; the checks will show it
     try:
         signature.bind(None, None, None)
     except TypeError:
@@ -71,7 +107,7 @@ def _require_arguments(sop: Any, name: str) -> None:
         ) from None
 
 
-def _declared(declare: Any, name: str, what: str) -> tuple[float, ...]:
+def _declared(declare: Callable[[int], object], name: str, what: str) -> tuple[float, ...]:
     values: list[float] = []
     for d in range(DEGREES):
         try:

@@ -9,17 +9,15 @@ import networkx as nx
 import pytest
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.checks.atlas import graphs_on, subset_classes
-from pdpaudit.checks.difference import apart as differ
-from pdpaudit.checks.door import require_statistic
-from pdpaudit.checks.exhaustive import exhaust
+from pdpaudit.checks import exhaust, require_statistic
+from pdpaudit.checks.evaluation import apart as differ
+from pdpaudit.checks.graphs import graphs_on, subset_classes
 from pdpaudit.core.statistic import statistic
 
 
 def table(sop, max_vertices, *, fast=True, jobs=1, seconds=120.0, **more):
-    sop, declared = require_statistic(sop)
+    _, declared = require_statistic(sop)
     return exhaust(
-        sop,
         declared,
         max_vertices=max_vertices,
         fast=fast,
