@@ -52,10 +52,10 @@ def claims_command(
     from pdpaudit.auditing.published_claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.core.errors import InputError
-    from pdpaudit.report.dossier import published
     from pdpaudit.report.html import render_html
     from pdpaudit.report.markdown import render_markdown
-    from pdpaudit.report.reading import read_source
+    from pdpaudit.report.published import published
+    from pdpaudit.report.sources import read_source
     from pdpaudit.results.results import exit_status, save, write_text
     from pdpaudit.sampling import draw_seed
 
@@ -103,8 +103,7 @@ def _told(result: Result, command: str, replay: str) -> Result:
     """Return a result that tells its report what it is about and how it was made."""
     from dataclasses import replace
 
-    from pdpaudit.report.dossier import dossier, published
-    from pdpaudit.report.preface import KEY
+    from pdpaudit.report.published import KEY, dossier, published
 
     told = dossier(published(result.to_json()), command, replay)
     return replace(result, context={**result.context, KEY: told})
@@ -116,9 +115,8 @@ def _show(screen: Console, result: Result) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from pdpaudit.report.dossier import verdict_words
-    from pdpaudit.report.terminal import STYLE
-    from pdpaudit.report.words import VERDICT
+    from pdpaudit.report.published import verdict_words
+    from pdpaudit.report.terminal import status_text
 
     body = result.to_json()
     for entry in body["context"]["catalogue"]:
@@ -126,9 +124,8 @@ def _show(screen: Console, result: Result) -> None:
         for width in (3, 12):
             line.add_column(width=width, no_wrap=True)
         line.add_column(overflow="fold")
-        verdict = Text(VERDICT[entry["status"]], style=STYLE.get(entry["status"], ""))
         said = Text(f"{entry['statement']} ({entry['source']})")
-        line.add_row(Text(entry["id"]), verdict, said)
+        line.add_row(Text(entry["id"]), status_text(entry["status"]), said)
         screen.print(line)
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
         for words in verdict_words(body, entry):

@@ -14,8 +14,8 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
 from pdpaudit.experiments.curves import search_curves
+from pdpaudit.experiments.excerpt import excerpt
 from pdpaudit.experiments.trajectories import trace, trace_by_running
-from pdpaudit.report.excerpt import excerpt
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import at_worker, shareable
 

@@ -16,8 +16,7 @@ from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.replay.trust import _no_mechanism, finder
-from pdpaudit.report.reading import read_source
-from pdpaudit.report.reproduce import replay_of
+from pdpaudit.report.sources import read_source, replay_of
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult, Result, load, sealed
 

@@ -164,7 +164,7 @@ def test_a_statistic_that_is_not_what_it_declares(project: Project) -> None:
     assert lines[-1].split(maxsplit=1)[1] == (
         "pdpaudit check test_it.py:degree --select targeted-sensitivity --seed 0"
     )
-    assert "2 checks of statistics: 1 not so, 1 holds" in out(result)
+    assert "2 checks of statistics: 1 violated, 1 certified" in out(result)
 
 
 def test_each_check_is_a_test(project: Project) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.attacking import attack_of, attack_table, attack_words
+from pdpaudit.report.findings import attack_of, attack_words, tried_rows
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.reading import source_from_json
+from pdpaudit.report.sources import source_from_json
 
 from .conftest import audit_json
 
@@ -42,39 +42,36 @@ def _body() -> dict[str, Any]:
 def test_it_says_what_is_attained_and_what_is_allowed() -> None:
     claims = source_from_json(_body(), "a.json").result.claims
     assert attack_words(claims[0]) == (
-        "The best attacker looked at (confidence 0.95): advantage 0.5 (at least 0.48; allowed "
-        "0.462: exceeded); true positives at a rate of 0.001 false ones 0.006 (at least 0.002; "
-        "allowed 0.00272)."
+        "Best attacker tried (confidence 0.95): advantage (TPR - FPR): 0.5, at least 0.48; (ε, δ) "
+        "allows 0.462, exceeded. TPR at FPR 0.001: 0.006, at least 0.002; (ε, δ) allows 0.0027."
     )
     assert attack_words(claims[3]) == (
-        "The best attacker: advantage 0.285 (allowed 0.762); true positives at a rate of 0.001 "
-        "false ones 0.0035 (allowed 0.0074)."
+        "Best attacker: advantage (TPR - FPR): 0.285; (ε, δ) allows 0.762. TPR at FPR 0.001: "
+        "0.0035; (ε, δ) allows 0.0074."
     )
     assert attack_words(claims[1]) == ""
 
 
-def test_the_table_says_whether_the_claim_is_exceeded() -> None:
-    claims = source_from_json(_body(), "a.json").result.claims
-    sampled, exact = attack_table(claims[0]), attack_table(claims[3])
-    assert sampled is not None
-    assert exact is not None
-    assert [row[-1] for row in sampled.rows] == ["exceeded", "not shown to be exceeded"]
-    assert [row[-1] for row in exact.rows] == ["kept", "kept"]
-    assert "at least" in sampled.columns
-    assert "at least" not in exact.columns
-
-
-def test_reports_hold_the_table_the_curve_and_why_sampling_stopped() -> None:
-    page, text = (
-        render([source_from_json(_body(), "a.json")]) for render in (render_html, render_markdown)
-    )
-    assert page.count('class="attackers"') >= 4  # two pictures, two keys
-    for told in (page, text):
-        assert told.count("As an attack") >= 2
-        assert "Stopped after 400 of at most 20,000 runs a side" in told
+def test_reports_hold_the_figures_the_curve_and_why_sampling_stopped() -> None:
+    sources = [source_from_json(_body(), "a.json")]
+    page = render_html(sources)
+    assert page.count("attackers tried") == 2
+    for text in (page, render_markdown(sources)):
+        assert text.count("TPR at FPR 0.001") >= 2
+        assert "Stopped after 400 of at most 20,000 runs a side" in text
     plain = render_html([source_from_json(audit_json(), "a.json")])
-    assert "As an attack" not in plain
-    assert 'class="attackers"' not in plain
+    assert "TPR at FPR" not in plain
+    assert "attackers tried" not in plain
+
+
+def test_no_label_is_taken_apart() -> None:
+    tried: dict[str, Any] = {"pairs": 3, "by": {"swap on a on b": 2, "toggle": 1}}
+    assert tried_rows({"tried": tried}) == (("swap on a on b", 2, 1), ("toggle", 1, 1))
+    tried["families"] = [
+        {"family": "swap on a", "network": "b", "pairs": 2},
+        {"family": "swap on a", "network": "c", "pairs": 1},
+    ]
+    assert tried_rows({"tried": tried}) == (("swap on a", 3, 2),)
 
 
 @pytest.mark.parametrize(

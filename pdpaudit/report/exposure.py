@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.report.figures import count, number
-from pdpaudit.report.pictures.bars import Bars, bars
-from pdpaudit.report.plaintext import clip
-from pdpaudit.report.simulated import safe_name
+from pdpaudit.report.plaintext import clip, count, number, times
+from pdpaudit.report.simulation import safe_name
 from pdpaudit.report.tables import Table
-from pdpaudit.report.words import times
 from pdpaudit.results.fields import Fields
 
-__all__ = ["KEY", "ExposurePart", "exposure_part"]
+__all__ = ["KEY", "ExposurePart", "Histogram", "exposure_part"]
 
 #: Where a result's context holds it.
 KEY = "exposure"
@@ -27,6 +24,18 @@ KINDS = (("isolated", "by being isolated"), ("rewired", "by the worst rewiring t
 
 
 @dataclass(frozen=True)
+class Histogram:
+    """How many people lose how much; all of one report share their axes."""
+
+    title: str
+    words: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    end: float
+    most: int
+
+
+@dataclass(frozen=True)
 class ExposurePart:
     """Everybody's exposure in a report."""
 
@@ -34,7 +43,7 @@ class ExposurePart:
     notes: tuple[str, ...]
     people: Table
     spread: Table
-    bars: tuple[Bars, ...]
+    histograms: tuple[Histogram, ...]
     names: tuple[str, ...]
 
 
@@ -81,7 +90,7 @@ def exposure_part(
         notes=tuple(_notes(everyone, people, spreads, audited)),
         people=_table(everyone, people),
         spread=_spread_table(spreads),
-        bars=_bars(spreads),
+        histograms=_histograms(spreads),
         names=tuple(dict.fromkeys(one.name for one in people if one.name)),
     )
 
@@ -137,7 +146,7 @@ def _words(everyone: int, people: list[_Person]) -> str:
         return "Nobody's exposure was measured."
     worst = max(people, key=lambda one: one.most)
     if worst.most <= 1e-9:
-        return f"No rewiring tried of any of the {count(everyone)} protected people tells anything."
+        return f"No rewiring tried of any of the {count(everyone)} protected people loses anything."
     through = f", through: {worst.through}" if worst.through else ""
     return (
         f"No rewiring tried of any of the {count(everyone)} protected people costs more than "
@@ -212,19 +221,18 @@ def _spread_table(spreads: list[_Spread]) -> Table:
     return Table("How exposure is distributed, in nats", columns, tuple(rows), numeric=True)
 
 
-def _bars(spreads: list[_Spread]) -> tuple[Bars, ...]:
-    """Return the distributions on the same axes, so that they can be held against each other."""
+def _histograms(spreads: list[_Spread]) -> tuple[Histogram, ...]:
     drawn = [one for one in spreads if any(one.counts)]
-    top = max((one.edges[-1] for one in drawn), default=1.0)
+    end = max((one.edges[-1] for one in drawn), default=1.0)
     most = max((max(one.counts) for one in drawn), default=1)
     return tuple(
-        bars(
+        Histogram(
             f"Loss {one.words}",
             f"Histogram of the loss {one.words}: {count(one.unaffected)} of {count(one.measured)} "
             f"people lose nothing, the most exposed {_loss(one.edges[-1])}",
             one.edges,
             one.counts,
-            top,
+            end,
             most,
         )
         for one in drawn

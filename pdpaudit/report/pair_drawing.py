@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pdpaudit.report.figures import number
-from pdpaudit.report.plaintext import clip, visible
+from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.results.fields import is_number
 
 __all__ = ["Line", "PairPicture", "Spot", "draw_graph", "draw_pair", "draw_statistic_pair"]
@@ -137,15 +136,15 @@ def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
     if n is None or not _whole(vertex) or left is None or right is None:
         return None
     assert isinstance(vertex, int)
-    told: dict[int, str] = {}
+    found: dict[int, str] = {}
     values = witness.get("values")
     if isinstance(values, Mapping):
         sides = [values.get("left"), values.get("right")]
         if all(isinstance(side, Sequence) and len(side) == n for side in sides):
             for v, (a, b) in enumerate(zip(*sides, strict=True)):
                 if is_number(a) and is_number(b):
-                    told[v] = number(a) if a == b else f"{number(a)} → {number(b)}"
-    graph = _Graph(n, edges, frozenset(targets), frozenset(), {}, told)
+                    found[v] = number(a) if a == b else f"{number(a)} → {number(b)}"
+    graph = _Graph(n, edges, frozenset(targets), frozenset(), {}, found)
     return _draw(graph, vertex, left, right, [], members=True)
 
 
@@ -340,14 +339,14 @@ def _graph(
     if isinstance(listed, Sequence) and not isinstance(listed, str):
         names = dict(enumerate(map(str, listed)))
     else:
-        # Without the network, the names of those who come or go are told with the pair.
+        # Without the network, the names of those who come or go are found with the pair.
         for key, vertices in (
             ("lost", sorted(set(left) - set(right))),
             ("gained", sorted(set(right) - set(left))),
         ):
-            told = pair.get(key)
-            if isinstance(told, Sequence) and len(told) == len(vertices):
-                names.update(zip(vertices, map(str, told), strict=True))
+            found = pair.get(key)
+            if isinstance(found, Sequence) and len(found) == len(vertices):
+                names.update(zip(vertices, map(str, found), strict=True))
     if isinstance(pair.get("vertex_name"), str):
         names[vertex] = pair["vertex_name"]
     return _Graph(

@@ -1,20 +1,41 @@
-"""The commands that give the numbers of a result again."""
+"""Result files as a report takes them in, and the commands that give their numbers again."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import PurePath
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import Any
 
 from pdpaudit.core.making import needs_trust
-from pdpaudit.report.reading import Source
-from pdpaudit.results.results import ClaimResult, Result
-
-__all__ = ["command_of", "listing_of", "replay_command", "replay_of"]
+from pdpaudit.results.fields import Fields
+from pdpaudit.results.results import ClaimResult, Result, load
 
 #: Options longer than this are not written into a command.
 LONGEST_OPTION = 500
+
+
+@dataclass(frozen=True)
+class Source:
+    """One result, where it came from and when it was written."""
+
+    name: str
+    result: Result
+    versions: Mapping[str, str] = field(default_factory=dict)
+    written: str = ""
+
+
+def read_source(path: Path) -> Source:
+    """Read a result file."""
+    return source_from_json(load(path), path.name)
+
+
+def source_from_json(body: Mapping[str, Any], name: str) -> Source:
+    """Return what the JSON form of a result says."""
+    fields = Fields(body, name, "")
+    versions = {str(key): str(value) for key, value in fields.mapping("versions").items()}
+    return Source(name, Result.from_json(body, name), versions, fields.text("written"))
 
 
 def command_of(source: Source) -> str:
