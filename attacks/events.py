@@ -13,7 +13,7 @@ from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
 
 from .candidates import REPEATS, Candidates, Sample, candidates
-from .sweeping import Choice, apart
+from .thresholds import Choice, apart
 from .vector_events import choose_regions
 
 __all__ = ["Choice", "choose_event"]

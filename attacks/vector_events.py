@@ -6,7 +6,7 @@ these, and of categories: log likelihood ratios of each by itself, which is the 
 independent columns [1]_, or the weights of a logistic regression on the cells of all, which also
 sees what depends on what; pairs of columns are cut into tables of cells. Scores are learnt on one
 half of the discovery sample and their thresholds swept on the other, where what a score promises
-steadies the counts (:mod:`pdpaudit.attacks.calibrating`).
+steadies the counts (:mod:`pdpaudit.attacks.thresholds`).
 
 References
 ----------
@@ -23,16 +23,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse, special
+from scipy import sparse, special
 
 from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
 from pdpaudit.outputs.columns import MOST_PATTERN, Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
-from .calibrating import Curve, blended, calibrated
 from .candidates import Sample
-from .sweeping import Choice, apart, levels
+from .thresholds import Choice, Curve, apart, blended, calibrated, levels
 
 __all__ = ["choose_regions", "computed"]
 
@@ -487,6 +486,8 @@ def _regression(learn: list[list[Ints]], sizes: list[int], bases: Sequence[Float
         [np.stack([c + s for c, s in zip(side, starts, strict=False)], axis=1) for side in learn]
     )
     rows, columns = codes.shape
+    from scipy.optimize import minimize  # takes long to import
+
     design = sparse.csr_array(
         (np.ones(codes.size), codes.ravel(), np.arange(rows + 1) * columns),
         shape=(rows, int(starts[-1])),
@@ -500,7 +501,7 @@ def _regression(learn: list[list[Ints]], sizes: list[int], bases: Sequence[Float
         value = float(np.logaddexp(0.0, z).sum() - labels @ z + RIDGE / 2 * (w @ w))
         return value, basis.T @ (back @ (special.expit(z) - labels)) + RIDGE * w
 
-    found = optimize.minimize(
+    found = minimize(
         loss,
         np.zeros(basis.shape[1]),
         jac=True,

@@ -1,6 +1,6 @@
 """The course of an audit, from a mechanism to verdicts with witnesses."""
 
-from pdpaudit.auditing.arms import grounds, promised
+from pdpaudit.auditing.arms import benchmark_networks, promised
 from pdpaudit.auditing.course import audit, claims_of
 from pdpaudit.auditing.exact import EXACT_SLACK
 from pdpaudit.auditing.plan import Plan, Watcher
@@ -11,8 +11,8 @@ __all__ = [
     "Plan",
     "Watcher",
     "audit",
+    "benchmark_networks",
     "claims_of",
-    "grounds",
     "promised",
     "verdict",
 ]

@@ -263,10 +263,10 @@ def _networks(
     made: Any, reading: o.NetworkOptions | None, max_degree: int | None, seed: int, screen: Console
 ) -> tuple[list[Network], dict[str, Any] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
-    from pdpaudit.auditing import grounds, promised
+    from pdpaudit.auditing import benchmark_networks, promised
 
     if reading is None:
-        return ([] if hasattr(made, "pairs") else promised(grounds(), max_degree)), None
+        return ([] if hasattr(made, "pairs") else promised(benchmark_networks(), max_degree)), None
     network, said, reading = reading.read(seed)
     if max_degree is None:
         said = [

@@ -37,7 +37,7 @@ Group = Literal[
     "attacks",
     "refinements",
     "events",
-    "grounds",
+    "networks",
     "populations",
     "claims",
 ]
@@ -48,7 +48,7 @@ SINGULAR = {
     "attacks": "attack",
     "refinements": "refinement",
     "events": "choice of events",
-    "grounds": "ground",
+    "networks": "benchmark network",
     "populations": "population",
     "claims": "claim",
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit, claims_of, grounds, promised
+from pdpaudit.auditing import Plan, audit, benchmark_networks, claims_of, promised
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import claiming
 from pdpaudit.core.network import Network
@@ -131,7 +131,7 @@ def _networks(
             network if max_degree is None else replace(network, max_degree=max_degree)
             for network in several
         ]
-    return [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
+    return [] if hasattr(made, "pairs") else promised(benchmark_networks(), max_degree)
 
 
 def _compared(

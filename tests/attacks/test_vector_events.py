@@ -12,10 +12,9 @@ import pytest
 from scipy import optimize, special
 
 from pdpaudit.algorithms.zoo import ZOO
-from pdpaudit.attacks.calibrating import blended
 from pdpaudit.attacks.candidates import Sample, candidates
 from pdpaudit.attacks.events import choose_event
-from pdpaudit.attacks.sweeping import apart, levels
+from pdpaudit.attacks.thresholds import apart, blended, levels
 from pdpaudit.attacks.vector_events import MANY, choose_regions, computed
 from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import (

@@ -17,7 +17,7 @@ from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Flow, Path
-from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
 from pdpaudit.auditing import Plan, audit, hunting
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError

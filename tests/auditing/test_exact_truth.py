@@ -22,7 +22,7 @@ from pdpaudit.algorithms.laws import (
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.privacy_loss import exact_loss
 

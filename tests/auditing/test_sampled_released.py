@@ -14,7 +14,7 @@ import pytest
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit, released, sampled
 from pdpaudit.auditing.keeping import store_settings
 from pdpaudit.auditing.looking import draw_sides
