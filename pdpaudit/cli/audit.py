@@ -15,7 +15,7 @@ from pdpaudit.core.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pdpaudit.auditing import Plan
+    from pdpaudit.auditing import Config
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
 
@@ -120,17 +120,17 @@ class SamplingOptions:
         typer.Option(help="Seconds after which the search for a pair ends with what it has."),
     ] = None
 
-    def plan(self, output: o.OutputOptions, jobs: int) -> Plan:
+    def plan(self, output: o.OutputOptions, jobs: int) -> Config:
         """Return the settings of the audit."""
-        from pdpaudit.auditing import Plan
-        from pdpaudit.auditing.plan import SEQUENTIAL
+        from pdpaudit.auditing import Config
+        from pdpaudit.auditing.config import SEQUENTIAL
         from pdpaudit.sampling import draw_seed
 
         if self.sequential and self.method not in ("exact", SEQUENTIAL):
             raise InputError(
                 f"--sequential has a method of its own; leave out --method {self.method}"
             )
-        return Plan(
+        return Config(
             draw_seed(output.seed),
             self.samples,
             self.confidence,
@@ -218,12 +218,6 @@ def audit_command(
         raise InputError("--exposure is about the people of a network; give it with --edges")
     audited = _Audited(mechanism, made, spec, networks, file)
     result = _audit(audited, plan, made_with.max_degree, asked, workers, output)
-    if asked.prove:
-        from pdpaudit.auditing.proof import prove_claim
-        from pdpaudit.cli.replay import read_again
-
-        proved = (prove_claim(claim, made, plan.seed, read_again) for claim in result.claims)
-        result = replace(result, claims=tuple(proved))
     show_audit(screen, result)
     if asked.exposure:
         show_exposure(screen, result.context["exposure"])
@@ -243,8 +237,8 @@ class _Audited:
 
 
 def _made(
-    name: str, made_with: MechanismOptions, observe: str | None, plan: Plan
-) -> tuple[Any, dict[str, Any], Plan]:
+    name: str, made_with: MechanismOptions, observe: str | None, plan: Config
+) -> tuple[Any, dict[str, Any], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
     from pdpaudit.core.making import make_mechanism
@@ -263,10 +257,12 @@ def _networks(
     made: Any, reading: o.NetworkOptions | None, max_degree: int | None, seed: int, screen: Console
 ) -> tuple[list[Network], dict[str, Any] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
-    from pdpaudit.auditing import benchmark_networks, promised
+    from pdpaudit.auditing import benchmark_networks, within_degree_bound
 
     if reading is None:
-        return ([] if hasattr(made, "pairs") else promised(benchmark_networks(), max_degree)), None
+        if hasattr(made, "pairs"):
+            return [], None
+        return within_degree_bound(benchmark_networks(), max_degree), None
     network, said, reading = reading.read(seed)
     if max_degree is None:
         said = [
@@ -281,7 +277,7 @@ def _networks(
 
 def _audit(
     audited: _Audited,
-    plan: Plan,
+    plan: Config,
     max_degree: int | None,
     asked: FindingOptions,
     workers: o.WorkerOptions,
@@ -289,6 +285,7 @@ def _audit(
 ) -> Result:
     """Audit in the workers and with the store asked for."""
     from pdpaudit.auditing import audit
+    from pdpaudit.auditing.proof import prove_claim
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.cli.lasting import keeping, workers_for
     from pdpaudit.cli.output import progress
@@ -311,13 +308,16 @@ def _audit(
 
             [network] = audited.networks
             more["exposure"] = measure_exposure(made, network, watcher=watcher).to_json(network)
-        result = (audit_released if asked.observe == "all" else audit)(
-            made,
-            audited.networks,
-            replace(plan, store=kept),
-            subject=audited.name,
-            spec=spec,
-            file=file,
-            watcher=watcher,
-        )
+        said: dict[str, Any] = {
+            "subject": audited.name,
+            "spec": spec,
+            "file": file,
+            "watcher": watcher,
+        }
+        if asked.prove:
+            from pdpaudit.auditing.proof import prove_claim
+
+            said["prover"] = prove_claim
+        how = audit_released if asked.observe == "all" else audit
+        result = how(made, audited.networks, replace(plan, store=kept), **said)
     return replace(result, context={**result.context, **more})

@@ -117,8 +117,7 @@ def check_command(
     reading = network.asked_for()
     import time
 
-    from pdpaudit.auditing.keeping import source_digest
-    from pdpaudit.auditing.provenance import commit_of
+    from pdpaudit.auditing.provenance import commit_of, source_digest
     from pdpaudit.checks import check_sop
     from pdpaudit.cli.output import check_writable
     from pdpaudit.core.registry import resolve

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["NetworkOptions", "OutputOptions", "Quiet", "examples", "flagged", "grouped"]
 
 #: Parameters whose option is not called like them.
-FLAGS = {"tries": "--try", "json_file": "--json", "csv_file": "--csv"}
+FLAGS = {"since": "--from", "tries": "--try", "json_file": "--json", "csv_file": "--csv"}
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Jobs = Annotated[
@@ -171,6 +171,24 @@ class NetworkOptions:
         str | None, typer.Option(help="Column of --edges with the weight.")
     ] = None
     min_weight: Annotated[float | None, typer.Option(help="Drop ties of less weight.")] = None
+    time_column: Annotated[str | None, typer.Option(help="Column of --edges with the time.")] = None
+    since: Annotated[str | None, typer.Option("--from", help="Drop contacts before this time.")] = (
+        None
+    )
+    until: Annotated[str | None, typer.Option(help="Drop contacts after this time.")] = None
+    count_contacts: Annotated[
+        bool,
+        typer.Option(
+            "--count-contacts", help="A tie weighs as much as it has rows (for --min-weight)."
+        ),
+    ] = False
+    keep_missing: Annotated[
+        bool, typer.Option("--keep-missing", help="NA, null, - and the like are names.")
+    ] = False
+    unlisted: Annotated[
+        str,
+        typer.Option(help="People without a label, or in no row of --nodes: refuse, or protected."),
+    ] = "refuse"
     seeds: Annotated[
         str | None,
         typer.Option(
@@ -201,6 +219,8 @@ class NetworkOptions:
     def asked_for(self) -> NetworkOptions | None:
         """Return these options; None where no network is to be read."""
         if self.edges is not None:
+            if self.infect is not None and self.label_column != "label":
+                raise InputError("--infect plants the targeted people; leave --label-column out")
             return self
         if self.nodes is not None or self.infect is not None:
             raise InputError("--nodes and --infect label the people of --edges; give that too")
@@ -239,6 +259,12 @@ class NetworkOptions:
             target_column=self.target_column,
             weight_column=self.weight_column,
             min_weight=self.min_weight,
+            time_column=self.time_column,
+            since=self.since,
+            until=self.until,
+            count_contacts=self.count_contacts,
+            keep_missing=self.keep_missing,
+            unlisted=self.unlisted,
             seeds=seeds,
             plant=self._planter(seed),
             names=self.names,
@@ -305,5 +331,5 @@ class NetworkOptions:
         return {
             key: str(value) if isinstance(value, Path) else value
             for key, value in vars(self).items()
-            if value is not None and value is not False
+            if value is not None and value is not False and (key, value) != ("unlisted", "refuse")
         }

@@ -7,17 +7,23 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.privacy_loss import ROUNDED
-from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
+from pdpaudit.core.protocols import (
+    ExtendedMechanism,
+    Law,
+    LawfulMechanism,
+    LawUnavailable,
+    Mechanism,
+)
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.sampling.guard import Guard
 
-__all__ = ["LIMIT_S", "as_law", "ask", "enclosure_of", "law_of"]
+__all__ = ["LIMIT_S", "as_law", "ask", "beginning_of", "enclosure_of", "law_of"]
 
 #: Seconds after which an answer is taken never to come; laws of large networks take a minute.
 LIMIT_S = 600.0
@@ -40,6 +46,15 @@ def ask(part: str, mechanism: Any, *arguments: Any, limit: float = LIMIT_S) -> A
 def law_of(mechanism: LawfulMechanism, instance: Any, limit: float = LIMIT_S) -> Law:
     """Return a mechanism's output law on an instance, once it is seen to be one."""
     return as_law(ask("law", mechanism, instance, limit=limit))
+
+
+def beginning_of(mechanism: Any, limit: float = LIMIT_S) -> Mechanism:
+    """Return the shorter mechanism that this one goes on from, with its law; else raise."""
+    if isinstance(mechanism, ExtendedMechanism):
+        shorter = ask("beginning", mechanism, limit=limit)
+        if isinstance(shorter, LawfulMechanism):
+            return cast(Mechanism, shorter)
+    raise LawUnavailable("the mechanism goes on from no shorter one that has a law")
 
 
 def as_law(law: Any) -> Law:
