@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -292,7 +292,7 @@ def _witness(
             if case.n > LARGEST_WITNESS:
                 return None
             named = of if of == "impact-cardinality" else "own-network"
-            return examination.pair_witness(case, of, bound).called(named)
+            return replace(examination.pair_witness(case, of, bound), property=named)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -79,10 +79,6 @@ class PairWitness(Witness):
     declared: float = math.nan
     observed: float = math.nan
     values: Mapping[str, Sequence[float]] = field(default_factory=dict)
-
-    def called(self, name: str) -> PairWitness:
-        """Return the same for another name of the property."""
-        return replace(self, property=name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,7 +111,7 @@ def check_command(
 ) -> int:
     """Check what a statistic declares, and that it behaves.
 
-    The statistic of proximity is tried on all small networks, by random and guided search beyond,
+    The statistic of proximity is tried on all small networks, by guided search beyond,
     and on your own network where you give --edges.
     """
     reading = network.asked_for()

@@ -78,11 +78,11 @@ class AssertCheck:
     """A check as an assertion that leaves a trace in the session's summary."""
 
     def __init__(self, check: NamedCheck, clock: _Clock) -> None:
-        self._check, self._clock = check, clock
+        self.check, self._clock = check, clock
 
     def __repr__(self) -> str:
         """Return its name: pytest shows a failing test's arguments."""
-        return f"<check {self._check.name}>"
+        return f"<check {self.check.name}>"
 
     def __call__(self) -> None:
         """Raise AuditFailed for a violation, skip the test where nothing was checked."""
@@ -92,12 +92,12 @@ class AssertCheck:
         from pdpaudit.testing import AuditFailed
 
         gate, began = current(), time.monotonic()
-        examination = self._check.examination
+        examination = self.check.examination
         self._clock.start(gate)
         name, where = named_sop(examination.sop, gate.base)
-        own = self._check()
+        own = self.check()
         # What it rests on is shown in its place where that was not chosen, and failed.
-        found = next(iter(self._check.failed_unchosen()), own)
+        found = next(iter(self.check.failed_unchosen()), own)
         result = _result(name, where, examination.options, [found], time.monotonic() - began)
         broken = _judged(gate, result, where, examination.sop)
         if broken:
