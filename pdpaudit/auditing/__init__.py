@@ -1,7 +1,7 @@
 """The course of an audit, from a mechanism to verdicts with witnesses."""
 
 from pdpaudit.auditing.arms import grounds, promised
-from pdpaudit.auditing.course import audit, claims_of
+from pdpaudit.auditing.course import audit
 from pdpaudit.auditing.exact import EXACT_SLACK
 from pdpaudit.auditing.plan import Plan, Watcher
 from pdpaudit.auditing.sampled import verdict
@@ -11,7 +11,6 @@ __all__ = [
     "Plan",
     "Watcher",
     "audit",
-    "claims_of",
     "grounds",
     "promised",
     "verdict",

@@ -53,8 +53,7 @@ class Incomparable(LawUnavailable):
 
 def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> set[Arm]:
     """Compare the laws of several pairs with runs; return the pairs where they disagree."""
-    batched = callable(getattr(run.mechanism, "sample", None))
-    runs, most = AT_ONCE if batched else ONE_BY_ONE
+    runs, most = AT_ONCE if run.mechanism.has("sample") else ONE_BY_ONE
     judged = list(worst)
     pairs = several(found, judged, most)
     level = _level(len(pairs))

@@ -17,29 +17,15 @@ from pdpaudit.auditing.sampled import by_samples
 from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import LawfulMechanism, Mechanism, PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import Result
 
-__all__ = ["audit", "budget_words", "claims_of"]
-
-
-def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
-    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``."""
-    several = getattr(mechanism, "claims", None)
-    claims = (mechanism.claim,) if several is None else several
-    if not isinstance(claims, (tuple, list)) or not claims:
-        raise InputError(
-            f"its claims are {claims!r}; give it a tuple of PrivacyClaim(epsilon, ...)"
-        )
-    for claim in claims:
-        if not isinstance(claim, PrivacyClaim):
-            raise InputError(f"it claims {claim!r}; give it a claim = PrivacyClaim(epsilon, ...)")
-    return tuple(claims)
+__all__ = ["audit", "budget_words"]
 
 
 def audit(
-    mechanism: Mechanism,
+    mechanism: object,
     networks: Sequence[Network],
     plan: Plan,
     *,
@@ -49,8 +35,8 @@ def audit(
     watcher: Watcher | None = None,
 ) -> Result:
     """Try to break every claim of a mechanism."""
-    began = time.monotonic()
-    if not getattr(mechanism, "repeatable", True):
+    began, mechanism = time.monotonic(), Subject.of(mechanism)
+    if not mechanism.repeatable:
         if plan.store is not None:
             raise InputError(
                 "--store: what is observed differs from run to run, so what was drawn before is of "
@@ -64,9 +50,9 @@ def audit(
             "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
             "network with protected vertices to rewire"
         )
-    claims = claims_of(mechanism)
+    claims = mechanism.claims
     exactly, results = True, None
-    if plan.samples is None and not plan.sequential and isinstance(mechanism, LawfulMechanism):
+    if plan.samples is None and not plan.sequential and mechanism.has("law"):
         results = by_law(run, arms, claims)
     if results is None:
         exactly, results = False, by_samples(run, arms, claims)
@@ -84,8 +70,8 @@ def audit(
             **({"remarks": run.remarks} if run.remarks else {}),
             **({"network": file} if file else {}),
         },
-        source=source_digest(mechanism),
-        commit=commit_of(mechanism),
+        source=source_digest(mechanism.origin),
+        commit=commit_of(mechanism.origin),
     )
 
 

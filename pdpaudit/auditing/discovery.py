@@ -85,7 +85,7 @@ class Discovery:
 
     def check_repeatable(self, arm: Arm) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
-        if not getattr(self.run.mechanism, "repeatable", True):
+        if not self.run.mechanism.repeatable:
             self.run.remark(
                 "what is observed differs from run to run, whatever the seed: the command again "
                 "gives other numbers, perhaps another verdict, and nothing can be replayed"
@@ -221,7 +221,7 @@ class Discovery:
 
     def _runs_a_side(self, arms: int) -> int:
         size = self.run.plan.size
-        if not hasattr(self.run.mechanism, "sample"):
+        if not self.run.mechanism.has("sample"):
             return int(size * SINGLE)
         return int(size * min(max(arms / ARMS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
 
@@ -303,7 +303,7 @@ class Discovery:
 
     def _pieces(self, runs: int) -> list[int]:
         """Return how many runs to ask for at once: one, where each is also confirmed alone."""
-        return [runs] if getattr(self.run.mechanism, "repeatable", True) else [1] * runs
+        return [runs] if self.run.mechanism.repeatable else [1] * runs
 
     def _forget(self, kept: Sequence[Found]) -> None:
         """Give up the runs of inputs that no arm left needs."""

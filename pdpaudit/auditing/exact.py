@@ -15,19 +15,16 @@ from pdpaudit.auditing.climbing import Found
 from pdpaudit.auditing.hunting import DECIMALS, hunt, patience, worst_of
 from pdpaudit.auditing.inference import by_laws
 from pdpaudit.auditing.telling import Run, stopped, told
-from pdpaudit.core.asking import ask
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
 from pdpaudit.core.protocols import (
-    BoundedMechanism,
     LargestLoss,
     Law,
-    LawfulMechanism,
     LawUnavailable,
     PrivacyClaim,
     ProvedBound,
-    SearchedMechanism,
 )
+from pdpaudit.core.subject import Part
 from pdpaudit.outputs import Event, Side, simplest
 from pdpaudit.results.results import ClaimResult, Status
 
@@ -54,7 +51,6 @@ def by_law(
     run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[Found], list[ClaimResult]] | None:
     """Compute; None where no law is available."""
-    assert isinstance(run.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
     try:
         found = hunt(run, run.mechanism, arms[: run.plan.tries], deltas)
@@ -167,12 +163,12 @@ def _bound(run: Run, arm: Arm, claim: PrivacyClaim, loss: ExactLoss) -> dict[str
     told = {}
     instance = arm.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
-    if claim.delta == 0 and isinstance(run.mechanism, SearchedMechanism):
+    if claim.delta == 0 and run.mechanism.has("largest_loss"):
         found = _said(run, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
             told["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
-    if isinstance(run.mechanism, BoundedMechanism):
+    if run.mechanism.has("proved_bound"):
         bound = _said(run, "proved_bound", ProvedBound, instance)
         if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
             raise Misbehaviour(
@@ -184,10 +180,10 @@ def _bound(run: Run, arm: Arm, claim: PrivacyClaim, loss: ExactLoss) -> dict[str
     return told
 
 
-def _said(run: Run, part: str, kind: type[Said], instance: Any) -> Said | None:
+def _said(run: Run, part: Part, kind: type[Said], instance: Any) -> Said | None:
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
-        said = ask(part, run.mechanism, instance, limit=patience(run))
+        said = run.mechanism.ask(part, instance, limit=patience(run))
     except Misbehaviour as error:
         run.remark(f"{error}; it was left out")
         return None

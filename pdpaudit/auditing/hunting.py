@@ -12,10 +12,10 @@ from typing import Any
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.climbing import Found, by_score, climb
 from pdpaudit.auditing.telling import Run
-from pdpaudit.core.asking import LIMIT_S, ask, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import ExtendedMechanism, Law, LawfulMechanism, LawUnavailable
+from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.subject import LIMIT_S, Subject
 
 __all__ = ["DECIMALS", "hunt", "patience", "worst_of"]
 
@@ -55,7 +55,7 @@ class _Meter:
     """Exact losses of pairs, one after another, until so much time or work is over."""
 
     run: Run
-    mechanism: LawfulMechanism
+    mechanism: Subject
     deltas: Sequence[float]
     until: float
     most: float
@@ -76,7 +76,7 @@ class _Meter:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
         try:
-            found = law_of(self.mechanism, instance, patience(self.run))
+            found = self.mechanism.law(instance, patience(self.run))
         except Misbehaviour as error:
             raise Misbehaviour(f"{arm.label}, on the {side}: {error}") from None
         self.work += found.work
@@ -119,9 +119,7 @@ def _rank(one: Found, delta: float) -> tuple[float, float]:
     return round(one.losses[delta].at_least, DECIMALS), one.score
 
 
-def hunt(
-    run: Run, mechanism: LawfulMechanism, arms: Sequence[Arm], deltas: Sequence[float]
-) -> list[Found]:
+def hunt(run: Run, mechanism: Subject, arms: Sequence[Arm], deltas: Sequence[float]) -> list[Found]:
     """Compute the exact loss of every arm, then climb from the worst; no samples."""
     limit = run.plan.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
@@ -145,9 +143,8 @@ def patience(run: Run) -> float:
 
 
 def _search(meter: _Meter, arms: Sequence[Arm]) -> None:
-    run, mechanism, shorter = meter.run, meter.mechanism, None
-    if isinstance(mechanism, ExtendedMechanism):
-        shorter = ask("beginning", mechanism, limit=patience(run))
+    run = meter.run
+    shorter = meter.mechanism.beginning(patience(run))
     try:
         _all_of(meter, arms, _allowance(run.plan.time_limit, shorter is not None))
     except LawUnavailable as why:
@@ -179,7 +176,7 @@ def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
         found = climb(start, found, meter.measure, MOVES, meter.run.plan.seed)
 
 
-def _promising(meter: _Meter, shorter: LawfulMechanism, arms: Sequence[Arm]) -> None:
+def _promising(meter: _Meter, shorter: Subject, arms: Sequence[Arm]) -> None:
     """Measure the pairs that lose most by the output's beginning, one of each family and ground."""
     run, timed = meter.run, math.isfinite(meter.until)
     half = (time.monotonic() + meter.until) / 2

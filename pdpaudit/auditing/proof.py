@@ -15,15 +15,9 @@ from typing import Any
 
 import flint
 
-from pdpaudit.core.asking import enclosure_of, law_of
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.protocols import (
-    LawfulMechanism,
-    LawUnavailable,
-    Mechanism,
-    PrivacyClaim,
-    ProvableMechanism,
-)
+from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import event_from_json
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.claims import PROVED
@@ -72,7 +66,7 @@ class Certificate:
 
 
 def prove(
-    mechanism: ProvableMechanism,
+    mechanism: object,
     ours: Any,
     theirs: Any,
     outputs: frozenset[Hashable],
@@ -80,7 +74,7 @@ def prove(
 ) -> Certificate:
     """Enclose the loss of an event."""
     try:
-        p, q = (enclosure_of("enclose", mechanism, side, outputs) for side in (ours, theirs))
+        p, q = (Subject.of(mechanism).enclosure("enclose", one, outputs) for one in (ours, theirs))
     except (LawUnavailable, Misbehaviour) as error:
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
@@ -91,9 +85,7 @@ def prove(
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
 
 
-def prove_claim(
-    claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork
-) -> ClaimResult:
+def prove_claim(claim: ClaimResult, mechanism: object, seed: int, read: ReadNetwork) -> ClaimResult:
     """Turn a violation computed exactly into a proved one, or say why not."""
     if claim.status != "violated":
         return claim
@@ -103,15 +95,16 @@ def prove_claim(
         return replace(claim, event={**claim.event, "unproved": str(reason)})
 
 
-def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork) -> ClaimResult:
+def _proved(claim: ClaimResult, mechanism: object, seed: int, read: ReadNetwork) -> ClaimResult:
     """Return the claim with its certificate, once it is verified as `replay` will verify it."""
     if claim.exact is None or claim.witness is None:
         raise Unproved("the loss was sampled, and no sample is a proof")
-    if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
+    mechanism = Subject.of(mechanism)
+    if not mechanism.has("enclose", "enclose_again", "law"):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
     try:
         left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
-        known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]
+        known = [*mechanism.law(left).probabilities, *mechanism.law(right).probabilities]
     except (ValueError, LookupError, TypeError, Misbehaviour) as error:
         raise Unproved(" ".join(str(error).split())) from None
     event = event_from_json(claim.witness["event"])

@@ -166,7 +166,7 @@ class Confirmation:
         words = f"confirming {statement(self.claim)} on fresh samples"
         self.run.watcher.stage(words, 2 * plan.size)
         try:
-            if not getattr(self.run.mechanism, "repeatable", True):
+            if not self.run.mechanism.repeatable:
                 return self._in_pairs(chosen)
             if plan.sequential:
                 return self._in_looks(chosen, power)

@@ -9,7 +9,8 @@ from typing import Any
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.describe import pair_json
 from pdpaudit.auditing.plan import Plan, Watcher
-from pdpaudit.core.protocols import Mechanism, PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
 from pdpaudit.outputs.words import Vocabulary, event_words
 from pdpaudit.results.results import ClaimResult, Status
@@ -21,7 +22,7 @@ __all__ = ["Run", "statement", "stopped", "told"]
 class Run:
     """What is the same for all claims of one audit."""
 
-    mechanism: Mechanism
+    mechanism: Subject
     subject: str
     spec: Mapping[str, Any]
     plan: Plan
@@ -118,7 +119,7 @@ def stopped(
 
 def _vocabulary(run: Run, arm: Arm) -> Vocabulary:
     """Return the words for what is observed: no word of searches for what is none."""
-    wording = getattr(run.mechanism, "wording", {})
+    wording = run.mechanism.wording
     if arm.pair is None:
         return Vocabulary(**wording)
     return Vocabulary(**{"name": arm.pair.network.name, "done": "found", **wording})

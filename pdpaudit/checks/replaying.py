@@ -8,8 +8,7 @@ from typing import Any
 from pdpaudit.checks.door import require_statistic
 from pdpaudit.checks.witness import Verification, verify_witness
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import Find
-from pdpaudit.core.registry import resolve
+from pdpaudit.core.registry import Find, resolve
 
 __all__ = ["replay_witness"]
 

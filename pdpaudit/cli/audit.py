@@ -172,7 +172,8 @@ def audit_command(
     from pdpaudit.cli.lasting import keeping, workers
     from pdpaudit.cli.output import check_writable, console, progress, write_json
     from pdpaudit.core.errors import InputError
-    from pdpaudit.core.making import make_mechanism
+    from pdpaudit.core.registry import make_mechanism
+    from pdpaudit.core.subject import Subject
     from pdpaudit.report.terminal import show_audit, show_exposure
     from pdpaudit.results.results import exit_status
     from pdpaudit.sampling import draw_seed
@@ -218,7 +219,7 @@ def audit_command(
                 markup=False,
             )
     else:
-        networks = [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
+        networks = [] if Subject.of(made).has("pairs") else promised(grounds(), max_degree)
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names

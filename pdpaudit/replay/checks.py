@@ -15,8 +15,8 @@ from pdpaudit.checks.replaying import replay_witness
 from pdpaudit.checks.suite import check_names
 from pdpaudit.checks.witness import PAIR_PROPERTIES, slack_of
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.making import Find
 from pdpaudit.core.protocols import StatisticOfProximity
+from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder

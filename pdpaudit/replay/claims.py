@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pdpaudit import __version__
-from pdpaudit.auditing import claims_of
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.exact import METHOD, judged
 from pdpaudit.auditing.looking import Looks
@@ -21,11 +20,12 @@ from pdpaudit.auditing.plan import SEQUENTIAL, Plan, Silent
 from pdpaudit.auditing.sampled import Chosen, Confirmation, Power
 from pdpaudit.auditing.side_channels import SAMPLES, observed
 from pdpaudit.auditing.telling import Run
-from pdpaudit.core.asking import law_of
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, described
-from pdpaudit.core.making import Find, claiming
 from pdpaudit.core.privacy_loss import ExactLoss, exact_loss
-from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
+from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.registry import Find
+from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
@@ -150,14 +150,14 @@ def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
     if "claimed" in spec:
         own = getattr(made, "claim", None)
         promise = PrivacyClaim(**spec["claimed"])
-        made, known = claiming(made, promise), {**known, "claimed": dict(spec["claimed"])}
+        made, known = Variant(made, claim=promise), {**known, "claimed": dict(spec["claimed"])}
         note = f"; the claim is the test's, not the mechanism's own ({own})"
-    mechanism = observed(made, spec.get("observe"))
+    mechanism = Subject.of(observed(made, spec.get("observe")))
     if "observe" in spec:
         known["observe"] = spec["observe"]
-    if not getattr(mechanism, "repeatable", True):
+    if not mechanism.repeatable:
         raise InputError("what is observed differs from run to run; nothing can be replayed")
-    claims, number = claims_of(mechanism), witness["claim"]
+    claims, number = mechanism.claims, witness["claim"]
     if type(number) is not int or not 1 <= number <= len(claims):
         raise IndexError(f"the mechanism makes {len(claims)} claims, none of number {number!r}")
     if witness["seed"] != terms.seed:
@@ -198,10 +198,10 @@ def _exact(
 ) -> tuple[ClaimResult, str]:
     """Compute the loss again, and verify its certificate where it has one."""
     mechanism, event = again.run.mechanism, again.event
-    if not isinstance(mechanism, LawfulMechanism):
+    if not mechanism.has("law"):
         raise InputError("the mechanism has no exact law any more; audit again")
     left, right = again.arm.inputs()
-    laws = law_of(mechanism, left), law_of(mechanism, right)
+    laws = mechanism.law(left), mechanism.law(right)
     loss = exact_loss(*laws, again.promise.delta)
     inside = frozenset(output for output in loss.outputs if output in event)
     chances = _chance(laws[0], inside), _chance(laws[1], inside)
@@ -300,7 +300,7 @@ def _sampled(
             "differ; install that version, or audit again"
         )
     run = again.run
-    budget = ErrorBudget(1 - run.plan.confidence, len(claims_of(run.mechanism)))
+    budget = ErrorBudget(1 - run.plan.confidence, len(run.mechanism.claims))
     spent = claim["samples"]["discovery"]
     ladder = [_varied(again.event, one) for one in witness.get("ladder", ())]
     chosen = Chosen(again.arm, again.event, tuple(ladder), Known(*witness.get("known", ())))

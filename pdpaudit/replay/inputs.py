@@ -12,7 +12,7 @@ from pdpaudit.auditing.arms import Arm, as_candidate, own_candidates
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import NeighborPair, difference
 from pdpaudit.core.network import Network, adjacency_from_edges
-from pdpaudit.core.protocols import Mechanism
+from pdpaudit.core.subject import Subject
 
 __all__ = ["ReadNetwork", "candidate_of", "network_of", "pair_of"]
 
@@ -69,13 +69,13 @@ def pair_of(pair: Mapping[str, Any], seed: int, read: ReadNetwork) -> NeighborPa
 
 
 def candidate_of(
-    witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: ReadNetwork
+    witness: Mapping[str, Any], mechanism: object, seed: int, read: ReadNetwork
 ) -> Arm:
     """Build the two inputs of a witness again: a pair of networks, or one the mechanism brings."""
     pair = witness["pair"]
     if "base" in pair:
         return as_candidate(pair_of(pair, seed, read))
-    own, number = own_candidates(getattr(mechanism, "pairs")), _whole(pair["number"])  # noqa: B009
+    own, number = own_candidates(Subject.of(mechanism)), _whole(pair["number"])
     if not 1 <= number <= len(own):
         raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
     return own[number - 1]

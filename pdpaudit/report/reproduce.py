@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from pdpaudit.core.making import needs_trust
+from pdpaudit.core.registry import needs_trust
 from pdpaudit.report.reading import Source
 from pdpaudit.results.results import ClaimResult, Result
 

@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.core.protocols import Mechanism, Outputs
 from pdpaudit.outputs import Draws, same_form
 from pdpaudit.sampling.backends import at_worker, shareable
-from pdpaudit.sampling.guard import LIMIT_S, Guard, How
+from pdpaudit.sampling.guard import LIMIT_S, Guard, How, batched
 from pdpaudit.sampling.store import Kept, Store
 from pdpaudit.sampling.streams import stream
 
@@ -58,8 +58,8 @@ def tally(
     total: Counter[Hashable] = Counter()
     work = partial(_tallied, mechanism, instance)
     kept = None if store is None else store.kept(Counter, key, seed, instance)
-    batched = isinstance(mechanism, SamplingMechanism)
-    for _, part in _chunks(work, Counter.update, batched, size, seed, key, jobs, kept):
+    many = batched(mechanism)
+    for _, part in _chunks(work, Counter.update, many, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(part.total())
@@ -82,9 +82,9 @@ def draw(
     """Run a mechanism many times, whatever it does, and keep what came out."""
     work = partial(_drawn, mechanism, instance, limit, None, "single" if single else "either")
     kept = None if store is None else store.kept(Draws, _keyed(key, single), seed, instance)
-    batched = isinstance(mechanism, SamplingMechanism) and not single
+    many = batched(mechanism) and not single
     parts: list[tuple[int, Draws]] = []
-    for first, part in _chunks(work, Draws.update, batched, size, seed, key, jobs, kept):
+    for first, part in _chunks(work, Draws.update, many, size, seed, key, jobs, kept):
         parts.append((first, part))
         if progress is not None:
             progress(len(part))
@@ -143,8 +143,8 @@ def hits(
     total = Hits() if total is None else total
     work = partial(_drawn, mechanism, instance, limit, event, "single" if single else "batch")
     kept = None if store is None else store.kept(Hits, _keyed(key, single), seed, instance, event)
-    batched = isinstance(mechanism, SamplingMechanism) and not single
-    for _, part in _chunks(work, Hits.update, batched, size, seed, key, jobs, kept):
+    many = batched(mechanism) and not single
+    for _, part in _chunks(work, Hits.update, many, size, seed, key, jobs, kept):
         total.update(part)
         if progress is not None:
             progress(part.runs)

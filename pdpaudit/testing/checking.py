@@ -10,7 +10,7 @@ from typing import Any
 from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop
 from pdpaudit.checks.examination import Examination
 from pdpaudit.checks.pytest_helper import AssertCheck, parametrize_with_checks
-from pdpaudit.core.making import make_sop
+from pdpaudit.core.registry import make_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.gate import Gate, current
 from pdpaudit.testing.origin import named_sop

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit, claims_of, grounds, promised
+from pdpaudit.auditing import Plan, audit, grounds, promised
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import claiming
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.report.plaintext import isolate_names
 from pdpaudit.report.reproduce import replay_command
 from pdpaudit.report.words import times
@@ -64,13 +64,13 @@ def judge_mechanism(
     made, subject, spec = made_mechanism(mechanism, gate.base)
     if epsilon is None and delta is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
-    made = _promising(made, subject, epsilon, delta)
+    made = _promising(Subject.of(made), subject, epsilon, delta)
     if spec and not (epsilon is None and delta is None):
         # A replay of the file makes the mechanism anew, and would test its own claim.
         claim = made.claim
         spec = {**spec, "claimed": {key: getattr(claim, key) for key in CLAIMED}}
     turn = gate.turn()
-    claims = claims_of(made)
+    claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
     plan = Plan(
@@ -78,6 +78,7 @@ def judge_mechanism(
         samples or marked.get("samples") or settings.samples,
         1 - alpha,
         time_limit=settings.time_limit,
+        default_samples=made.default_samples,
     )
     where = _networks(made, networks, max_degree)
     result = audit(made, where, plan, subject=subject, spec=spec)
@@ -102,28 +103,26 @@ def judge_mechanism(
     return (result, blind, "") if settings.strict else (result, "", blind)
 
 
-def _promising(made: Any, subject: str, epsilon: float | None, delta: float | None) -> Any:
+def _promising(made: Subject, subject: str, epsilon: float | None, delta: float | None) -> Subject:
     """Return the mechanism with the claim that is to be tested."""
-    own = getattr(made, "claim", None)
+    if epsilon is None and not made.claims_something:
+        remedy = (
+            "give epsilon=, or give it a claim = PrivacyClaim(epsilon, ...)"
+            if delta is None
+            else "give epsilon= with delta="
+        )
+        raise InputError(f"{subject}: it claims nothing; {remedy}")
     if epsilon is None and delta is None:
-        if own is None:
-            raise InputError(
-                f"{subject}: it claims nothing; give epsilon=, or give it a "
-                "claim = PrivacyClaim(epsilon, ...)"
-            )
         return made
-    if epsilon is None:
-        if own is None:
-            raise InputError(f"{subject}: it claims nothing; give epsilon= with delta=")
-        epsilon = own.epsilon
     try:
-        return claiming(made, PrivacyClaim(epsilon, delta or 0.0, source="the test"))
+        promised = made.claim.epsilon if epsilon is None else epsilon
+        return Variant(made, claim=PrivacyClaim(promised, delta or 0.0, source="the test"))
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
 
 
 def _networks(
-    made: Any, networks: Network | Sequence[Network] | None, max_degree: int | None
+    made: Subject, networks: Network | Sequence[Network] | None, max_degree: int | None
 ) -> list[Network]:
     if networks is not None:
         several = [networks] if isinstance(networks, Network) else list(networks)
@@ -131,13 +130,13 @@ def _networks(
             network if max_degree is None else replace(network, max_degree=max_degree)
             for network in several
         ]
-    return [] if hasattr(made, "pairs") else promised(grounds(), max_degree)
+    return [] if made.has("pairs") else promised(grounds(), max_degree)
 
 
 def _compared(
     gate: Gate,
     turn: Turn,
-    made: Any,
+    made: Subject,
     plan: Plan,
     claim: ClaimResult,
     plain: Mapping[str, Any],

@@ -9,7 +9,7 @@ from typing import Any
 
 from pdpaudit.checks import name_of
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import make_mechanism, make_sop
+from pdpaudit.core.registry import make_mechanism, make_sop
 
 __all__ = ["made_mechanism", "named_sop"]
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from scipy import special
 
-from pdpaudit.core.asking import law_of
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import LawfulMechanism, LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable
+from pdpaudit.core.subject import Subject
 from pdpaudit.inference import lower_bound
 from pdpaudit.outputs import Event, event_from_json
 from pdpaudit.replay.inputs import candidate_of
@@ -80,7 +80,7 @@ def entry_of(claim: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def measure_growth(
     entry: Mapping[str, Any],
-    mechanism: Any,
+    mechanism: object,
     *,
     seed: int,
     key: tuple[str | int, ...],
@@ -100,9 +100,10 @@ def measure_growth(
             "anew with --pdp-update-baseline"
         ) from None
     if counts is None:
-        if isinstance(mechanism, LawfulMechanism):
+        subject = Subject.of(mechanism)
+        if subject.has("law"):
             try:
-                laws = law_of(mechanism, left), law_of(mechanism, right)
+                laws = subject.law(left), subject.law(right)
                 now = exact_loss(*laws, delta).epsilon
             except LawUnavailable:
                 pass

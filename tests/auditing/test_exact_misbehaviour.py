@@ -17,8 +17,9 @@ from pdpaudit.auditing.plan import Silent
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
+from pdpaudit.core.registry import make_mechanism
+from pdpaudit.core.subject import Subject
 from pdpaudit.replay import Terms, finder, replay_claim
 from pdpaudit.report.words import claim_words
 from pdpaudit.results.results import Result
@@ -97,7 +98,7 @@ def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -
 def test_a_law_is_waited_for_as_long_as_fits_the_search(
     limit: float | None, seconds: float
 ) -> None:
-    run = Run(Made(FAIR), "made", {}, Plan(1, time_limit=limit), Silent())
+    run = Run(Subject(Made(FAIR)), "made", {}, Plan(1, time_limit=limit), Silent())
     assert hunting.patience(run) == seconds
 
 

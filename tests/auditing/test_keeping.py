@@ -12,8 +12,7 @@ from pdpaudit.algorithms.zoo import Laplace
 from pdpaudit.auditing.keeping import source_digest, store_settings
 from pdpaudit.auditing.side_channels import observed
 from pdpaudit.auditing.sources import source_files
-from pdpaudit.core.making import make_mechanism
-from pdpaudit.core.registry import resolve
+from pdpaudit.core.registry import make_mechanism, resolve
 
 FILES = {
     "mine.py": """

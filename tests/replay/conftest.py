@@ -15,7 +15,7 @@ from pdpaudit.auditing import Plan, audit
 from pdpaudit.auditing.keeping import source_digest
 from pdpaudit.auditing.proof import prove_claim
 from pdpaudit.checks import Options, check_sop
-from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.core.statistic import statistic
 from pdpaudit.replay import Replay, replay_result, terms_of
 from pdpaudit.results.results import Result
