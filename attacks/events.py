@@ -9,11 +9,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
 
 from .candidates import REPEATS, Candidates, Sample, candidates
-from .sweeping import Choice, apart
+from .thresholds import Choice, apart
 from .vector_events import choose_regions
 
 __all__ = ["Choice", "choose_event"]
@@ -37,7 +37,7 @@ WORTH = 0.002
 def choose_event(
     left: tuple[Draws, Draws],
     right: tuple[Draws, Draws],
-    aim: Aim,
+    aim: ExpectedBound,
     *,
     thorough: bool = True,
 ) -> Choice:
@@ -52,7 +52,7 @@ def choose_event(
     ----------
     left, right : pair of Draws
         The two halves of the discovery sample on each side.
-    aim : Aim
+    aim : ExpectedBound
         What will be confirmed.
     thorough : bool
         Whether to learn scores by regression too, which takes most of the time.
@@ -66,7 +66,7 @@ def choose_event(
     --------
     >>> from pdpaudit.outputs import gathered
     >>> ours, theirs = (gathered([(0, 1)] * n + [(0, 2)] * (100 - n), 100) for n in (90, 10))
-    >>> choice = choose_event((ours, ours), (theirs, theirs), Aim(100, 0.05))
+    >>> choice = choose_event((ours, ours), (theirs, theirs), ExpectedBound(100, 0.05))
     >>> choice.event.values, choice.event.side, choice.event.column.prefix
     (frozenset({1}), 'left', 1)
     """
@@ -104,7 +104,7 @@ def _others(found: list[Choice], best: Choice) -> list[Choice]:
     return kept
 
 
-def _by_categories(sample: Sample, columns: Candidates, aim: Aim) -> list[Choice]:
+def _by_categories(sample: Sample, columns: Candidates, aim: ExpectedBound) -> list[Choice]:
     """Rank the categories of each column and sweep."""
     features: list[Column] = []
     lists, prefix = sample.lists, sample.prefix
@@ -130,7 +130,12 @@ def _by_categories(sample: Sample, columns: Candidates, aim: Aim) -> list[Choice
 
 
 def _sweep(
-    sample: Sample, column: Column, distinct: list[Hashable], table: Floats, aim: Aim, side: Side
+    sample: Sample,
+    column: Column,
+    distinct: list[Hashable],
+    table: Floats,
+    aim: ExpectedBound,
+    side: Side,
 ) -> list[Choice]:
     """Return the best thresholds for one column in one direction."""
     first, second = (0, 1) if side == "left" else (1, 0)
@@ -176,7 +181,7 @@ def _name_order(entry: Hashable) -> tuple[bool, Hashable, str]:
     return (False, entry, "") if type(entry) is int else (True, 0, repr(entry))
 
 
-def _by_lists(sample: Sample, aim: Aim) -> list[Choice]:
+def _by_lists(sample: Sample, aim: ExpectedBound) -> list[Choice]:
     """Look at who is in a list, and who stands before whom."""
     if not sample.names:
         return []
@@ -213,7 +218,7 @@ def _best_masks(
     sample: Sample,
     events: list[tuple[Column, Hashable]],
     masks: list[npt.NDArray[np.bool_]],
-    aim: Aim,
+    aim: ExpectedBound,
 ) -> list[Choice]:
     if not masks:
         return []

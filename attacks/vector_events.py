@@ -6,7 +6,7 @@ these, and of categories: log likelihood ratios of each by itself, which is the 
 independent columns [1]_, or the weights of a logistic regression on the cells of all, which also
 sees what depends on what; pairs of columns are cut into tables of cells. Scores are learnt on one
 half of the discovery sample and their thresholds swept on the other, where what a score promises
-steadies the counts (:mod:`pdpaudit.attacks.calibrating`).
+steadies the counts (:mod:`pdpaudit.attacks.thresholds`).
 
 References
 ----------
@@ -25,14 +25,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse, special
 
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
 from pdpaudit.outputs.columns import MOST_PATTERN, Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
-from .calibrating import Curve, blended, calibrated
 from .candidates import Sample
-from .sweeping import Choice, apart, levels
+from .thresholds import Choice, Curve, apart, blended, calibrated, levels
 
 __all__ = ["choose_regions", "computed"]
 
@@ -82,7 +81,7 @@ def choose_regions(
     sample: Sample,
     numbers: list[Column],
     categories: list[Column],
-    aim: Aim,
+    aim: ExpectedBound,
     *,
     thorough: bool = True,
 ) -> list[Choice]:
@@ -194,7 +193,7 @@ def _thin(weights: Floats, most: int) -> Ints:
     return np.searchsorted(ends, np.arange(0, total, step), side="right")
 
 
-def _best_ranges(table: _Table, aim: Aim) -> list[Choice]:
+def _best_ranges(table: _Table, aim: ExpectedBound) -> list[Choice]:
     """Return the best half-lines or single numbers of the best columns; all is swept at once."""
     shares = levels(CUTS)
     totals = table.sample.sides
@@ -310,7 +309,7 @@ def _ranges(table: _Table, column: Column | Coded) -> tuple[float, ...]:
 Cut = tuple[Numbered, tuple[float, ...], tuple[float, ...]]
 
 
-def _best_scores(table: _Table, kind: Kind, aim: Aim) -> list[Choice]:
+def _best_scores(table: _Table, kind: Kind, aim: ExpectedBound) -> list[Choice]:
     """Learn a score, and return its best thresholds in either direction."""
     name, columns, cells = kind
     terms: list[Cut] = []

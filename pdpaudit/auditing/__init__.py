@@ -1,6 +1,6 @@
 """The course of an audit, from a mechanism to verdicts with witnesses."""
 
-from pdpaudit.auditing.arms import grounds, promised
+from pdpaudit.auditing.arms import benchmark_networks, promised
 from pdpaudit.auditing.course import audit
 from pdpaudit.auditing.exact import EXACT_SLACK
 from pdpaudit.auditing.plan import Plan, Watcher
@@ -11,7 +11,7 @@ __all__ = [
     "Plan",
     "Watcher",
     "audit",
-    "grounds",
+    "benchmark_networks",
     "promised",
     "verdict",
 ]

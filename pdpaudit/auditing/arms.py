@@ -1,4 +1,4 @@
-"""Where and what to attack: pairs of inputs from every family on every ground, and local moves."""
+"""Where and what to attack: pairs of inputs from every family on every network, and local moves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.sampling import stream
 
-__all__ = ["Arm", "arms_of", "as_candidate", "grounds", "moves_of", "own_candidates", "promised"]
+__all__ = [
+    "Arm",
+    "arms_of",
+    "as_candidate",
+    "benchmark_networks",
+    "moves_of",
+    "own_candidates",
+    "promised",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +37,9 @@ class Arm:
     number: int = 0
 
 
-def grounds() -> list[Network]:
+def benchmark_networks() -> list[Network]:
     """Return every built-in network to attack on."""
-    return [network for item in registered("grounds") for network in item.load()()]
+    return [network for item in registered("networks") for network in item.load()()]
 
 
 def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:

@@ -76,7 +76,7 @@ def audit(
 
 
 def _tried(found: Sequence[Found]) -> dict[str, Any]:
-    """Count what discovery looked at, by family and ground."""
+    """Count what discovery looked at, by family and network."""
     labels: dict[str, int] = {}
     for one in found:
         labels[one.arm.label] = labels.get(one.arm.label, 0) + 1

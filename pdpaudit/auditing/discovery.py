@@ -22,7 +22,7 @@ from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 
@@ -104,9 +104,9 @@ class Discovery:
                 "the rng it is given"
             )
 
-    def aim(self, claim: PrivacyClaim, caution: float) -> Aim:
+    def aim(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
         """Return what a claim will be confirmed with."""
-        return Aim(self.run.plan.size, self.alpha, claim.delta, caution)
+        return ExpectedBound(self.run.plan.size, self.alpha, claim.delta, caution)
 
     def search(self, arms: Sequence[Arm]) -> list[Found]:
         """Find the arms with the best expected evidence by successive halving, then climb.

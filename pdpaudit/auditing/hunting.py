@@ -177,7 +177,7 @@ def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
 
 
 def _promising(meter: _Meter, shorter: Subject, arms: Sequence[Arm]) -> None:
-    """Measure the pairs that lose most by the output's beginning, one of each family and ground."""
+    """Measure the pairs that lose most by the output's beginning, one per family and network."""
     run, timed = meter.run, math.isfinite(meter.until)
     half = (time.monotonic() + meter.until) / 2
     scout = _Meter(run, shorter, meter.deltas, half, meter.most)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.inference.power import critical_hits
 from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
@@ -96,7 +96,7 @@ def confirmed(
 def measured_power(
     rehearsal: Rehearsal,
     claim: PrivacyClaim,
-    aim: Aim,
+    aim: ExpectedBound,
     chance: Callable[[float, float], float],
     least: float,
     rng: np.random.Generator,
@@ -128,7 +128,7 @@ def measured_power(
 
 
 def planted_rates(
-    rehearsal: Rehearsal, claim: PrivacyClaim, aim: Aim, size: float, seed: int
+    rehearsal: Rehearsal, claim: PrivacyClaim, aim: ExpectedBound, size: float, seed: int
 ) -> Iterator[tuple[float, float] | None]:
     """Yield what would be confirmed of each planted leak: the chosen event's two probabilities.
 
@@ -266,7 +266,7 @@ def _columns(pool: Batch) -> tuple[list[Column], list[Column]]:
 
 
 def _discovered(
-    rehearsal: Rehearsal, planted: _Planted, aim: Aim, rng: np.random.Generator
+    rehearsal: Rehearsal, planted: _Planted, aim: ExpectedBound, rng: np.random.Generator
 ) -> tuple[float, float] | None:
     """Return the two probabilities of the event that is chosen; None where another pair is."""
     first, needed = rehearsal.first

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import networkx as nx
 
-from pdpaudit.auditing import Plan, Watcher, audit, grounds
+from pdpaudit.auditing import Plan, Watcher, audit, benchmark_networks
 from pdpaudit.auditing.arms import Arm
 from pdpaudit.auditing.exact import by_law
 from pdpaudit.auditing.keeping import source_digest
@@ -101,7 +101,7 @@ class MechanismClaim:
     def examine(self, seed: int, watcher: Watcher) -> Audited:
         """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""
         made, spec = make_mechanism(self.mechanism, self.parameters)
-        networks = list(grounds() if self.networks is None else self.networks())
+        networks = list(benchmark_networks() if self.networks is None else self.networks())
         own = Subject.of(made).has("pairs")
         plan = Plan(seed)
         result = audit(

@@ -96,8 +96,8 @@ def audit_command(
         str,
         typer.Option(
             autocompletion=among(METHODS),
-            help="How ε is bounded from two counts: exact, clopper-pearson, betting, or "
-            "approximately by score or katz; sequential: see --sequential.",
+            help="How ε is bounded from two counts: exact, clopper-pearson or betting; "
+            "sequential: see --sequential.",
         ),
     ] = "exact",
     sequential: Annotated[
@@ -165,7 +165,7 @@ def audit_command(
     reading = o.NetworkOptions.asked_for(locals())
     from dataclasses import replace
 
-    from pdpaudit.auditing import Plan, audit, grounds, promised
+    from pdpaudit.auditing import Plan, audit, benchmark_networks, promised
     from pdpaudit.auditing.plan import SEQUENTIAL
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
@@ -219,7 +219,9 @@ def audit_command(
                 markup=False,
             )
     else:
-        networks = [] if Subject.of(made).has("pairs") else promised(grounds(), max_degree)
+        networks = (
+            [] if Subject.of(made).has("pairs") else promised(benchmark_networks(), max_degree)
+        )
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names

@@ -22,7 +22,7 @@ __all__ = [
 
 # Written down here, as the modules that define them take a second to import; tests compare them.
 BACKENDS = ("loky", "multiprocessing", "dask")
-METHODS = ("exact", "clopper-pearson", "betting", "score", "katz", "sequential")
+METHODS = ("exact", "clopper-pearson", "betting", "sequential")
 NOISES = ("laplace", "gumbel", "exponential")
 OBSERVABLES = ("queries", "examined", "truncated", "time", "all")
 REGIMES = ("dominant", "several", "fragmented")

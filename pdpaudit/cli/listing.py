@@ -20,7 +20,7 @@ TITLES = {
     "attacks": "kinds of pairs an audit tries (attacks)",
     "refinements": "local moves that sharpen a pair (refinements)",
     "events": "ways to choose an event (events)",
-    "grounds": "networks an audit brings along (grounds)",
+    "networks": "networks an audit brings along (benchmark networks)",
     "populations": "ways to plant targeted people (populations)",
     "claims": "published claims, for claims --select (claims)",
 }

@@ -41,7 +41,7 @@ Group = Literal[
     "attacks",
     "refinements",
     "events",
-    "grounds",
+    "networks",
     "populations",
     "claims",
 ]
@@ -52,7 +52,7 @@ SINGULAR = {
     "attacks": "attack",
     "refinements": "refinement",
     "events": "choice of events",
-    "grounds": "ground",
+    "networks": "benchmark network",
     "populations": "population",
     "claims": "claim",
 }

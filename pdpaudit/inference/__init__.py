@@ -1,9 +1,9 @@
-"""Evidence from samples: lower bounds on ε, their power, and one error budget."""
+"""What samples show: lower bounds on ε, their power, and one error budget."""
 
 from .betting import Betting
-from .bounds import METHODS, clopper_pearson, katz, lower_bound, score
-from .budget import ErrorBudget, holm, holm_bounds
-from .exact import rejects
+from .bounds import METHODS, clopper_pearson, lower_bound
+from .error_budget import ErrorBudget
+from .exact_test import rejects
 from .power import detectable
 
 __all__ = [
@@ -12,10 +12,6 @@ __all__ = [
     "ErrorBudget",
     "clopper_pearson",
     "detectable",
-    "holm",
-    "holm_bounds",
-    "katz",
     "lower_bound",
     "rejects",
-    "score",
 ]

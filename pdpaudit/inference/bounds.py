@@ -21,7 +21,7 @@ from scipy import special
 from pdpaudit.core.errors import InputError
 
 from .betting import betting
-from .exact import exact, score_limit
+from .exact_test import exact, score_limit
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Method: TypeAlias = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike, float, float], FloatArray]
@@ -47,20 +47,12 @@ def clopper_pearson(
     is exact [1]_ and the two are joined by the union bound). The guarantee is far from used up: at
     a nominal 5 % the error is below 0.25 %. Cost: O(1) per event.
     """
-    hits, draws, other_hits, other_draws = _floats(x, n, y, m)
-    # The incomplete beta function wants positive parameters; the two ends have trivial limits.
-    p_low = np.where(
-        hits > 0,
-        special.betaincinv(np.maximum(hits, 1.0), draws - np.maximum(hits, 1.0) + 1.0, alpha / 2),
-        0.0,
-    )
-    below = np.minimum(other_hits, other_draws - 1.0)
-    q_high = np.where(
-        other_hits < other_draws,
-        special.betainccinv(below + 1.0, other_draws - below, alpha / 2),
-        1.0,
-    )
-    return _log_ratio(p_low, q_high, delta)
+    from statsmodels.stats.proportion import proportion_confint  # imports pandas: only when used
+
+    hits, draws, other_hits, other_draws = map(np.array, _floats(x, n, y, m))
+    low, _ = proportion_confint(hits, draws, alpha, method="beta")
+    _, high = proportion_confint(other_hits, other_draws, alpha, method="beta")
+    return _log_ratio(np.asarray(low), np.asarray(high), delta)
 
 
 def score(
@@ -81,30 +73,9 @@ def score(
     return np.clip(limit, 0.0, estimate)  # rounding may lift it past the plain estimate
 
 
-def katz(
-    x: ArrayLike, n: ArrayLike, y: ArrayLike, m: ArrayLike, alpha: float, delta: float = 0.0
-) -> FloatArray:
-    """Bound ε by the delta method on the log ratio; approximate.
-
-    No guarantee, and useless for small counts: with few ``y`` it may rise as ``y`` rises. Katz,
-    Baptista, Azen and Pike (1978) for δ = 0. Cost: O(1) per event.
-    """
-    hits, draws, other_hits, other_draws = _floats(x, n, y, m)
-    p, q = hits / draws, np.maximum(other_hits, 0.5) / other_draws
-    excess = p - delta
-    shown = excess > 0
-    excess = np.where(shown, excess, 1.0)
-    variance = p * (1 - p) / (draws * excess**2) + (1 - q) / np.maximum(other_hits, 0.5)
-    z = max(float(special.ndtri(1 - alpha)), 0.0)
-    bound = np.log(excess / q) - z * np.sqrt(variance)
-    return np.where(shown, np.maximum(bound, 0.0), 0.0)
-
-
 METHODS: dict[str, Method] = {
     "exact": exact,
     "clopper-pearson": clopper_pearson,
-    "score": score,
-    "katz": katz,
     "betting": betting,
 }
 """Every method by name; all have the signature ``(x, n, y, m, alpha, delta) -> array``."""

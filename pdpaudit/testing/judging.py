@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit, grounds, promised
+from pdpaudit.auditing import Plan, audit, benchmark_networks, promised
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
@@ -130,7 +130,7 @@ def _networks(
             network if max_degree is None else replace(network, max_degree=max_degree)
             for network in several
         ]
-    return [] if made.has("pairs") else promised(grounds(), max_degree)
+    return [] if made.has("pairs") else promised(benchmark_networks(), max_degree)
 
 
 def _compared(

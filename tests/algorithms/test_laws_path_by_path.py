@@ -22,7 +22,7 @@ from pdpaudit.algorithms.laws.hidden_rounds import PathRound, Spending, path_law
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.simulation import component_labels
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.core.network import Network
 
 from .helpers import fit_p_value, network_of, random_network

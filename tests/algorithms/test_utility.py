@@ -7,7 +7,7 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.utility import contenders, curves
-from pdpaudit.attacks.grounds import les_miserables, planted_network
+from pdpaudit.attacks.benchmark_networks import les_miserables, planted_network
 from pdpaudit.auditing import Plan, audit, hunting
 
 

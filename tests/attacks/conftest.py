@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
 from pdpaudit.core.network import Network, adjacency_from_networkx, default_seeds
 
 
@@ -19,7 +19,7 @@ def _random(seed: int) -> Network:
     return Network(adjacency, targeted, default_seeds(adjacency, targeted), title=f"random {seed}")
 
 
-def _grounds() -> dict[str, Network]:
+def _networks() -> dict[str, Network]:
     return {
         "planted": planted_network(5, 24),
         "planted, one target": planted_network(1, 2),
@@ -31,10 +31,10 @@ def _grounds() -> dict[str, Network]:
 
 
 @pytest.fixture(scope="session")
-def grounds() -> dict[str, Network]:
+def benchmark_networks() -> dict[str, Network]:
     """Each network under the smallest degree bound it keeps, a larger one, and none."""
     found = {}
-    for name, network in _grounds().items():
+    for name, network in _networks().items():
         degree = max(1, int(np.diff(network.adjacency.indptr).max()))
         for words, bound in (("tight", degree), ("loose", degree + 3), ("free", None)):
             found[f"{name}, {words}"] = replace(network, max_degree=bound)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit.attacks.events import choose_event
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Draws, gathered
 from pdpaudit.sampling import draw, engine, hits
 
@@ -43,7 +43,7 @@ def test_the_choice_of_an_event_does_not_depend_on_arrival(halves: Any, seed: in
     drawn = [gathered(half, len(half)) for half in halves]
     rng = random.Random(seed)
     again = [_shuffled(half, rng) for half in drawn]
-    aim = Aim(1000, 0.05)
+    aim = ExpectedBound(1000, 0.05)
     once, twice = (
         choose_event((one[0], one[1]), (one[2], one[3]), aim, thorough=False)
         for one in (drawn, again)

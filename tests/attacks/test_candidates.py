@@ -12,12 +12,12 @@ import pytest
 from pdpaudit.attacks import events
 from pdpaudit.attacks.candidates import Sample
 from pdpaudit.attacks.candidates import candidates as columns_of
-from pdpaudit.attacks.sweeping import Choice
+from pdpaudit.attacks.thresholds import Choice
 from pdpaudit.attacks.vector_events import choose_regions
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Column, Membership, Range, Score, Term, gathered
 
-AIM = Aim(5_000, 0.05)
+AIM = ExpectedBound(5_000, 0.05)
 LISTS = ("finds", "order")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.attacks import events
 from pdpaudit.inference import lower_bound
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Range, gathered
 
 quick = settings(max_examples=40, deadline=None)
@@ -27,7 +27,7 @@ def choose_event(left, right, size=1000):
         tuple(gathered(list(Counter(half).elements()), sum(half.values())) for half in side)
         for side in (left, right)
     )
-    return events.choose_event(*sides, Aim(size, ALPHA))
+    return events.choose_event(*sides, ExpectedBound(size, ALPHA))
 
 
 def choose(left, right):
@@ -85,7 +85,7 @@ def test_the_whole_output_where_only_that_tells():
 
 def test_where_no_entry_ever_is_a_number_there_is_nothing_to_choose():
     half = gathered(np.full((50, 1), np.nan), 50)
-    choice = events.choose_event((half, half), (half, half), Aim(1000, ALPHA))
+    choice = events.choose_event((half, half), (half, half), ExpectedBound(1000, ALPHA))
     assert choice.event == Range("left", Column("length"), -np.inf, np.inf)
     assert (choice.expected, choice.others) == (0.0, ())
 
@@ -133,7 +133,7 @@ def test_each_half_is_swept_in_the_order_of_the_other(table):
                 sum(side[half][o] for half in (0, 1) for o in orders[half][:cut])
                 for side in (ours, theirs)
             )
-            best = max(best, float(Aim(500, ALPHA).expected(x, runs[0], y, runs[1])))
+            best = max(best, float(ExpectedBound(500, ALPHA).expected(x, runs[0], y, runs[1])))
     # Ties may be cut either way, and by features that are here the same for all.
     assert choice.expected == pytest.approx(best, abs=0.05) or choice.expected > best
 
@@ -144,11 +144,11 @@ def test_halves_that_contradict_each_other_show_nothing():
     assert choose_event((one, other), (other, one)).expected <= 0.0
 
 
-def null_choices(same: bool, repetitions: int, seed: int) -> np.ndarray:
+def null_choices(same: bool, times: int, seed: int) -> np.ndarray:
     """Promises where both sides have one law: 400 outputs, 300 runs in each half."""
     rng = np.random.default_rng(seed)
     promises = []
-    for _ in range(repetitions):
+    for _ in range(times):
         halves = [Counter((0, int(v)) for v in rng.integers(1, 401, 300)) for _ in range(4)]
         if same:
             halves[1], halves[3] = halves[0], halves[2]
@@ -156,14 +156,14 @@ def null_choices(same: bool, repetitions: int, seed: int) -> np.ndarray:
     return np.array(promises)
 
 
-def test_where_nothing_leaks_chance_is_not_taken_for_a_leak():
+def test_where_nothing_leaks_chance_is_not_taken_for_a_leak(repetitions):
     """Ranking and weighing on the same draws finds a large leak in every one of these runs.
 
     The best of some hundred candidates stands above the errors given away by little: the promises
     are below half of the least that the same draws, used twice, promise.
     """
-    honest = null_choices(same=False, repetitions=30, seed=2718)
-    twice = null_choices(same=True, repetitions=10, seed=2718)
+    honest = null_choices(same=False, times=repetitions(10, 30), seed=2718)
+    twice = null_choices(same=True, times=repetitions(4, 10), seed=2718)
     assert honest.max() < 0.5 * twice.min()
 
 
@@ -215,8 +215,8 @@ def test_a_half_without_runs(half):
     assert choose_event(halves, halves, 100).expected <= 0.0
     some, none = gathered(np.arange(9.0), 9), Draws()
     draws = (none, some) if half == 0 else (some, none)
-    assert events.choose_event(draws, draws, Aim(100, ALPHA)).expected <= 0.0
-    assert events.choose_event((none,) * 2, (none,) * 2, Aim(100, ALPHA)).expected == 0.0
+    assert events.choose_event(draws, draws, ExpectedBound(100, ALPHA)).expected <= 0.0
+    assert events.choose_event((none,) * 2, (none,) * 2, ExpectedBound(100, ALPHA)).expected == 0.0
 
 
 def test_the_choice_does_not_depend_on_the_order_of_the_counts():
@@ -275,7 +275,7 @@ def test_of_sets_it_is_looked_at_what_is_in_them():
             known = [one | {9} if rng.random() < share else one for one in common]
             halves.append(gathered(known, 1500))
         sides.append(tuple(halves))
-    choice = events.choose_event(*sides, Aim(10_000, ALPHA))
+    choice = events.choose_event(*sides, ExpectedBound(10_000, ALPHA))
     assert choice.expected > 1.2
     found = [choice.event, *(one.event for one in choice.others)]
     assert Column("finds", at=9) in [getattr(event, "column", None) for event in found]
@@ -309,7 +309,7 @@ def test_of_sets_it_is_looked_at_what_is_in_them():
 def test_whatever_differs_is_found_to_differ(one, other):
     """Nine runs in ten against one in ten, whatever the two outputs are."""
     sides = [tuple(gathered([one] * n + [other] * (400 - n), 400) for _ in "ab") for n in (360, 40)]
-    choice = events.choose_event(*sides, Aim(10_000, ALPHA))
+    choice = events.choose_event(*sides, ExpectedBound(10_000, ALPHA))
     assert 1.5 < choice.expected < np.log(9)
     assert (one in choice.event) is (choice.event.side == "left")
     assert (other in choice.event) is (choice.event.side == "right")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.attacks import families
-from pdpaudit.attacks.grounds import planted, planted_network
-from pdpaudit.attacks.refinements import contacts, sizes
-from pdpaudit.attacks.view import admissible, exposed, look
+from pdpaudit.attacks import pair_families
+from pdpaudit.attacks.benchmark_networks import planted, planted_network
+from pdpaudit.attacks.local_moves import contacts, sizes
+from pdpaudit.attacks.pair_families import admissible, exposed, look
 from pdpaudit.core.neighbors import NeighborPair, difference
 from pdpaudit.core.network import Network
 from pdpaudit.core.registry import registered
@@ -54,8 +54,8 @@ def test_all_families_and_refinements_are_tested():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_pair_on_every_ground_is_valid(grounds, family):
-    for title, network in grounds.items():
+def test_every_pair_on_every_network_is_valid(benchmark_networks, family):
+    for title, network in benchmark_networks.items():
         pairs = list(FAMILIES[family](network, stream(1, family)))
         for pair in pairs:
             assert_valid(pair, network)
@@ -85,36 +85,36 @@ def sides(pair: NeighborPair) -> tuple[int, set[int], set[int]]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_pairs_are_a_function_of_network_and_stream(grounds, family):
-    for network in grounds.values():
+def test_the_pairs_are_a_function_of_network_and_stream(benchmark_networks, family):
+    for network in benchmark_networks.values():
         one, two = ([sides(p) for p in FAMILIES[family](network, stream(4, "x"))] for _ in range(2))
         assert one == two
 
 
-def test_families_do_what_they_say(grounds):
-    for network in grounds.values():
+def test_families_do_what_they_say(benchmark_networks):
+    for network in benchmark_networks.values():
         view = look(network)
         found, remaining = set(view.found.tolist()), set(view.remaining.tolist())
 
         def pairs(family, network=network):
             return [sides(pair) for pair in family(network, stream(2, "x"))]
 
-        for u, left, right in pairs(families.isolate):
+        for u, left, right in pairs(pair_families.isolate):
             assert (left, right) == (set(network.neighbours(u).tolist()), set())
-        for u, left, right in pairs(families.toggle):
+        for u, left, right in pairs(pair_families.toggle):
             assert left == set(network.neighbours(u).tolist())
             assert len(left ^ right) == 1
-        for u, left, right in pairs(families.saturate):
+        for u, left, right in pairs(pair_families.saturate):
             assert left == set(network.neighbours(u).tolist())
             if network.max_degree is None:
                 assert right == set(range(network.n)) - {u}
-        for _, left, right in pairs(families.swap):
+        for _, left, right in pairs(pair_families.swap):
             assert (left | right) <= found | remaining
             assert len((left - right) & remaining) <= 1
             if network.max_degree is None:
                 assert (left | right) & remaining == remaining
                 assert not left & right & remaining
-        for _, left, right in pairs(families.squeeze):
+        for _, left, right in pairs(pair_families.squeeze):
             assert right <= found
             assert left - right <= remaining
             assert left - right
@@ -123,9 +123,9 @@ def test_families_do_what_they_say(grounds):
 def test_the_planted_bound_lets_the_sharpest_pairs_be():
     for network in planted():
         remaining = set(look(network).remaining.tolist())
-        (first, *_) = map(sides, families.squeeze(network, stream(1, "x")))
+        (first, *_) = map(sides, pair_families.squeeze(network, stream(1, "x")))
         assert first[1:] == ({0} | remaining, {0})
-        (first, *_) = map(sides, families.swap(network, stream(1, "x")))
+        (first, *_) = map(sides, pair_families.swap(network, stream(1, "x")))
         assert first[1] | first[2] == {0} | remaining
         assert first[1] & first[2] == {0}
 
@@ -182,9 +182,9 @@ def test_admissible_neighbours_are_those_with_room_in_the_order_wanted(network, 
     assert admissible(bounded, u, wanted).tolist() == expected
 
 
-def test_every_ground_is_valid_deterministic_and_leaves_something_to_search_for():
+def test_every_network_is_valid_deterministic_and_leaves_something_to_search_for():
     titles = []
-    for item in registered("grounds"):
+    for item in registered("networks"):
         one, two = list(item.load()()), list(item.load()())
         assert one
         for network, again in zip(one, two, strict=True):
@@ -197,8 +197,11 @@ def test_every_ground_is_valid_deterministic_and_leaves_something_to_search_for(
     assert len(set(titles)) == len(titles)
 
 
-def test_the_embedded_networks_are_the_published_ones(grounds):
-    miserables, karate = grounds["Les Misérables, free"], grounds["karate club, free"]
+def test_the_embedded_networks_are_the_published_ones(benchmark_networks):
+    miserables, karate = (
+        benchmark_networks["Les Misérables, free"],
+        benchmark_networks["karate club, free"],
+    )
     whole = nx.les_miserables_graph()
     strong = {frozenset(e[:2]) for e in whole.edges(data="weight") if e[2] >= 2}
     names = miserables.names
@@ -209,8 +212,8 @@ def test_the_embedded_networks_are_the_published_ones(grounds):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_changed_contact_is_one_contact_on_one_side(grounds, family):
-    for network in grounds.values():
+def test_a_changed_contact_is_one_contact_on_one_side(benchmark_networks, family):
+    for network in benchmark_networks.values():
         for pair in list(FAMILIES[family](network, stream(3, "x")))[:1]:
             moved = list(contacts(pair, stream(3, "y")))
             assert [sides(m) for m in moved] == [sides(m) for m in contacts(pair, stream(3, "y"))]
@@ -257,24 +260,24 @@ def test_a_planted_pair_of_another_size_keeps_its_shape(family, targets):
 
 def test_a_bound_of_the_users_own_does_not_move_with_the_size():
     network = planted_network(5, 30, max_degree=3)
-    pair = next(iter(families.squeeze(network, stream(5, "x"))))
+    pair = next(iter(pair_families.squeeze(network, stream(5, "x"))))
     for other in sizes(pair, stream(5, "y")):
         assert other.network.max_degree == 3
 
 
-def test_sizes_end_and_leave_other_networks_alone(grounds):
-    for title, network in grounds.items():
+def test_sizes_end_and_leave_other_networks_alone(benchmark_networks):
+    for title, network in benchmark_networks.items():
         if not title.startswith("planted"):
-            for pair in families.toggle(network, stream(1, "x")):
+            for pair in pair_families.toggle(network, stream(1, "x")):
                 assert list(sizes(pair, stream(1, "y"))) == []
-    largest = next(iter(families.squeeze(planted_network(20, 3000), stream(1, "x"))))
+    largest = next(iter(pair_families.squeeze(planted_network(20, 3000), stream(1, "x"))))
     assert all(other.network.n <= 4000 for other in sizes(largest, stream(1, "y")))
-    smallest = next(iter(families.squeeze(planted_network(1, 2), stream(1, "x"))))
+    smallest = next(iter(pair_families.squeeze(planted_network(1, 2), stream(1, "x"))))
     for other in sizes(smallest, stream(1, "y")):
         assert_valid(other, other.network)
 
 
-def test_a_network_whose_title_begins_like_ours_is_left_alone(grounds):
-    mine = replace(grounds["random 1, free"], title="planted trees of my town")
-    for pair in families.toggle(mine, stream(1, "x")):
+def test_a_network_whose_title_begins_like_ours_is_left_alone(benchmark_networks):
+    mine = replace(benchmark_networks["random 1, free"], title="planted trees of my town")
+    for pair in pair_families.toggle(mine, stream(1, "x")):
         assert list(sizes(pair, stream(1, "y"))) == []

@@ -12,12 +12,11 @@ import pytest
 from scipy import optimize, special
 
 from pdpaudit.algorithms.zoo import ZOO
-from pdpaudit.attacks.calibrating import blended
 from pdpaudit.attacks.candidates import Sample, candidates
 from pdpaudit.attacks.events import choose_event
-from pdpaudit.attacks.sweeping import apart, levels
+from pdpaudit.attacks.thresholds import apart, blended, levels
 from pdpaudit.attacks.vector_events import MANY, choose_regions, computed
-from pdpaudit.inference.aim import Aim
+from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import (
     Coded,
     Column,
@@ -34,7 +33,7 @@ from pdpaudit.outputs.words import Vocabulary, event_words
 
 module = importlib.import_module("pdpaudit.attacks.vector_events")
 
-AIM = Aim(100_000, 0.05)
+AIM = ExpectedBound(100_000, 0.05)
 
 
 def halves(draw, size=4000):
@@ -98,7 +97,7 @@ def test_caution_takes_back_most_of_what_chance_promises():
     rng, promises = np.random.default_rng(6), []
     for _ in range(10):
         sides = tuple(halves(lambda n: rng.normal(size=(n, 4)), 1000) for _ in range(2))
-        rash = Aim(AIM.size, AIM.alpha, caution=-MANY)
+        rash = ExpectedBound(AIM.size, AIM.alpha, caution=-MANY)
         promises.append([choose_event(*sides, aim).expected for aim in (AIM, rash)])
     cautious, hasty = np.maximum(promises, 0.0).mean(axis=0)
     assert 3 * cautious < hasty
@@ -491,7 +490,7 @@ def test_runs_of_one_score_are_cut_together(monkeypatch):
     assert sizes.tolist() == [2, 2, 4, 6, 7, 8]
 
 
-CAREFUL = Aim(20_000, 0.05, caution=0.5)
+CAREFUL = ExpectedBound(20_000, 0.05, caution=0.5)
 
 
 def two_sides(seed, sizes=((300, 500), (400, 250)), digits=None):

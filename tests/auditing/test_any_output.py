@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit.auditing import Plan, audit
@@ -46,7 +46,6 @@ class Pools:
 ANY = st.one_of(ANYTHING, st.just(Raised()), st.just(ZeroDivisionError("x")))
 
 
-@settings(max_examples=30)
 @given(left=st.lists(ANY, min_size=1, max_size=4), right=st.lists(ANY, min_size=1, max_size=4))
 def test_any_outputs_have_a_verdict(left: list[Any], right: list[Any]) -> None:
     result = audit(Pools(left, right), [], Plan(seed=1, samples=200), subject="pools")
@@ -61,7 +60,6 @@ def test_any_outputs_have_a_verdict(left: list[Any], right: list[Any]) -> None:
         assert claim.status == "violated"
 
 
-@settings(max_examples=20)
 @given(pool=st.lists(ANY, min_size=1, max_size=4))
 def test_equal_sides_are_accused_by_chance_only(pool: list[Any]) -> None:
     """The seed is pinned, and one in 1,000 audits may fail: one in 50 such tests."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit, hunting
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 from pdpaudit.core.registry import resolve
@@ -137,7 +137,7 @@ def test_dear_laws_are_computed_where_the_beginning_loses_most(monkeypatch):
 
 
 @pytest.mark.usefixtures("still")
-def test_promising_pairs_are_of_every_family_and_ground(monkeypatch):
+def test_promising_pairs_are_of_every_family_and_network(monkeypatch):
     monkeypatch.setattr(hunting, "SHORTLISTED", 1_000)
     result = audit(Begun(0.0, 1e-9, shorter=Slow(0.0)), NETWORKS, Plan(1), subject="cheap")
     assert "remarks" not in result.context

@@ -17,7 +17,7 @@ from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Flow, Path
-from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
 from pdpaudit.auditing import Plan, audit, hunting
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError
@@ -72,7 +72,6 @@ def test_the_main_text_is_broken_and_proved_to_be(main_text: dict[str, Any]) -> 
     assert "theorem" in replay.why
 
 
-@pytest.mark.slow
 def test_search_com_is_broken_and_proved_to_be() -> None:
     claim = _proved(SearchCom(sop=CN()), "SearchCom", [planted_network(8, 2000)])
     assert (claim["status"], claim["method"]) == ("violated", "enclosure")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from pdpaudit.algorithms.laws import (
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.privacy_loss import exact_loss
 
@@ -76,7 +77,10 @@ def test_the_empty_answer_of_search_com_leaks(
 
 
 #: Random rounds for each of those that keep their claim: every one is a pair it might fail on.
-PAIRS = 1000
+Repetitions = Callable[[int, int], int]
+
+#: Random pairs: by default, and with --slow.
+PAIRS = 100, 1000
 
 
 def _random_pair(rng: np.random.Generator) -> tuple[Any, Any]:
@@ -100,12 +104,13 @@ def _log_loss(one: Any, two: Any) -> float:
     return float(np.abs(here[live] - there[live]).max())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("noise", [Laplace, Gumbel, Exponential])
-def test_the_threshold_stop_keeps_its_claim_on_random_pairs(noise: Any) -> None:
+def test_the_threshold_stop_keeps_its_claim_on_random_pairs(
+    noise: Any, repetitions: Repetitions
+) -> None:
     rng = np.random.default_rng(20)
     worst = 0.0
-    for _ in range(PAIRS):
+    for _ in range(repetitions(*PAIRS)):
         epsilon = float(rng.choice([0.1, 1.0, 3.0]))
         threshold = float(rng.integers(-1, 5))
         laws = [
@@ -118,11 +123,10 @@ def test_the_threshold_stop_keeps_its_claim_on_random_pairs(noise: Any) -> None:
     assert worst > 0.6  # the pairs are hard enough to mean something
 
 
-@pytest.mark.slow
-def test_twice_the_noise_mends_the_main_text_on_random_pairs() -> None:
+def test_twice_the_noise_mends_the_main_text_on_random_pairs(repetitions: Repetitions) -> None:
     rng = np.random.default_rng(21)
     worst = {1: 0.0, 2: 0.0}
-    for _ in range(PAIRS):
+    for _ in range(repetitions(*PAIRS)):
         epsilon = float(rng.choice([0.1, 1.0, 3.0]))
         pair = _random_pair(rng)
         for factor in worst:
@@ -132,10 +136,9 @@ def test_twice_the_noise_mends_the_main_text_on_random_pairs() -> None:
     assert worst[1] > 1.5  # as claimed it would not have passed
 
 
-@pytest.mark.slow
-def test_search_com_keeps_its_proved_bound_on_random_pairs() -> None:
+def test_search_com_keeps_its_proved_bound_on_random_pairs(repetitions: Repetitions) -> None:
     rng = np.random.default_rng(22)
-    for _ in range(PAIRS // 2):
+    for _ in range(repetitions(*PAIRS) // 2):
         epsilon = float(rng.choice([0.5, 1.0, 3.0]))
         here, there = _random_pair(rng)
         movable = int((here != there).sum())

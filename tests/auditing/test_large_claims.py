@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from pdpaudit.auditing.inference import advantage_allowed, tpr_allowed
 from pdpaudit.core.composition import composition_table, optimal_delta
 from pdpaudit.core.privacy_loss import hockey_stick
 from pdpaudit.core.protocols import Law, PrivacyClaim
-from pdpaudit.inference.exact import rejects
+from pdpaudit.inference.exact_test import rejects
 from pdpaudit.inference.power import detectable
 from pdpaudit.inference.sequential import Wager, look_sizes, smallest_refuted
 from pdpaudit.report.pictures.axis import axis_for
@@ -58,7 +60,7 @@ def test_no_counts_reject_what_no_counts_can(epsilon: float, hits: int, delta: f
 
 
 @pytest.mark.parametrize("epsilon", [709.0, 710.0, 1000.0, 1e300, LARGEST])
-@pytest.mark.parametrize("method", ["exact", "clopper-pearson", "betting", "score", "katz"])
+@pytest.mark.parametrize("method", ["exact", "clopper-pearson", "betting"])
 def test_no_power_against_what_cannot_be_seen(epsilon: float, method: str) -> None:
     assert detectable(1000, 0.05, 0.05, 0.0, 0.95, method, epsilon) == math.inf
 
@@ -152,11 +154,17 @@ def numbers(value: object, keys: tuple[object, ...] = ()) -> list[tuple[object, 
     return here + [place for key, inner in items for place in numbers(inner, (*keys, key))]
 
 
-@pytest.mark.parametrize("large", [LARGEST, -LARGEST, 1e300, 5e-324, 10**400])
+EXTREME = (LARGEST, -LARGEST, 1e300, 5e-324, 10**400)
+
+
 @pytest.mark.parametrize("options", [(), ("--samples", "500")], ids=["law", "samples"])
 def test_a_result_of_extreme_numbers_is_reported_or_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], large: float
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    repetitions: Callable[[int, int], int],
+    options: tuple[str, ...],
 ) -> None:
+    """By default one extreme number in each place, each in turn."""
     from pdpaudit.cli import main
     from pdpaudit.core.errors import InputError
     from pdpaudit.report.html import render_html
@@ -172,7 +180,9 @@ def test_a_result_of_extreme_numbers_is_reported_or_refused(
     # One place of each kind of number: the same keys, whatever the number in a list.
     kinds = {tuple("i" if isinstance(key, int) else key for key in place): place
              for place in numbers(json.loads(text))}  # fmt: skip
-    for place in kinds.values():
+    for turn, (place, large) in enumerate(itertools.product(kinds.values(), EXTREME)):
+        if turn % repetitions(len(EXTREME) + 1, 1):
+            continue
         body = json.loads(text)
         inner = body
         for key in place[:-1]:

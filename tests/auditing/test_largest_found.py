@@ -10,7 +10,7 @@ from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit, hunting
 from pdpaudit.core.protocols import LargestLoss, SearchedMechanism
 from pdpaudit.report.words import true_words

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim

@@ -14,7 +14,7 @@ import pytest
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit, released, sampled
 from pdpaudit.auditing.keeping import store_settings
 from pdpaudit.auditing.looking import draw_sides
@@ -35,7 +35,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampled, "_power", lambda *_: 0.0)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_list_of_a_private_search_costs_nothing_and_everything_else_does() -> None:
     """Exact but for the time; that one is left to the machine here, see below."""

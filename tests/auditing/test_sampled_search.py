@@ -10,7 +10,7 @@ import pytest
 from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.auditing import Plan, audit, grounds
+from pdpaudit.auditing import Plan, audit, benchmark_networks
 
 #: Seconds of this process, on one core.
 LIMITS = {"main text": 60.0, "appendix": 300.0}
@@ -37,7 +37,7 @@ def test_it_is_broken_by_search(
     """
     began = time.process_time()
     plan = Plan(seed=seed, samples=samples, confidence=0.999)
-    claim = audit(mechanism, grounds(), plan, subject=name).claims[0]
+    claim = audit(mechanism, benchmark_networks(), plan, subject=name).claims[0]
     assert claim.exact is None
     assert claim.status == "violated"
     assert least < (claim.lower_bound or 0.0) <= most

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdpaudit.algorithms.sfs import SFS
-from pdpaudit.auditing import Plan, audit, grounds
+from pdpaudit.auditing import Plan, audit, benchmark_networks
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed, observed
 from pdpaudit.core.errors import InputError
 
@@ -14,7 +14,7 @@ from pdpaudit.core.errors import InputError
 def test_statistic_first_search_leaks_through(what: str) -> None:
     """Deterministic: each event has probability 1 on one side and 0 on the other."""
     plan = Plan(seed=1, samples=200, tries=24)
-    claim = audit(Observed(SFS(), what), grounds(), plan, subject="SFS").claims[0]
+    claim = audit(Observed(SFS(), what), benchmark_networks(), plan, subject="SFS").claims[0]
     assert claim.claimed["epsilon"] == 0.0
     assert claim.status == "violated"
     assert (claim.event["inside"], claim.event["inside_other"]) == (200, 0)
@@ -23,13 +23,13 @@ def test_statistic_first_search_leaks_through(what: str) -> None:
 
 def test_its_list_does_not() -> None:
     plan = Plan(seed=1, samples=200, tries=24)
-    claim = audit(SFS(), grounds(), plan, subject="SFS").claims[0]
+    claim = audit(SFS(), benchmark_networks(), plan, subject="SFS").claims[0]
     assert claim.lower_bound == 0.0
 
 
 def test_time_is_audited_but_not_replayed() -> None:
     plan = Plan(seed=1, samples=200, tries=4)
-    result = audit(Observed(SFS(), "time"), grounds(), plan, subject="SFS")
+    result = audit(Observed(SFS(), "time"), benchmark_networks(), plan, subject="SFS")
     assert result.claims[0].status in ("violated", "not_rejected", "inconclusive")
     assert any("nothing can be replayed" in words for words in result.context["remarks"])
 

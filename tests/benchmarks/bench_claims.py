@@ -17,7 +17,7 @@ from pdpaudit.algorithms.main_text import PTargetMainText
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.auditing.proof import prove
 from pdpaudit.auditing.published_claims import audit_claims, catalogue

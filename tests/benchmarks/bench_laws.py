@@ -24,7 +24,7 @@ from pdpaudit.algorithms.laws import (
 )
 from pdpaudit.algorithms.ptarget import PTarget
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 
 
 def seconds(work, repeats=5):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pdpaudit.auditing import Plan, audit
 from pdpaudit.core.protocols import PrivacyClaim
@@ -27,14 +28,15 @@ class Same:
         return rng.normal(size=(size, 3))
 
 
-def test_scores_without_information_show_no_loss():
+def test_scores_without_information_show_no_loss(repetitions):
     """Another auditor reports about 4 here: the best of all thresholds, uncorrected."""
+    audits = repetitions(12, 40)
     bounds = [
         audit(Same(), [], Plan(seed=seed, samples=1000), subject="same").claims[0].lower_bound
-        for seed in range(40)
+        for seed in range(audits)
     ]
-    # 2 alarms expected at most; more than 7 with probability 0.001. Seeds pinned.
-    assert sum(bound > 0 for bound in bounds) <= 7
+    # One in 20 at most is expected; more than this with probability 0.001. Seeds pinned.
+    assert sum(bound > 0 for bound in bounds) <= stats.binom.ppf(0.999, audits, 0.05)
     assert max(bounds) < 1.0
 
 

@@ -48,16 +48,15 @@ def in_a_component_of(k):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "vertices"),
     [
         (many_common_neighbours, 8),
-        (far_from_targets, 8),
-        (in_many_triangles, 10),
-        (in_a_component_of, 10),
-        (many_common_neighbours, 12),
-        (in_a_component_of, 12),
+        pytest.param(far_from_targets, 8, marks=pytest.mark.slow),
+        pytest.param(in_many_triangles, 10, marks=pytest.mark.slow),
+        pytest.param(in_a_component_of, 10, marks=pytest.mark.slow),
+        pytest.param(many_common_neighbours, 12, marks=pytest.mark.slow),
+        pytest.param(in_a_component_of, 12, marks=pytest.mark.slow),
     ],
 )
 def test_violations_that_need_many_vertices(kind, vertices):

@@ -29,7 +29,7 @@ def test_it_says_why_it_stopped_and_how_well_an_attacker_does_and_replays(run: R
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--sequential", "--method", "katz"), "leave out --method katz"),
+        (("--sequential", "--method", "betting"), "leave out --method betting"),
         (("--detect", "1.5"), "--sequential"),
         (("--method", "magic"), "clopper-pearson"),
         (("--observe", "all", "--store", "kept.db"), "name one observable"),

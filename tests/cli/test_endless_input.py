@@ -63,7 +63,7 @@ print(time.monotonic() - began, 1024 * (after - before), said, sep="\\n")
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-@pytest.mark.parametrize("reader", [("readers.source", "read_source"), ("results", "load")])
+@pytest.mark.parametrize("reader", [("io.source", "read_source"), ("results.results", "load")])
 def test_what_never_ends_is_refused_at_once(
     tmp_path: Path, kind: str, reader: tuple[str, str]
 ) -> None:

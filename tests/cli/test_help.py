@@ -45,8 +45,13 @@ def examples(text: str) -> list[str]:
     return re.findall(r"^\s*(pdpaudit .*)$", text.partition("Examples:")[2], re.MULTILINE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(name, marks=[] if name in ("list", "replay", "report") else pytest.mark.slow)
+        for name in COMMANDS
+    ],
+)
 def test_the_examples_of_a_command_run(command: str, run: Run) -> None:
     for name, text in FILES.items():
         Path(name).write_text(text)

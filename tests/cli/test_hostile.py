@@ -60,7 +60,14 @@ def write(names: list[str]) -> None:
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--seed", "1")
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+#: What acts in more than one way is tried in every command by default, the others with --slow.
+ALWAYS = ("override", "long", "colour", "markup", "surrogates")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind in ALWAYS else pytest.mark.slow) for kind in HOSTILE],
+)
 def test_a_person_with_such_a_name(run: Run, kind: str) -> None:
     name = HOSTILE[kind]
     write([name, f"{name} again"])  # targeted, and a seed; protected, and rewired

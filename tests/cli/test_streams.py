@@ -73,7 +73,6 @@ def on_a_terminal(*arguments: str) -> str:
     return drawn.decode()
 
 
-@pytest.mark.slow
 def test_progress_is_drawn_on_a_terminal_and_taken_away(run: Run) -> None:
     # Enough runs for a rate to be known.
     command = ("audit", "PTarget", *ON_NETWORK, "--samples", "12000", "--jobs", "1", "--seed", "1")

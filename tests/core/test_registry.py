@@ -55,7 +55,7 @@ def refusal(group, name) -> str:
 
 
 def test_everything_registered_can_be_loaded_and_is_found_by_its_name():
-    for group in ("sops", "mechanisms", "attacks", "refinements", "events", "grounds"):
+    for group in ("sops", "mechanisms", "attacks", "refinements", "events", "networks"):
         items = registered(group)
         assert items, group
         assert [item.name for item in items] == sorted(item.name for item in items)

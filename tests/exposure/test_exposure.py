@@ -15,7 +15,7 @@ from pdpaudit.algorithms.repaired import PTargetRepaired
 from pdpaudit.algorithms.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.zoo import ReportNoisyMax1
-from pdpaudit.attacks.grounds import karate_club, les_miserables, planted_network
+from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
 from pdpaudit.auditing.exposure import _Look, measure_exposure
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import rewire

@@ -41,17 +41,15 @@ def test_worst_case_lies_between_the_known_pair_and_the_bound():
     assert moved.sum() <= 8
 
 
-@pytest.mark.slow
 def test_found_targets_stay_within_epsilon():
     worst = search_com_worst_case(1.0, 2, 5, 60, 12, events=["found"])
     assert 0.5 < worst.loss <= 1.0
 
 
-@pytest.mark.slow
-def test_random_pairs_respect_the_bound_and_calibration_respects_the_claim():
-    """100 random pairs consistent with sensitivity 1 and the impact cardinality."""
+def test_random_pairs_respect_the_bound_and_calibration_respects_the_claim(repetitions):
+    """Random pairs consistent with sensitivity 1 and the impact cardinality."""
     rng = np.random.default_rng(11)
-    for _ in range(100):
+    for _ in range(repetitions(15, 100)):
         m = int(rng.integers(1, 6))
         changed = int(rng.integers(0, 4))
         impact = m + changed

@@ -36,19 +36,19 @@ MARK = "## Result\n\n"
 
 EVIDENCE, ATTACKS = "tests/inference/test_{}.py", "tests/attacks/test_{}.py"
 OUTPUTS = "tests/outputs/test_{}.py"
-CHOOSING = tuple(map(ATTACKS.format, ("sweeping", "candidates", "events", "vector_events")))
+CHOOSING = tuple(map(ATTACKS.format, ("thresholds", "candidates", "events", "vector_events")))
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
 MODULES = {
-    "budget": ("pdpaudit/inference/budget.py", (EVIDENCE.format("budget"),)),
+    "budget": ("pdpaudit/inference/error_budget.py", (EVIDENCE.format("error_budget"),)),
     "betting": ("pdpaudit/inference/betting.py", (EVIDENCE.format("betting"),)),
     "bounds": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("bounds"),)),
     "power": ("pdpaudit/inference/power.py", (EVIDENCE.format("power"),)),
     "exact": (
-        "pdpaudit/inference/exact.py",
-        (EVIDENCE.format("exact_parts"), EVIDENCE.format("exact")),
+        "pdpaudit/inference/exact_test.py",
+        (EVIDENCE.format("exact_test_parts"), EVIDENCE.format("exact_test")),
     ),
-    "aim": ("pdpaudit/inference/aim.py", (EVIDENCE.format("aim"),)),
+    "aim": ("pdpaudit/inference/expected_bound.py", (EVIDENCE.format("expected_bound"),)),
     "records": ("pdpaudit/outputs/records.py", (OUTPUTS.format("records"),)),
     "draws": (
         "pdpaudit/outputs/draws.py",
@@ -61,8 +61,7 @@ MODULES = {
     "columns": ("pdpaudit/outputs/columns.py", (OUTPUTS.format("columns"),)),
     "output_events": ("pdpaudit/outputs/events.py", (OUTPUTS.format("events"),)),
     "words": ("pdpaudit/outputs/words.py", (OUTPUTS.format("events"),)),
-    "sweeping": ("attacks/sweeping.py", CHOOSING[:1]),
-    "calibrating": ("attacks/calibrating.py", CHOOSING[:1]),
+    "thresholds": ("attacks/thresholds.py", CHOOSING[:1]),
     "candidates": ("attacks/candidates.py", CHOOSING[1:3]),
     "events": ("attacks/events.py", CHOOSING[1:3]),
     "vector_events": ("attacks/vector_events.py", CHOOSING[3:]),

@@ -10,7 +10,7 @@ from typing import Any
 
 import networkx as nx
 
-from pdpaudit.attacks.grounds import planted_network
+from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Plan, audit
 from pdpaudit.auditing.keeping import source_digest
 from pdpaudit.auditing.proof import prove_claim
@@ -82,7 +82,7 @@ def checked() -> Result:
 
 
 KINDS: dict[str, Callable[[], Result]] = {
-    one.__name__: one for one in (exact, sampled, sequential, proved, checked)
+    one.__name__: one for one in (checked, sequential, sampled, exact, proved)
 }
 
 _made: dict[str, Body] = {}

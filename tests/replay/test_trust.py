@@ -207,7 +207,7 @@ FORGERIES: dict[str, Any] = {
         one["pair"].update(words="a pair of another name") for one in (claim, claim["witness"])
     ],
     "the method": lambda claim, body: [
-        one.update(method="katz") for one in (claim, claim["witness"])
+        one.update(method="clopper-pearson") for one in (claim, claim["witness"])
     ],
     "no witness": lambda claim, body: claim.update(witness=None),
 }

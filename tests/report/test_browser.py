@@ -113,8 +113,12 @@ def test_nothing_is_said_on_the_console_and_nothing_is_fetched(
     assert browser.execute_script(size) == "18.4px"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1440])
+#: The narrowest and the widest by default.
+WIDTHS = [360, pytest.param(768, marks=pytest.mark.slow), 1440]
+
+
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
 @KINDS
 def test_nothing_overflows(
     browser: Any, text: str, tmp_path: Path, width: int, scheme: str
@@ -125,7 +129,7 @@ def test_nothing_overflows(
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
 
 
-@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dossier", ["paper", "statistics", "benchmark"])
 def test_a_published_dossier_fits(browser: Any, tmp_path: Path, dossier: str, width: int) -> None:
     page = REPORTS / dossier / "index.html"

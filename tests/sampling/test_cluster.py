@@ -24,7 +24,6 @@ from pdpaudit.sampling.backends import at_worker, shareable
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 pytestmark = [
-    pytest.mark.slow,
     # Those of dask's own threads and of the libraries it imports.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -152,7 +151,9 @@ def test_the_work_is_really_done_by_the_workers(cluster, eager):
     assert len(pids) >= 2  # the first chunk is drawn here
 
 
-@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "large", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["small", "large"]
+)
 def test_a_worker_killed_in_its_work_changes_nothing(cluster, eager, tmp_path, large):
     """A large instance travels on its own, once for each worker, and must survive as well."""
     instance = np.arange(400_000 if large else 10)
@@ -199,6 +200,7 @@ def test_what_a_mechanism_raises_at_a_worker_arrives(cluster, eager):
         tally(Failing(), os.getpid(), 2_000, seed=1, key=(), jobs=-1)
 
 
+@pytest.mark.slow
 def test_the_command_gives_the_same_result_on_a_cluster(cluster, eager, tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(
         "from pdpaudit.core.protocols import PrivacyClaim\n"
@@ -223,6 +225,7 @@ def test_the_command_gives_the_same_result_on_a_cluster(cluster, eager, tmp_path
     assert bodies[0] == bodies[1]
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_workers_or_none_at_all_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("pdpaudit.sampling.backends.PATIENCE_S", 1)
     with (

@@ -283,8 +283,7 @@ def heeding():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("whom", ["parent", "terminal"])
+@pytest.mark.parametrize("whom", [pytest.param("parent", marks=pytest.mark.slow), "terminal"])
 def test_control_c_ends_the_command_and_its_workers(tmp_path, whom):
     """A terminal sends the signal to all processes in front; a scheduler to the parent alone."""
     script = tmp_path / "script.py"

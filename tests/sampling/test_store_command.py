@@ -106,7 +106,6 @@ def test_interrupted_then_killed_then_resumed_to_the_same_result(folder):
     assert body(folder / "a.json") == body(folder / "b.json")
 
 
-@pytest.mark.slow
 def test_an_interrupted_confirmation_reports_what_there_is(folder, monkeypatch):
     from pdpaudit.auditing import Plan, audit
     from pdpaudit.core.protocols import PrivacyClaim

@@ -78,7 +78,6 @@ def test_an_interrupted_audit_interrupts_the_session(project: Project) -> None:
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-@pytest.mark.slow
 def test_a_doctest_may_audit(project: Project) -> None:
     it = project("")
     it.makepyfile(

@@ -37,7 +37,6 @@ def test_the_bound_is_below_the_truth_and_above_the_claim(project: Project) -> N
     assert 1.6 < float(bound.split()[4]) < 2.0
 
 
-@pytest.mark.slow
 def test_the_replay_command_replays(project: Project) -> None:
     it = project("def test_leaks():\n    assert_private(Coin(1.0, real=2.0), samples=2000)")
     command = shlex.split(shown(it.runpytest_inprocess())[-1])[1:]

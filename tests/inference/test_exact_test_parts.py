@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-module = importlib.import_module("pdpaudit.inference.exact")
+module = importlib.import_module("pdpaudit.inference.exact_test")
 
 
 def statistic(x, n, y, m, theta, delta):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-__all__ = ["Aim"]
+__all__ = ["ExpectedBound"]
 
 #: Rank of an event that cannot show anything.
 LAST = -1e9
@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Aim:
+class ExpectedBound:
     """What will be confirmed: how many fresh samples a side, at what error, for which δ."""
 
     size: int

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from pdpaudit.attacks.calibrating import MISFIT, STEEPEST, Curve, blended, calibrated
-from pdpaudit.attacks.sweeping import apart, levels
+from pdpaudit.attacks.thresholds import MISFIT, STEEPEST, Curve, apart, blended, calibrated, levels
 
 
 @pytest.mark.parametrize("count", [2, 5, 8, 96])

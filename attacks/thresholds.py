@@ -1,4 +1,4 @@
-"""What to expect of the events that cut a score: counts, steadied by the score's own promise.
+"""Thresholds for an ordering of outputs: where to cut it, and what to expect of each event.
 
 A score learnt elsewhere estimates the log likelihood ratio. How far it can be believed is one
 number, the slope of a logistic regression of the side on the score, and one number is known far
@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-__all__ = ["Curve", "blended", "calibrated"]
+from pdpaudit.outputs import Event
+
+__all__ = ["Choice", "Curve", "apart", "blended", "calibrated", "levels"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,6 +29,32 @@ UNKNOWN = 10.0
 
 #: Share of a score's promise that is put down to its being wrong.
 MISFIT = 0.2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An event, and the lower bound on ε it may be expected to give on fresh samples."""
+
+    event: Event
+    expected: float
+    others: tuple[Choice, ...] = ()
+
+
+def levels(count: int) -> Floats:
+    """Return shares at which to cut an ordering, denser towards both ends."""
+    half = np.geomspace(1e-4, 0.5, max(2, count // 2))
+    return np.concatenate([half, 1.0 - half[-2::-1]])
+
+
+def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
+    """Return the best of several nested events and some that are clearly smaller or larger."""
+    sizes, kept = np.asarray(inside, dtype=np.float64) + 1.0, list[int]()
+    for i in np.argsort(-expected, kind="stable").tolist():
+        if all(abs(np.log(sizes[i] / sizes[j])) > np.log(1.5) for j in kept):
+            kept.append(i)
+        if len(kept) == most:
+            break
+    return kept
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ import numpy as np
 
 from pdpaudit.core.neighbors import NeighborPair
 
-from .families import pair_of
-from .grounds import planted_network
-from .view import Vertices, View, look
+from .benchmark_networks import planted_network
+from .pair_families import Vertices, View, look, pair_of
 
 __all__ = ["contacts", "sizes"]
 

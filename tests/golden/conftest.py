@@ -1,0 +1,3 @@
+"""These files are a tool, and no tests."""
+
+collect_ignore_glob = ["*.py"]
