@@ -22,6 +22,7 @@ __all__ = [
     "as_candidate",
     "benchmark_networks",
     "moves_of",
+    "networks_for",
     "own_candidates",
     "promised",
 ]
@@ -53,6 +54,18 @@ def promised(networks: Sequence[Network], max_degree: int | None) -> list[Networ
     if not kept:
         raise InputError(f"--max-degree {max_degree}: no built-in network keeps it; raise it")
     return kept
+
+
+def networks_for(
+    mechanism: Subject, networks: Network | Sequence[Network] | None, max_degree: int | None = None
+) -> list[Network]:
+    """Return the networks to rewire: those given, else the benchmark ones where any are needed."""
+    if networks is None:
+        return [] if mechanism.has("pairs") else promised(benchmark_networks(), max_degree)
+    several = [networks] if isinstance(networks, Network) else list(networks)
+    if max_degree is None:
+        return several
+    return [replace(network, max_degree=max_degree) for network in several]
 
 
 def arms_of(mechanism: object, networks: Sequence[Network], seed: int) -> list[Arm]:

@@ -130,6 +130,10 @@ class Observed(Subject):
             for claim in self.mechanism.claims
         )
 
+    def specification(self, inner: dict[str, Any]) -> dict[str, Any]:
+        """Return how to make it again."""
+        return {**inner, "observe": self.what} if inner else {}
+
     def part(self, name: Part) -> Callable[..., Any] | None:
         """Return the part asked for: what the search says of its list is not said of this."""
         if name == "law":

@@ -146,15 +146,14 @@ def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
     known["parameters"] = {**blanks, **known["parameters"]}
-    note = ""
-    if "claimed" in spec:
-        own = getattr(made, "claim", None)
-        promise = PrivacyClaim(**spec["claimed"])
-        made, known = Variant(made, claim=promise), {**known, "claimed": dict(spec["claimed"])}
-        note = f"; the claim is the test's, not the mechanism's own ({own})"
-    mechanism = Subject.of(observed(made, spec.get("observe")))
+    mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
     if "observe" in spec:
         known["observe"] = spec["observe"]
+    if "claimed" in spec:
+        own = mechanism.claim if mechanism.claims_something else None
+        mechanism = Variant(mechanism, claim=PrivacyClaim(**spec["claimed"]))
+        known["claimed"] = dict(spec["claimed"])
+        note = f"; the claim is the test's, not the mechanism's own ({own})"
     if not mechanism.repeatable:
         raise InputError("what is observed differs from run to run; nothing can be replayed")
     claims, number = mechanism.claims, witness["claim"]

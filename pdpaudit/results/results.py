@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
+from pdpaudit.results.readable import Readable
 
 __all__ = [
     "FORMAT",
@@ -143,8 +144,8 @@ class ClaimResult:
         return plain
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(Readable):
     """What one command found.
 
     Attributes

@@ -11,9 +11,9 @@ from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop
 from pdpaudit.checks.examination import Examination
 from pdpaudit.checks.pytest_helper import AssertCheck, parametrize_with_checks
 from pdpaudit.core.registry import make_sop
+from pdpaudit.core.subject import named_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.gate import Gate, current
-from pdpaudit.testing.origin import named_sop
 from pdpaudit.testing.telling import labelled, record, saved, short
 
 __all__ = ["checks_as_tests", "judge_sop"]

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit, benchmark_networks, promised
-from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError
+from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing.arms import networks_for
 from pdpaudit.core.network import Network
-from pdpaudit.core.subject import Subject, Variant
+from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.report.plaintext import isolate_names
 from pdpaudit.report.reproduce import replay_command
 from pdpaudit.report.words import times
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.gate import Gate, Turn, current
-from pdpaudit.testing.origin import made_mechanism
 from pdpaudit.testing.regression import Growth, entry_of, measure_growth
 from pdpaudit.testing.telling import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
-
-#: What is written down of a claim that a test makes.
-CLAIMED = ("epsilon", "delta", "source")
 
 
 @dataclass(frozen=True)
@@ -61,14 +56,13 @@ def judge_mechanism(
     """Audit within the current test."""
     gate = current()
     settings, marked = gate.settings, gate.claim
-    made, subject, spec = made_mechanism(mechanism, gate.base)
+    made, subject, spec = specified(mechanism, gate.base)
     if epsilon is None and delta is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
-    made = _promising(Subject.of(made), subject, epsilon, delta)
-    if spec and not (epsilon is None and delta is None):
+    tested = promising(made, subject, epsilon, delta, source="the test")
+    if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
-        claim = made.claim
-        spec = {**spec, "claimed": {key: getattr(claim, key) for key in CLAIMED}}
+        made, spec = tested, tested.specification(spec)
     turn = gate.turn()
     claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
@@ -80,7 +74,7 @@ def judge_mechanism(
         time_limit=settings.time_limit,
         default_samples=made.default_samples,
     )
-    where = _networks(made, networks, max_degree)
+    where = networks_for(made, networks, max_degree)
     result = audit(made, where, plan, subject=subject, spec=spec)
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
@@ -101,36 +95,6 @@ def judge_mechanism(
         return result, _broken(gate, subject, found, again), ""
     blind = _blind(subject, found)
     return (result, blind, "") if settings.strict else (result, "", blind)
-
-
-def _promising(made: Subject, subject: str, epsilon: float | None, delta: float | None) -> Subject:
-    """Return the mechanism with the claim that is to be tested."""
-    if epsilon is None and not made.claims_something:
-        remedy = (
-            "give epsilon=, or give it a claim = PrivacyClaim(epsilon, ...)"
-            if delta is None
-            else "give epsilon= with delta="
-        )
-        raise InputError(f"{subject}: it claims nothing; {remedy}")
-    if epsilon is None and delta is None:
-        return made
-    try:
-        promised = made.claim.epsilon if epsilon is None else epsilon
-        return Variant(made, claim=PrivacyClaim(promised, delta or 0.0, source="the test"))
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from None
-
-
-def _networks(
-    made: Subject, networks: Network | Sequence[Network] | None, max_degree: int | None
-) -> list[Network]:
-    if networks is not None:
-        several = [networks] if isinstance(networks, Network) else list(networks)
-        return [
-            network if max_degree is None else replace(network, max_degree=max_degree)
-            for network in several
-        ]
-    return [] if made.has("pairs") else promised(benchmark_networks(), max_degree)
 
 
 def _compared(
