@@ -92,7 +92,7 @@ def read_edge_list(
         weights=weights,
         where=lambda row: table.where(row + first_row),
         blank_rows=table.blank_rows,
-        notes=(*source.notes, *columns.notes),
+        notes=(*source.notes, *table.notes, *columns.notes),
     )
 
 
@@ -102,7 +102,7 @@ def _check_names(table: Table, names: list[str], rows: npt.NDArray[np.int64]) ->
             f"{table.where(int(rows[names.index('')]))}: an end of the edge is empty; give both "
             "ends or remove the line"
         )
-    for code, name in enumerate(names if table.quoted else ()):
+    for code, name in enumerate(names):
         if "\n" in name or "\r" in name:
             raise InputError(
                 f"{table.where(int(rows[code]))}: the quoted name {show(name, 40)} runs over "

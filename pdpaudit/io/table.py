@@ -1,8 +1,4 @@
-"""A text file as a table: separator found, comments and blanks set aside, fields as spans.
-
-Nothing is copied out of the file until it is asked for: a field is where it starts and ends. That
-keeps a file of millions of rows within a few hundred mebibytes and a few seconds.
-"""
+"""A text file as a table: its separator found, comments and blanks set aside, columns by pandas."""
 
 from __future__ import annotations
 
@@ -15,58 +11,44 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.factorize import PADDING, factorize_spans
 from pdpaudit.io.source import Source, show
 
-__all__ = ["Table", "read_table"]
+__all__ = ["SAMPLE", "Table", "read_table"]
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_LINE_END_BYTES = re.compile(rb"[\r\n]")
+SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
+_QUOTED = re.compile(rb'"((?:[^"]|"")*)"')  # blanks inside quotes are part of a field
 _SEPARATORS = "\t;, "  # a name may hold what comes later in this list without quotes
-_NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space"}
-_SAMPLE = 200
-_BLOCK = 1 << 18
-_QUOTE = ord('"')
+_NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar", ":": "colon"}
+_SEP_LINE = re.compile(rb"sep=(.)[ \t,;]*(?=\n)", re.IGNORECASE)  # a spreadsheet's first line
+_ESCAPED = re.compile(rb'\\"(?=[^,;\t |\n])')
+_BLOCK = 1 << 20
 
-Spans = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of a text file.
-
-    Attributes
-    ----------
-    source : Source
-        The file.
-    separator : str
-        What is between two fields; a space stands for any run of spaces and tabs.
-    head : tuple of str
-        The fields of the first row, which may be a header.
-    width : int
-        Number of columns of the rows after it; trailing columns that are always empty do not count.
-    blank_rows : int
-        Rows of nothing but separators, which were left out.
-    """
+    """The rows of a text file; row 0 is the head, which may be a header."""
 
     source: Source
     separator: str
     head: tuple[str, ...]
-    width: int
+    width: int  # of the rows after the head; columns at the end that are always empty do not count
+    head_width: int  # before such columns were taken off
+    row_width: int
     blank_rows: int
-    _data: bytes  # the text, padded
-    _starts: Spans
-    _ends: Spans
-    _rows: Spans  # for each row, head included, its first field
-    _lines: Spans | None  # line of each row, where the buffer is not the file itself
+    notes: tuple[str, ...]
+    _body: bytes  # the rows after the head, and nothing else
+    _lines: Rows
 
     @property
     def size(self) -> int:
         """Number of rows, head included."""
-        return len(self._rows)
+        return len(self._lines)
 
     @property
     def head_text(self) -> str:
@@ -74,139 +56,146 @@ class Table:
         return show(self.separator.join(self.head))
 
     def line(self, row: int) -> int:
-        """Return the line of the file on which ``row`` starts; O(size of the file)."""
-        if self._lines is not None:
-            return int(self._lines[row])
-        before = self._data[: self._starts[self._rows[row]]]
-        return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+        """Return the line of the file on which ``row`` starts."""
+        return int(self._lines[row])
 
     def where(self, row: int) -> str:
         """Return ``file, line n``, to begin an error with."""
         return f"{self.source.path}, line {self.line(row)}"
 
-    def fields(self, row: int) -> list[str]:
-        """Return the fields of one row after the first."""
-        return self._texts(np.arange(self._rows[row], self._rows[row] + self.width))
-
     def sample(self) -> list[list[str]]:
         """Return the fields of the first rows after the head."""
-        return [self.fields(row) for row in range(1, min(self.size, 1 + _SAMPLE))]
-
-    def factorize(
-        self, columns: Sequence[int], first_row: int
-    ) -> tuple[npt.NDArray[np.int64], list[str], Spans]:
-        """Give the distinct values of some columns numbers in order of appearance, row by row.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Which columns.
-        first_row : int
-            0 to begin with the head, 1 to leave it out.
-
-        Returns
-        -------
-        codes : ndarray of int64, shape (rows, len(columns))
-            Number of each value.
-        values : list of str
-            The distinct values.
-        rows : ndarray of int64
-            The row in which each of them appears first. O(bytes) expected.
-        """
-        at = (self._rows[first_row:, None] + np.asarray(columns)).ravel()
-        buffer = np.frombuffer(self._data, dtype=np.uint8)
-        codes, first = factorize_spans(buffer, self._starts[at], self._ends[at])
-        values = self._texts(at[first])
-        return codes.reshape(-1, len(columns)), values, first // len(columns) + first_row
-
-    @property
-    def quoted(self) -> bool:
-        """Whether there is a quote in the file."""
-        return b'"' in self._data
-
-    def _texts(self, fields: Spans) -> list[str]:
-        if not len(fields):
+        if self.size == 1:
             return []
-        # The fields are copied side by side, a zero between two (the file has none), so that they
-        # can be decoded and cut apart at one go.
-        starts = self._starts[fields]
-        lengths = self._ends[fields] - starts + 1
-        shifts = starts - (np.cumsum(lengths) - lengths)
-        places = np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)
-        joined = np.frombuffer(self._data, dtype=np.uint8)[places]
-        joined[np.cumsum(lengths) - 1] = 0
-        text: str = joined[:-1].tobytes().decode()
-        # A quote inside a field can only be a doubled one: others were sorted out before.
-        return text.replace('""', '"').split("\0")
+        frame = _parse(self._body, self.separator, self.row_width, None, SAMPLE)
+        rows: list[list[str]] = frame.to_numpy().tolist()
+        return [[field.strip(" \t") for field in row[: self.width]] for row in rows]
+
+    def factorize(self, columns: Sequence[int], first_row: int) -> tuple[Rows, list[str], Rows]:
+        """Return numbers of the distinct values of some columns in order of appearance, row by row.
+
+        Codes (rows, columns), the values, and the row in which each appears first.
+        """
+        parts: list[npt.NDArray[np.object_]] = [np.empty(0, dtype=object)]
+        codes = np.empty((self.size - 1, len(columns)), dtype=np.int64)
+        used = 0
+        frame = self._read(columns)
+        for place, column in enumerate(columns):
+            # Equal fields of a column are mostly one object: these are compared before the texts.
+            texts = frame[column].to_numpy()
+            ids = np.fromiter(map(id, texts), dtype=np.int64, count=len(texts))
+            found, distinct = pd.factorize(ids)
+            codes[:, place] = found + used
+            parts.append(texts[_first(found, len(distinct))])
+            used += len(distinct)
+        if first_row == 0:
+            own = np.arange(len(columns)) + used
+            codes = np.concatenate([own[None, :], codes])
+            parts.append(np.array([self.head[column] for column in columns], dtype=object))
+        values = self._stripped(np.concatenate(parts))
+        merged, distinct_values = pd.factorize(values)
+        flat, order = pd.factorize(merged[codes].ravel())
+        rows = _first(flat, len(order)) // len(columns) + first_row
+        names: list[str] = distinct_values[order].tolist()
+        return flat.astype(np.int64).reshape(-1, len(columns)), names, rows
+
+    def _read(self, columns: Sequence[int]) -> pd.DataFrame:
+        if self.size == 1:
+            return pd.DataFrame({column: pd.Series(dtype=object) for column in columns})
+        try:
+            return _parse(self._body, self.separator, self.row_width, columns, None)
+        except (pd.errors.ParserError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise InputError(
+                f"{self.source.path}: not readable as a table ({show(reason, 80)}); close the "
+                "quotes, or double a quote that is part of a name"
+            ) from None
+
+    def _stripped(self, values: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
+        """Take off the blanks around fields that had no quotes."""
+        cut = self.separator.encode()
+        if not any(
+            edge in self._body
+            for blank in (b" ", b"\t")
+            for edge in (blank + cut, cut + blank, blank + b"\n", b"\n" + blank)
+        ) and self._body[:1] not in (b" ", b"\t"):
+            return values
+        padded = [i for i, value in enumerate(values.tolist()) if value != value.strip(" \t")]
+        quoted = set(_QUOTED.findall(self._body)) if padded else set()
+        for i in padded:
+            if values[i].replace('"', '""').encode() not in quoted:
+                values[i] = values[i].strip(" \t")
+        return values
+
+
+def _first(codes: Rows, count: int) -> Rows:
+    """Return where each code appears first."""
+    first = np.empty(count, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment stays
+    return first
+
+
+def _parse(
+    data: bytes, separator: str, width: int, columns: Sequence[int] | None, rows: int | None
+) -> pd.DataFrame:
+    return pd.read_csv(
+        io.BytesIO(data),
+        sep=r"\s+" if separator == " " else separator,
+        header=None,
+        names=range(width),
+        index_col=False,
+        usecols=None if columns is None else list(columns),
+        nrows=rows,
+        dtype=object,
+        na_filter=False,
+        skipinitialspace=True,
+        skip_blank_lines=False,
+        low_memory=False,
+        encoding="utf-8",
+    )
 
 
 def read_table(source: Source, *, header: bool) -> Table:
-    """Find the rows and fields of a text file.
+    """Find the rows and fields of a text file; with ``header`` one column is enough.
 
     The separator is the tab, semicolon, comma or run of blanks that cuts most of the first lines
-    into equally many columns. Lines that begin with ``#`` or ``%`` are comments. Fields may be
-    quoted; blanks around unquoted fields are not part of them.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    header : bool
-        Whether the first row is known to be a header; such a file may have a single column.
-
-    Returns
-    -------
-    Table
-        O(bytes).
-
-    Raises
-    ------
-    InputError
-        If nothing but comments is there, no separator is found, or a row has more or fewer columns
-        than the others.
+    into equally many columns, unless a first line ``sep=;`` says it.
     """
     data = source.data
-    data = _without_comments(data)
-    if data is not source.data and not data.strip():
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b'\\"' in data and _ESCAPED.search(data):
+        data = re.sub(rb'\\(["\\])', lambda found: found[1].replace(b'"', b'""'), data)
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    said = _SEP_LINE.match(data)
+    if said:
+        data = b" " * said.end() + data[said.end() :]
+    data, comments = _without_comments(source, data, said[1].decode() if said else "", header)
+    if not data.strip():
         raise InputError(f"{source.path}: holds nothing but comments; a network needs edges")
-    separator = _find_separator(source, data, header)
-    found = _spans(data, separator)
-    lines = None
-    if found is None:
-        data, lines = _requote(source, data, separator)
-        found = _spans(data, ",")
-        assert found is not None, "what the csv module wrote is well quoted"
-    return _assemble(source, separator, found, lines, header)
+    separator = said[1].decode() if said else _find_separator(source, data, header)
+    return _assemble(source, data, separator, header, comments)
 
 
-def _without_comments(data: bytes) -> bytes:
-    """Blank the comments rather than cut them out, so that places in the file stay what they are.
-
-    Most ``#`` are parts of names: which of them begin a line is found without a search by line.
-    """
+def _without_comments(
+    source: Source, data: bytes, separator: str, header: bool
+) -> tuple[bytes, tuple[str, ...]]:
+    """Blank the comments rather than cut them out, so that lines keep their numbers."""
     if b"#" not in data and b"%" not in data:
-        return data
-    buffer = np.frombuffer(data, dtype=np.uint8)
-    marks = _positions(buffer, "#%")
-    before = marks - 1
-    blanks = np.arange(len(marks))
-    while len(blanks):
-        blanks = blanks[before[blanks] >= 0]
-        blanks = blanks[np.isin(buffer[before[blanks]], (ord(" "), ord("\t")))]
-        before[blanks] -= 1
-    begins = (before < 0) | np.isin(buffer[before], (ord("\n"), ord("\r")))
-    if not begins.any():
-        return data
+        return data, ()
+    marked = list(re.finditer(rb"^[ \t]*[#%][^\n]*", data, re.MULTILINE))
+    if not marked:
+        return data, ()
     changed = bytearray(data)
-    for start in marks[begins].tolist():
-        end = _LINE_END_BYTES.search(data, start)
-        stop = len(data) if end is None else end.start()
-        changed[start:stop] = b" " * (stop - start)
-    return bytes(changed)
+    for found in marked:
+        changed[found.start() : found.end()] = b" " * (found.end() - found.start())
+    return bytes(changed), ()
 
 
 def _find_separator(source: Source, data: bytes, header: bool) -> str:
-    sample = [line for line in _first_lines(data) if line.strip(" \t")]
+    text = data[: 1 << 20].decode(errors="ignore")
+    sample = [line for line in text.split("\n") if line.strip(" \t")][: SAMPLE + 1]
     best: tuple[bool, bool, int] | None = None
     chosen = ""
     for rank, separator in enumerate(_SEPARATORS):
@@ -231,12 +220,6 @@ def _find_separator(source: Source, data: bytes, header: bool) -> str:
     return chosen
 
 
-def _first_lines(data: bytes) -> list[str]:
-    text = data[: 1 << 20].decode(errors="ignore")
-    lines = [line for line in _LINE_END.split(text) if line.strip(" \t")]
-    return lines[: _SAMPLE + 1]
-
-
 def _count(line: str, separator: str) -> int:
     if separator == " ":
         return len(_FIELD.findall(line))
@@ -248,176 +231,143 @@ def _count(line: str, separator: str) -> int:
         return 0
 
 
-@dataclass(frozen=True)
-class _Spans:
-    data: bytes
-    starts: Spans
-    ends: Spans
-    first: Spans  # first field of each line
-    counts: Spans  # number of fields of each line
+def _fields(line: str, separator: str) -> list[str]:
+    """Return the fields of one row, as pandas reads them."""
+    if separator == " ":
+        return [
+            field[1:-1].replace('""', '"') if len(field) > 1 and field[0] == '"' == field[-1]
+            else field
+            for field in _FIELD.findall(line)
+        ]  # fmt: skip
+    reader = csv.reader(io.StringIO(line, newline=""), delimiter=separator, skipinitialspace=True)
+    return [field if f'{field}"' in line else field.strip(" \t") for field in next(reader, [])]
 
 
-def _spans(data: bytes, separator: str) -> _Spans | None:
-    """Cut the text into fields; ``None`` if its quotes do not enclose whole fields."""
-    data += b"\n" + bytes(PADDING)
+def _layout(data: bytes, separator: str) -> tuple[Rows, Rows, Rows]:
+    """Return where each row starts in the file, on which line, and how many fields it has."""
     buffer = np.frombuffer(data, dtype=np.uint8)
-    cuts = " \t\n\r" if separator == " " else f"{separator}\n\r"
-    at = _positions(buffer[:-PADDING], cuts)
-    quotes = _positions(buffer[:-PADDING], '"') if b'"' in data else np.empty(0, dtype=np.int64)
-    if len(quotes):
-        if not _well_quoted(buffer, quotes, cuts):
-            return None
-        at = at[np.searchsorted(quotes, at) % 2 == 0]
-    starts = np.empty_like(at)
-    starts[0] = 0
-    starts[1:] = at[:-1] + 1
-    cut = buffer[at]
-    line_ends = np.flatnonzero((cut == ord("\n")) | (cut == ord("\r"))) + 1
-    ends = at
+    ends = _positions(buffer, "\n")
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    if b'"' not in data:
+        if separator == " ":
+            counts = _fields_up_to(buffer, ends)
+        else:
+            counts = np.searchsorted(_positions(buffer, separator), ends)
+        counts = np.diff(counts, prepend=0) + (separator != " ")
+        return starts, np.arange(1, len(starts) + 1), counts
+    lines = data.decode().split("\n")[:-1]
     if separator == " ":
-        kept = ends > starts
-        line_ends = np.concatenate([[0], np.cumsum(kept)])[line_ends]
-        starts, ends = starts[kept], ends[kept]
-    else:
-        starts, ends = _strip(buffer, starts, ends)
-    if len(quotes):
-        quoted = (buffer[starts] == _QUOTE) & (ends > starts)
-        starts, ends = starts + quoted, ends - quoted
-    first = np.concatenate([[0], line_ends[:-1]])
-    return _Spans(data, starts, ends, first, line_ends - first)
+        sizes = np.array([len(_FIELD.findall(line)) for line in lines], dtype=np.int64)
+        return starts, np.arange(1, len(starts) + 1), sizes
+    reader = csv.reader((line + "\n" for line in lines), delimiter=separator, skipinitialspace=True)
+    found, number = [], 0
+    for row in reader:
+        found.append((number, len(row)))
+        number = reader.line_num
+    rows = np.array(found, dtype=np.int64)
+    return starts[rows[:, 0]], rows[:, 0] + 1, rows[:, 1]
 
 
-def _positions(buffer: npt.NDArray[np.uint8], characters: str) -> Spans:
-    """Return where the characters are; block by block, so that the work stays in the cache."""
-    found = []
+def _positions(buffer: npt.NDArray[np.uint8], character: str) -> Rows:
+    """Return where a character is; block by block, so that the work stays in the cache."""
+    code = ord(character)
+    return np.concatenate(
+        [
+            np.flatnonzero(buffer[start : start + _BLOCK] == code) + start
+            for start in range(0, len(buffer), _BLOCK)
+        ]
+    )
+
+
+def _fields_up_to(buffer: npt.NDArray[np.uint8], ends: Rows) -> Rows:
+    """Return the number of runs of anything but blanks that begin before each place."""
+    solid = np.zeros(256, dtype=np.bool_)
+    solid[:] = True
+    solid[list(b" \t\n")] = False
+    found, before = [], False
     for start in range(0, len(buffer), _BLOCK):
-        block = buffer[start : start + _BLOCK]
-        there = np.zeros(len(block), dtype=np.bool_)
-        for character in characters.encode():
-            there |= block == character
-        found.append(np.flatnonzero(there) + start)
-    return np.concatenate(found)
-
-
-def _well_quoted(buffer: npt.NDArray[np.uint8], quotes: Spans, cuts: str) -> bool:
-    if len(quotes) % 2:
-        return False
-    allowed = np.zeros(256, dtype=np.bool_)
-    allowed[list((cuts + '"').encode())] = True
-    opening, closing = quotes[::2], quotes[1::2]
-    before = allowed[buffer[opening - 1]] | (opening == 0)
-    return bool(before.all() and allowed[buffer[closing + 1]].all())
-
-
-def _strip(buffer: npt.NDArray[np.uint8], starts: Spans, ends: Spans) -> tuple[Spans, Spans]:
-    blank = np.zeros(256, dtype=np.bool_)
-    blank[list(b" \t")] = True
-    left = np.flatnonzero(blank[buffer[starts]] & (starts < ends))
-    while len(left):
-        starts[left] += 1
-        left = left[blank[buffer[starts[left]]] & (starts[left] < ends[left])]
-    right = np.flatnonzero(blank[buffer[ends - 1]] & (starts < ends))
-    if len(right):
-        ends = ends.copy()
-    while len(right):
-        ends[right] -= 1
-        right = right[blank[buffer[ends[right] - 1]] & (starts[right] < ends[right])]
-    return starts, ends
-
-
-def _requote(source: Source, data: bytes, separator: str) -> tuple[bytes, Spans]:
-    """Rewrite a file whose quotes are not all around whole fields, keeping the line of each row."""
-    text = data.decode()
-    out = io.StringIO()
-    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    lines: list[int] = []
-    if separator == " ":
-        for number, line in enumerate(_LINE_END.split(text), start=1):
-            if fields := _FIELD.findall(line):
-                lines.append(number)
-                writer.writerow([_unquote(field) for field in fields])
-    else:
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True
-        )
-        number = 1
-        try:
-            for row in reader:
-                if len(row) > 1 or (row and row[0].strip(" \t")):
-                    lines.append(number)
-                    writer.writerow([field.strip(" \t") for field in row])
-                number = reader.line_num + 1
-        except csv.Error as error:
-            raise InputError(
-                f"{source.path}, line {number}: {error}; close the quotes, or double a quote that "
-                "is part of a name"
-            ) from None
-    return out.getvalue().encode(), np.array(lines, dtype=np.int64)
-
-
-def _unquote(field: str) -> str:
-    quoted = len(field) > 1 and field[0] == field[-1] == '"'
-    return field[1:-1].replace('""', '"') if quoted else field
+        block = solid[buffer[start : start + _BLOCK]]
+        begins = block & ~np.concatenate([[before], block[:-1]])
+        before = bool(block[-1])
+        found.append(np.flatnonzero(begins) + start)
+    return np.searchsorted(np.concatenate(found), ends)
 
 
 def _assemble(
-    source: Source, separator: str, spans: _Spans, lines: Spans | None, header: bool
+    source: Source, data: bytes, separator: str, header: bool, comments: tuple[str, ...]
 ) -> Table:
-    lengths = spans.ends - spans.starts
-    first, counts = spans.first, spans.counts
-    # A line is empty if it has no field, or one that is empty; a blank row has several of them.
-    empty = counts > 0
-    empty[empty] = lengths[first[empty]] == 0
-    kept = (counts > 1) | ((counts == 1) & ~empty)
-    doubtful = np.flatnonzero(kept & empty)
-    if len(doubtful):
-        bounds = np.stack([first[doubtful], first[doubtful] + counts[doubtful]], axis=1).ravel()
-        filled = np.add.reduceat(np.append(lengths, 0), bounds)[::2]
-        doubtful = doubtful[filled == 0]
-        kept[doubtful] = False
-    rows, widths = first[kept], counts[kept]
-    if not len(rows):
+    starts, lines, counts = _layout(data, separator)
+    stops = np.append(starts[1:], len(data))
+    kept, blank_rows = _filled(data, separator, starts, stops)
+    if not kept.any():
         raise InputError(f"{source.path}: holds nothing but blank rows; a network needs edges")
-    body = widths[1:] if len(rows) > 1 else widths
+    clean = kept.all()
+    starts, stops, lines, counts = starts[kept], stops[kept], lines[kept], counts[kept]
+    body = counts[1:] if len(counts) > 1 else counts
     votes = np.bincount(body)
     width = len(votes) - 1 - int(votes[::-1].argmax())  # of a tie, the wider
-    kept_lines = np.flatnonzero(kept)
+
+    def text(row: int) -> str:
+        return data[starts[row] : stops[row]].decode().rstrip("\n")
+
+    odd = np.flatnonzero(body != width)
+    if len(odd):
+        row = int(odd[0]) + (len(counts) > 1)
+        _refuse_row(f"{source.path}, line {lines[row]}", text(row), separator, width)
+    if width == 1 and not header:
+        row = int(len(counts) > 1)
+        raise InputError(
+            f"{source.path}, line {lines[row]}: 1 column; an edge needs two ends, separated by a "
+            "comma, tab, semicolon or space"
+        )
+    head = _fields(text(0), separator)
+    rows = zip(starts[1:].tolist(), stops[1:].tolist(), strict=True)
     table = Table(
         source=source,
         separator=separator,
         head=(),
         width=width,
-        blank_rows=len(doubtful),
-        _data=spans.data,
-        _starts=spans.starts,
-        _ends=spans.ends,
-        _rows=rows,
-        _lines=None if lines is None else lines[kept_lines],
+        head_width=len(head),
+        row_width=width,
+        blank_rows=blank_rows,
+        notes=comments,
+        _body=data[stops[0] :] if clean else b"".join([data[a:b] for a, b in rows]),
+        _lines=lines,
     )
-    odd = np.flatnonzero(body != width)
-    if len(odd):
-        row, found = int(odd[0]) + 1, int(body[odd[0]])
-        columns = "1 column" if found == 1 else f"{found} columns"
-        last = table._texts(rows[row : row + 1] + found - 1)[0]
-        if "\n" in last or "\r" in last:
-            raise InputError(
-                f"{table.where(row)}: the quoted field {show(last, 40)} runs over several lines; "
-                "close the quotes, or double a quote that is part of a name"
-            )
-        raise InputError(
-            f"{table.where(row)}: {columns} where the other lines have {width} "
-            f"({_NAMES[separator]}-separated); correct the line, or quote a name that holds a "
-            f"{_NAMES[separator]}"
-        )
-    if width == 1 and not header:
-        raise InputError(
-            f"{table.where(len(rows) > 1)}: 1 column; an edge needs two ends, separated by a "
-            "comma, tab, semicolon or space"
-        )
-    head = table._texts(np.arange(rows[0], rows[0] + widths[0]))
-    used_width = width
-    while used_width > 2 and len(rows) > 1 and not lengths[rows[1:] + used_width - 1].any():
-        used_width -= 1
-    while len(head) > used_width and not head[-1]:
+    used = width
+    while used > 2 and table.size > 1 and table.factorize([used - 1], 1)[1] == [""]:
+        used -= 1
+    while len(head) > used and not head[-1]:
         head.pop()
-    return Table(**{**table.__dict__, "head": tuple(head), "width": used_width})
+    return Table(**{**table.__dict__, "head": tuple(head), "width": used})
+
+
+def _filled(
+    data: bytes, separator: str, starts: Rows, stops: Rows
+) -> tuple[npt.NDArray[np.bool_], int]:
+    """Return which rows hold anything, and how many are nothing but separators."""
+    kept = np.ones(len(starts), dtype=np.bool_)
+    blank_rows = 0
+    bytes_ = np.frombuffer(data, dtype=np.uint8)[starts]
+    for row in np.flatnonzero(np.isin(bytes_, list(f' \t\n"{separator}'.encode()))).tolist():
+        line = data[starts[row] : stops[row]].strip()
+        if not line.replace(b'""', b"").strip(f" \t\n{separator}".encode()):
+            kept[row] = False
+            blank_rows += bool(line)
+    return kept, blank_rows
+
+
+def _refuse_row(where: str, text: str, separator: str, width: int) -> None:
+    """Refuse a row with more or fewer fields than the others."""
+    fields = _fields(text, separator)
+    if "\n" in text:
+        raise InputError(
+            f"{where}: the quoted field {show(fields[-1], 40)} runs over several lines; close the "
+            "quotes, or double a quote that is part of a name"
+        )
+    columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
+    name = _NAMES.get(separator, separator)
+    raise InputError(
+        f"{where}: {columns} where the other lines have {width} ({name}-separated); correct the "
+        f"line, or quote a name that holds a {name}"
+    )

@@ -79,7 +79,7 @@ def _needed(rate: float, runs: int, claimed: float) -> float:
         error = math.sqrt((1 - rate) / (runs * rate) + (1 - other) / (runs * other))
         return loss - claimed - 2 * float(stats.norm.isf(0.05)) * error
 
-    return float(optimize.brentq(short, claimed, 10.0))
+    return float(optimize.brentq(short, claimed, claimed + 1.0))
 
 
 def test_a_law_is_used_where_there_is_one_and_samples_force_sampling() -> None:
