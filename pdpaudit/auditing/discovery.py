@@ -23,7 +23,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
 from pdpaudit.inference.expected_bound import ExpectedBound
-from pdpaudit.outputs import Draws, Event, Several, complexity
+from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 
 __all__ = ["Discovery"]
@@ -62,6 +62,9 @@ SIMPLER, BEYOND = 0.05, 0.2
 #: Runs drawn twice from the same stream, to see that they depend on nothing else.
 TWICE = 32
 
+#: The kind of output that a run is which refuses its input.
+REFUSAL = failure(InputError())[1][0]
+
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
@@ -73,7 +76,7 @@ class Discovery:
         self.run, self.claims, self.alpha = run, claims, alpha
         self.spent = self._measured = 0
         self._answered = self.single = False
-        self._failure = ""
+        self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
         limit = run.plan.time_limit
         self._until = math.inf if limit is None else time.monotonic() + limit
@@ -287,7 +290,8 @@ class Discovery:
     def _note(self, draws: Draws) -> None:
         """Keep what is to be said of how the mechanism behaved."""
         self._answered = self._answered or draws.answered()
-        for words in draws.failures.values():
+        for kind, words in draws.failures.items():
+            self._refused = self._refused if self._failure else kind == REFUSAL
             self._failure = self._failure or words
             self.run.remark(f"some runs raised {words}; that counts as an output")
         if draws.alone:
@@ -372,7 +376,7 @@ class Discovery:
             raise Misbehaviour("; ".join(self.run.blocked[:2]))
         if self._answered:
             return
-        if self._failure.startswith("InputError: "):
+        if self._refused:
             raise InputError(self._failure.removeprefix("InputError: "))
         raise Misbehaviour(f"every run raised {self._failure}")
 

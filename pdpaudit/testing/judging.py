@@ -196,8 +196,8 @@ def _error(gate: Gate, subject: str, one: _Found) -> list[str]:
 
 
 def _recorded_words(entry: Mapping[str, Any]) -> tuple[str, str]:
-    pair, _, event = str(entry.get("words", "")).partition(": whether ")
-    return pair, event
+    """Return pair and event in words; entries written before have both in one sentence."""
+    return str(entry["pair"].get("words", "")), str(entry.get("event_words", entry.get("words")))
 
 
 def _standing(claim: ClaimResult) -> str:

@@ -64,7 +64,7 @@ def entry_of(claim: Mapping[str, Any]) -> dict[str, Any] | None:
         "exact": claim["exact"] is not None,
         "event": witness["event"],
         "pair": witness["pair"],
-        "words": f"{claim['pair'].get('words', '')}: whether {event.get('words', '')}",
+        "event_words": event.get("words", ""),
     }
     if claim["exact"] is not None:
         exact = float(claim["exact"])

@@ -82,8 +82,9 @@ def _failed(row: Mapping[str, Any]) -> bool:
     return bool(row.get("grew")) or row["status"] in ("violated", "error")
 
 
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+def _number(count: int, word: str, several: str = "") -> str:
+    """Return a count and what is counted; ``several`` where that is no plain plural."""
+    return f"{count:,} {word if count == 1 else several or word + 's'}"
 
 
 def _verdicts(rows: Rows, words: Mapping[Any, str]) -> str:
@@ -112,9 +113,8 @@ def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
         gone = f", {stale} of tests that are gone taken out" if stale else ""
         left = len(audits) - kept
         broken = f"; not recorded as they fail: {left}" if left else ""
-        return f"baseline {name}: {_number(kept, 'loss')} recorded{gone}{broken}".replace(
-            "losss", "losses"
-        )
+        losses = _number(kept, "loss", "losses")
+        return f"baseline {name}: {losses} recorded{gone}{broken}"
     compared = [row for row in audits if row["compared"]]
     grew = sum(bool(row["grew"]) for row in compared)
     new = sum(not row["recorded"] for row in audits)
