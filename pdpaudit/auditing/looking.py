@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pdpaudit.inference.sequential import (
     smallest_refuted,
 )
 from pdpaudit.outputs import Side
-from pdpaudit.sampling import Hits, Misbehaviour, Progress, Store, hits
+from pdpaudit.sampling import Hits, Means, Misbehaviour, Progress, Store, hits
 
 __all__ = ["Looks", "draw_in_looks", "draw_sides", "first_count", "planned_looks", "power_of_looks"]
 
@@ -97,7 +97,7 @@ def draw_sides(
     key: tuple[str | int, ...],
     look: tuple[int, ...] = (),
     counted: Mapping[Side, Hits],
-    **how: Any,
+    **how: Unpack[Means],
 ) -> None:
     """Count ``size`` runs on each side into ``counted``; ``how`` as for :func:`hits`."""
     for side, instance in inputs.items():

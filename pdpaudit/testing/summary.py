@@ -11,7 +11,7 @@ from typing import Any
 from pdpaudit.report.markdown import code, escape, fenced
 from pdpaudit.report.words import VERDICT
 from pdpaudit.results.results import SEVERITY
-from pdpaudit.testing.settings import Settings
+from pdpaudit.testing.budget import Settings
 
 __all__ = ["summary_lines", "summary_markdown"]
 
@@ -32,7 +32,7 @@ CHECK_WORD = {
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
     """Yield what is told at the end of a session."""
-    from pdpaudit.testing.telling import relative
+    from pdpaudit.testing.records import relative
 
     audits, checks = _kinds(rows)
     if audits:

@@ -23,7 +23,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.replay import Terms, finder, replay_claim
 from pdpaudit.report.words import claim_words
 from pdpaudit.results.results import Result
-from pdpaudit.testing.regression import measure_growth
+from pdpaudit.testing.baseline import measure_growth
 
 FAIR = Law({0: 0.5, 1: 0.5})
 SKEW = Law({0: 0.9, 1: 0.1})

@@ -15,9 +15,9 @@ from pdpaudit.report.plaintext import isolate_names
 from pdpaudit.report.reproduce import replay_command
 from pdpaudit.report.words import times
 from pdpaudit.results.results import ClaimResult, Result
-from pdpaudit.testing.gate import Gate, Turn, current
-from pdpaudit.testing.regression import Growth, entry_of, measure_growth
-from pdpaudit.testing.telling import labelled, record, relative, saved, short
+from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
+from pdpaudit.testing.budget import Budget, Turn, current
+from pdpaudit.testing.records import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
 
@@ -54,16 +54,16 @@ def judge_mechanism(
     samples: int | None,
 ) -> tuple[Result, str, str]:
     """Audit within the current test."""
-    gate = current()
-    settings, marked = gate.settings, gate.claim
-    made, subject, spec = specified(mechanism, gate.base)
+    budget = current()
+    settings, marked = budget.settings, budget.claim
+    made, subject, spec = specified(mechanism, budget.base)
     if epsilon is None and delta is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
     tested = promising(made, subject, epsilon, delta, source="the test")
     if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
         made, spec = tested, tested.specification(spec)
-    turn = gate.turn()
+    turn = budget.turn()
     claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
@@ -80,25 +80,25 @@ def judge_mechanism(
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
     body = result.to_json()
     found = [
-        _compared(gate, turn, made, plan, claim, plain, number, alpha / len(claims))
+        _compared(budget, turn, made, plan, claim, plain, number, alpha / len(claims))
         for number, (claim, plain) in enumerate(
             zip(result.claims, body["claims"], strict=True), start=1
         )
     ]
     failed = any(one.failed for one in found)
-    file = saved(gate, result, failed=failed)
+    file = saved(budget, result, failed=failed)
     # A file is replayed by making the mechanism again; where that is not known, so is the test.
-    again = replay_command(result, file) if file and spec else gate.rerun
+    again = replay_command(result, file) if file and spec else budget.rerun
     for one in found:
-        _record(gate, subject, one, again, file, turn)
+        _record(budget, subject, one, again, file, turn)
     if failed:
-        return result, _broken(gate, subject, found, again), ""
+        return result, _broken(budget, subject, found, again), ""
     blind = _blind(subject, found)
     return (result, blind, "") if settings.strict else (result, "", blind)
 
 
 def _compared(
-    gate: Gate,
+    budget: Budget,
     turn: Turn,
     made: Subject,
     plan: Plan,
@@ -108,17 +108,17 @@ def _compared(
     alpha: float,
 ) -> _Found:
     """Hold one claim against the baseline."""
-    settings = gate.settings
-    key = gate.nodeid + "".join(
+    settings = budget.settings
+    key = budget.nodeid + "".join(
         f" #{word} {count}"
         for word, count in (("audit", turn.number), ("claim", number))
         if count > 1
     )
     entry = entry_of(plain) if settings.baseline is not None and settings.update else None
     growth = None
-    if settings.baseline is not None and not settings.update and key in gate.recorded:
+    if settings.baseline is not None and not settings.update and key in budget.recorded:
         growth = measure_growth(
-            gate.recorded[key],
+            budget.recorded[key],
             made,
             seed=turn.seed,
             key=("baseline", number),
@@ -130,14 +130,14 @@ def _compared(
     return _Found(claim, alpha, growth, alpha, entry, key)
 
 
-def _broken(gate: Gate, subject: str, found: Sequence[_Found], again: str) -> str:
+def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -> str:
     """Say why the test fails: the worst in full, what else in a line."""
     failed = [one for one in found if one.failed]
     worst = max(failed, key=_severity)
     more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
     lines = _violation(subject, worst, again)
     if worst.claim.status != "violated":
-        lines = _growth(gate, subject, worst) if worst.grew else _error(gate, subject, worst)
+        lines = _growth(budget, subject, worst) if worst.grew else _error(budget, subject, worst)
     return "\n".join([*lines, *labelled([("also", "; ".join(more))])])
 
 
@@ -162,11 +162,11 @@ def _violation(subject: str, one: _Found, again: str) -> list[str]:
     ]
 
 
-def _growth(gate: Gate, subject: str, one: _Found) -> list[str]:
-    growth, baseline = one.growth, gate.settings.baseline
+def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
+    growth, baseline = one.growth, budget.settings.baseline
     assert growth is not None
     assert baseline is not None
-    recorded = gate.recorded[one.key]
+    recorded = budget.recorded[one.key]
     most = "" if growth.then_most == growth.then else f", at most {growth.then_most:.4g}"
     now = (
         f"loss {growth.now:.4g}, exact"
@@ -179,19 +179,19 @@ def _growth(gate: Gate, subject: str, one: _Found) -> list[str]:
         *labelled(
             [
                 ("claim", f"{_claimed(one.claim)}: {_standing(one.claim)}"),
-                ("was", f"loss {growth.then:.4g}{most}, in {relative(baseline, gate.base)}"),
+                ("was", f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}"),
                 ("now", now),
                 ("pair", _recorded_words(recorded)[0]),
                 ("event", _recorded_words(recorded)[1]),
-                ("replay", gate.rerun),
-                ("accept", f"{gate.rerun} --pdp-update-baseline"),
+                ("replay", budget.rerun),
+                ("accept", f"{budget.rerun} --pdp-update-baseline"),
             ]
         ),
     ]
 
 
-def _error(gate: Gate, subject: str, one: _Found) -> list[str]:
-    told = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", gate.rerun)]
+def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
+    told = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", budget.rerun)]
     return [f"{short(subject)} cannot be judged", *labelled(told)]
 
 
@@ -263,12 +263,12 @@ def _blind(subject: str, found: Sequence[_Found]) -> str:
     )
 
 
-def _record(gate: Gate, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
+def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
     """Keep what was found, in plain values, for the summary and for JUnit."""
     claim = one.claim
     growth = one.growth
     record(
-        gate,
+        budget,
         _kind="audit",
         subject=subject,
         status=claim.status,
@@ -288,7 +288,7 @@ def _record(gate: Gate, subject: str, one: _Found, again: str, file: str, turn: 
         _file=file,
         _grew=one.grew,
         _compared=growth is not None,
-        _recorded=one.key in gate.recorded,
+        _recorded=one.key in budget.recorded,
         _key=one.key,
         _entry=one.entry,
     )
