@@ -18,7 +18,7 @@ __all__ = ["audit", "check", "load", "simulate"]
 
 
 class Budget(TypedDict, total=False):
-    """What an audit may spend beside its samples; as for :class:`pdpaudit.auditing.Plan`."""
+    """What an audit may spend beside its samples; as for :class:`pdpaudit.auditing.Config`."""
 
     confidence: float
     method: str
@@ -81,9 +81,9 @@ def audit(
     >>> result.violated, 1 < result.lower_bound < 2
     (True, True)
     """
-    from pdpaudit.auditing import Plan
+    from pdpaudit.auditing import Config
     from pdpaudit.auditing import audit as carry_out
-    from pdpaudit.auditing.arms import networks_for
+    from pdpaudit.auditing.candidate_pairs import networks_for
     from pdpaudit.core.subject import Variant, promising, specified
     from pdpaudit.sampling import draw_seed
 
@@ -94,8 +94,8 @@ def audit(
     if pairs is not None:
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
-    plan = Plan(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
-    return carry_out(subject, networks_for(subject, networks), plan, subject=name, spec=spec)
+    config = Config(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
+    return carry_out(subject, networks_for(subject, networks), config, subject=name, spec=spec)
 
 
 def check(sop: object, *, seed: int | None = None, options: Options | None = None) -> Result:
@@ -129,8 +129,7 @@ def check(sop: object, *, seed: int | None = None, options: Options | None = Non
     """
     import time
 
-    from pdpaudit.auditing.keeping import source_digest
-    from pdpaudit.auditing.provenance import commit_of
+    from pdpaudit.auditing.provenance import commit_of, source_digest
     from pdpaudit.checks import Options, check_sop
     from pdpaudit.core.registry import make_sop
     from pdpaudit.core.subject import named_sop

@@ -14,7 +14,6 @@ make that visible, and the precision rises until the enclosure is as narrow as a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -35,16 +34,6 @@ _MAX_BITS = 200_000
 _MAX_WORK = 40_000_000
 
 
-@dataclass(frozen=True)
-class LossEnclosure:
-    """Enclosures of both probabilities of an event and of their log ratio."""
-
-    first: Enclosure
-    second: Enclosure
-    loss: Enclosure
-    bits: int
-
-
 def enclose_round(
     question: ExactRound, event: Number | None, *, relative: float = 1e-12
 ) -> Enclosure:
@@ -60,28 +49,6 @@ def enclose_round(
         ball = probability_ball(question, score, bits)
         if float(ball.rad()) == 0.0 or float(ball.rad() / abs(ball.mid())) <= relative:
             return enclosure_of(ball)
-        bits = _more_bits(bits)
-
-
-def enclose_loss(
-    first: ExactRound, second: ExactRound, event: Number | None, *, radius: float = 1e-9
-) -> LossEnclosure:
-    """Enclose the privacy loss of an event of a pair rigorously."""
-    mine, other = event if isinstance(event, tuple) else (event, event)
-    scores = [None if e is None else Fraction(e) for e in (mine, other)]
-    first.check_event(scores[0])
-    second.check_event(scores[1])
-    bits = max(_first_bits(first), _first_bits(second))
-    while True:
-        one = probability_ball(first, scores[0], bits)
-        two = probability_ball(second, scores[1], bits)
-        if one == 0 or two == 0:
-            raise LawUnavailable("an event of probability 0 has no finite loss to enclose")
-        if one > 0 and two > 0:
-            with flint.ctx.workprec(bits):
-                loss = (one / two).log()
-            if float(loss.rad()) <= radius:
-                return LossEnclosure(enclosure_of(one), enclosure_of(two), enclosure_of(loss), bits)
         bits = _more_bits(bits)
 
 

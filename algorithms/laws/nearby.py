@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .noise import Laplace
-from .one_round import RoundLaw, round_panels, search_com_law, winner_factors
+from .one_round import RoundLaw, RoundScores, round_panels, search_com_law, winner_factors
 from .quadrature import Factors, log_integrals_on, nodes_of, panels_of
-from .scores import RoundScores
 from .stopping import (
     Contour,
     clearance,

@@ -39,6 +39,9 @@ class Noise(Protocol):
     def quantile_log(self, log_u: ArrayLike) -> FloatArray:
         """Invert logcdf."""
 
+    def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+
 
 def _check_scale(name: str, scale: float) -> None:
     if not (np.isfinite(scale) and scale >= 0.0):
@@ -59,37 +62,8 @@ def _log(values: FloatArray) -> FloatArray:
         return np.asarray(np.log(values))
 
 
-class _FromLogs:
-    """cdf, sf, pdf and the inverse draw, all by exponentiating the logarithms."""
-
-    __slots__ = ()
-
-    def pdf(self: Noise, x: ArrayLike) -> FloatArray:
-        """Density at `x`, per unit of score."""
-        return np.asarray(np.exp(self.logpdf(x)))
-
-    def cdf(self: Noise, x: ArrayLike) -> FloatArray:
-        """Pr[noise <= x]."""
-        return np.asarray(np.exp(self.logcdf(x)))
-
-    def sf(self: Noise, x: ArrayLike) -> FloatArray:
-        """Pr[noise > x]."""
-        return np.asarray(np.exp(self.logsf(x)))
-
-    def ppf(self: Noise, u: ArrayLike) -> FloatArray:
-        """Inverse of the distribution function: `ppf(uniform)` is one draw."""
-        return self.quantile_log(_log(np.asarray(u, dtype=float)))
-
-    def quantile_max(self: Noise, u: ArrayLike, count: ArrayLike) -> FloatArray:
-        """Inverse distribution function of the largest of `count` independent noises.
-
-        One uniform number gives the largest of any number of equal-scored vertices.
-        """
-        return self.quantile_log(_log(np.asarray(u, dtype=float)) / np.asarray(count, dtype=float))
-
-
 @dataclass(frozen=True)
-class Laplace(_FromLogs):
+class Laplace:
     """Two-sided exponential noise, density ``exp(-|x|/scale) / (2 scale)``.
 
     Parameters
@@ -115,6 +89,10 @@ class Laplace(_FromLogs):
     def __post_init__(self) -> None:
         """Refuse a bad scale."""
         _check_scale("Laplace", self.scale)
+
+    def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+        return rng.laplace(0.0, self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density; any shape."""
@@ -147,7 +125,7 @@ class Laplace(_FromLogs):
 
 
 @dataclass(frozen=True)
-class Gumbel(_FromLogs):
+class Gumbel:
     """Gumbel noise, distribution function ``exp(-exp(-x/scale))``.
 
     The index of the largest Gumbel-noisy score follows the exponential mechanism.
@@ -158,6 +136,10 @@ class Gumbel(_FromLogs):
     def __post_init__(self) -> None:
         """Refuse a bad scale."""
         _check_scale("Gumbel", self.scale)
+
+    def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+        return rng.gumbel(0.0, self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density; any shape."""
@@ -189,7 +171,7 @@ class Gumbel(_FromLogs):
 
 
 @dataclass(frozen=True)
-class Exponential(_FromLogs):
+class Exponential:
     """One-sided exponential noise, density ``exp(-x/scale)/scale`` for x >= 0.
 
     The index of the largest noisy score follows permute-and-flip [1]_.
@@ -200,6 +182,10 @@ class Exponential(_FromLogs):
     def __post_init__(self) -> None:
         """Refuse a bad scale."""
         _check_scale("Exponential", self.scale)
+
+    def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Draw so many noises."""
+        return rng.exponential(self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density, continuous from the right at 0; any shape."""
@@ -231,3 +217,11 @@ class Exponential(_FromLogs):
         u = np.exp(np.minimum(log_u, _LOG_HALF))
         upper = _log(-np.expm1(np.maximum(log_u, _LOG_HALF)))
         return np.asarray(-self.scale * np.where(log_u < _LOG_HALF, np.log1p(-u), upper))
+
+
+def laplace_between(low: float, high: float, scale: float) -> float:
+    """Return ``P(low < X ≤ high)`` of the Laplace law around 0, to relative accuracy."""
+    if low < 0 < high:
+        return laplace_between(low, 0.0, scale) + laplace_between(0.0, high, scale)
+    near, far = sorted((abs(low), abs(high)))
+    return float(-0.5 * np.exp(-near / scale) * np.expm1(-(far - near) / scale))

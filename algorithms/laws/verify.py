@@ -14,7 +14,6 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -41,42 +40,6 @@ _UNIT = 2.0**-53
 # What underflow can hide in one sum of at most 10^7 products.
 _UNDERFLOW = 1e-290
 _MAX_PANELS = 200_000
-
-
-@dataclass(frozen=True)
-class Verification:
-    """A loss enclosed a second time, and set against a claim."""
-
-    first: Enclosure
-    second: Enclosure
-    loss: Enclosure
-    exceeds: bool
-
-    def agrees_with(self, loss: Enclosure) -> bool:
-        """Say whether another enclosure of the same loss overlaps this one."""
-        return self.loss.lower <= loss.upper and loss.lower <= self.loss.upper
-
-
-def verify_loss(
-    first: ExactRound,
-    second: ExactRound,
-    event: Number | tuple[Number, Number] | None,
-    claim: Number,
-    *,
-    relative: float = 1e-8,
-) -> Verification:
-    """Show, or fail to show, that the loss of an event exceeds a claim.
-
-    Cost: a few seconds at 2,000 protected vertices of one level.
-    """
-    mine, other = event if isinstance(event, tuple) else (event, event)
-    one = _enclose(first, mine, relative)
-    two = _enclose(second, other, relative)
-    if not (one > 0 and two > 0):
-        raise LawUnavailable("an event of probability 0 has no finite loss to verify")
-    with flint.ctx.workprec(_BITS):
-        loss = _enclosure((one / two).log())
-    return Verification(_enclosure(one), _enclosure(two), loss, loss.exceeds(claim))
 
 
 def enclose_by_quadrature(

@@ -21,8 +21,7 @@ from scipy.special import logsumexp
 from pdpaudit.core.errors import InputError
 
 from .noise import Laplace
-from .one_round import first_target_law, search_com_law, search_com_noises
-from .scores import RoundScores
+from .one_round import RoundScores, search_com_law, search_com_noises
 from .stopping import log_pass_fail
 
 FloatArray = NDArray[np.float64]
@@ -63,12 +62,6 @@ def search_com_bound(
     more = extra / impact_cardinality / 2.0
     empty = movable / 4.0 + (1.0 - movable / impact_cardinality) / 2.0
     return epsilon * max(1.0 + more, empty + more)
-
-
-def search_com_epsilon(target: float, movable: int, impact_cardinality: int) -> float:
-    """Find the epsilon to hand to SearchCom so that a round really is `target`-private."""
-    _check(target, movable, impact_cardinality)
-    return target / max(search_com_bound(1.0, movable, impact_cardinality), 1.0)
 
 
 def search_com_worst_case(
@@ -140,27 +133,6 @@ def main_text_bound(epsilon: float) -> float:
     """
     _check(epsilon, 0, 0)
     return 2.0 * epsilon
-
-
-def main_text_noise(target: float, sensitivity: float) -> Laplace:
-    """Give the noise with which the main text's search really is `target`-private per round."""
-    _check(target, 0, 0)
-    return Laplace(2.0 * sensitivity / target)
-
-
-def main_text_loss(targets: int, epsilon: float, lead: float = 0.0) -> float:
-    """Exact loss of one target against m - 1 equal others, in the main text's search.
-
-    The target rises by the sensitivity while the others fall by it.
-    """
-    _check(epsilon, 0, 0)
-    if targets < 2:
-        raise InputError(f"the loss needs at least two targets, not {targets}")
-    noise = Laplace(1.0 / epsilon)
-    others = np.zeros(targets - 1)
-    ahead = first_target_law(np.append(lead + 1.0, others), noise)
-    behind = first_target_law(np.append(lead - 1.0, others), noise)
-    return float(ahead.log_found[0] - behind.log_found[0])
 
 
 def _check(epsilon: float, movable: int, impact: int) -> None:
@@ -307,7 +279,7 @@ class _Curve:
         steps = [np.arange(-reach, reach, 0.1)]
         if 0.0 < threshold < count:
             # where as many as allowed are above on average, all may change at once
-            turn = -float(unit.ppf(threshold / count))
+            turn = -float(unit.quantile_log(np.log(threshold / count)))
             near = np.geomspace(1e-4, 1.0, 40)
             steps += [turn - near, turn + near]
         at = np.unique(np.concatenate(steps))

@@ -1,5 +1,140 @@
-"""The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)"."""
+"""The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)".
 
-from .catalogue import C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13
+What the paper claims, and what to audit for it; no verdict is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pdpaudit.auditing.published_claims import BoundClaim, MechanismClaim
+from pdpaudit.core.network import Network, adjacency_from_edges
 
 __all__ = ["C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C12", "C13"]
+
+APPENDIX = "Kearns et al., Technical Appendix"
+MAIN = "Kearns et al., main text"
+
+
+def crowd() -> Iterator[Network]:
+    """Yield one network with many targets to find: where a form with δ is put to the test.
+
+    The empty answer loses a share of ε with each target that one vertex can move, while the form
+    with δ allows about √ln(1/δ), and the answer's own probability falls by a factor with each: so
+    many targets tell them apart. A large ε makes that factor near 1, and with it δ of a size one
+    might choose; many protected vertices keep the noise of the threshold from hiding it all.
+    """
+    targets, protected = 30, 8000
+    n = 1 + targets + protected
+    none = np.empty(0, dtype=np.int64)
+    yield Network(
+        adjacency_from_edges(n, none, none),
+        np.arange(n) <= targets,
+        seeds=(0,),
+        title=f"planted: {targets} targets to find among {protected} protected",
+        max_degree=targets + 1,
+    )
+
+
+C1 = MechanismClaim(
+    id="C1",
+    statement="SFS is 0-protected differentially private",
+    source=f"{APPENDIX}, lemma on SFS",
+    mechanism="SFS",
+    exhaust=5,
+)
+C2 = MechanismClaim(
+    id="C2",
+    statement="SearchCom is ε-protected differentially private",
+    source=f"{APPENDIX}, lemma on SearchCom",
+    mechanism="SearchCom",
+    parameters={"epsilon": 1.0, "sop": "CN"},
+)
+C3 = MechanismClaim(
+    id="C3",
+    statement="PTarget is (k-1)ε-protected differentially private",
+    source=f"{APPENDIX}, theorem on PTarget, pure form",
+    mechanism="PTarget",
+    parameters={"epsilon": 1.0, "sop": "CN", "components": 2},
+)
+C4 = MechanismClaim(
+    id="C4",
+    statement="PTarget is (2√(2(k-1)ln(1/δ))·ε, δ)-protected differentially private",
+    source=f"{APPENDIX}, theorem on PTarget, form with δ",
+    mechanism="PTarget",
+    parameters={"epsilon": 20.0, "sop": "CN", "components": 2, "delta": 0.02, "stop": 800},
+    number=2,
+    networks=crowd,
+    # The rarer answer has probability 1e-53, where the check of a proof cannot follow.
+    enclosed=False,
+)
+C5 = MechanismClaim(
+    id="C5",
+    statement="PTarget with noise Lap(Δ/ε) is (k-1)ε-protected differentially private",
+    source=f"{MAIN}, theorem on PTarget",
+    mechanism="PTarget:main-text",
+    parameters={"epsilon": 1.0, "sop": "CN", "components": 2},
+)
+C6 = MechanismClaim(
+    id="C6",
+    statement="Report Noisy Max with noise Lap(γ/ε), releasing the noisy value too, is 2ε-DP",
+    source=f"{APPENDIX}, lemma on Report Noisy Max",
+    mechanism="pdpaudit.algorithms.paper_claims.noisy_max:NoisyMaxWithValue",
+    parameters={"epsilon": 1.0, "functions": 5},
+)
+C7 = BoundClaim(
+    id="C7",
+    statement="Δ(Flow_k) ≤ d",
+    source=f"{MAIN}, statistics of proximity",
+    members=(("Flow_2", 6), ("Flow_3", 5)),
+    bound=lambda k, degree: degree,
+    formula="d",
+)
+C8 = BoundClaim(
+    id="C8",
+    statement="Δ(Path_k) ≤ (k-1)·d^(k-1)",
+    source=f"{MAIN}, statistics of proximity",
+    members=(("Path_2", 6), ("Path_3", 6), ("Path_4", 6)),
+    bound=lambda k, degree: (k - 1) * degree ** (k - 1),
+    formula="(k-1)·d^(k-1)",
+)
+C9 = BoundClaim(
+    id="C9",
+    statement="Δ(Triangle) ≤ d",
+    source=f"{MAIN}, statistics of proximity",
+    members=(("Triangle", 6),),
+    bound=lambda k, degree: degree,
+    formula="d",
+)
+C10 = BoundClaim(
+    id="C10",
+    statement="Δ(CN) ≤ 1",
+    source=f"{MAIN}, statistics of proximity",
+    members=(("CN", 6),),
+    bound=lambda k, degree: 1,
+    formula="1",
+)
+C11 = BoundClaim(
+    id="C11",
+    statement="Δ(Path_1) = 0",
+    source=f"{APPENDIX}, lemma on SFS",
+    members=(("Path_1", 6),),
+    bound=lambda k, degree: 0,
+    formula="0",
+)
+C12 = MechanismClaim(
+    id="C12",
+    statement="with noise Lap(20) and CN the experiments' search is (k-1)/20-protected DP",
+    source=f"{MAIN}, experiments",
+    mechanism="PTarget:main-text",
+    parameters={"epsilon": 0.05, "sop": "CN", "components": 2},
+)
+C13 = MechanismClaim(
+    id="C13",
+    statement="querying everyone is 0-protected differentially private",
+    source=f"{MAIN}, remark",
+    mechanism="QueryEveryone",
+    exhaust=5,
+)

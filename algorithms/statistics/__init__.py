@@ -10,10 +10,8 @@ from .catalogue import (
     PreferentialAttachment,
     ResourceAllocation,
 )
-from .cn import CN
 from .flow import Flow
-from .path import Path
-from .triangle import Triangle
+from .paper import CN, Path, Triangle
 
 __all__ = [
     "CN",

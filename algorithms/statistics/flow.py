@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from ._order import impact_within, require_order
+from .paper import impact_within, require_order
 
 __all__ = ["Flow"]
 

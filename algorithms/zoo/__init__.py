@@ -6,16 +6,19 @@ few outputs have ``law``, and ``sample`` gives coded outputs; the others have ``
 ``sample`` gives an array of shape ``(size, k)``.
 """
 
-from .geometric import TruncatedGeometric
-from .histogram import NoisyHist1, NoisyHist2
-from .laplace import Laplace, LaplaceParallel
+from .additive_noise import (
+    Laplace,
+    LaplaceParallel,
+    NoisyHist1,
+    NoisyHist2,
+    PrefixSum,
+    TruncatedGeometric,
+)
 from .noisy_max import ReportNoisyMax1, ReportNoisyMax2, ReportNoisyMax3, ReportNoisyMax4
-from .pairs import VectorPair, any_query_pairs, one_query_pairs
-from .prefix_sum import PrefixSum
+from .pairs import TrueLoss, VectorPair, any_query_pairs, one_query_pairs
 from .rappor import OneTimeRappor, Rappor
 from .sparse_vector import SVT1, SVT2, SVT4, SVT5, SVT6
 from .sparse_vector_values import SVT3, NumericalSVT, SVT34Parallel
-from .truth import TrueLoss
 
 __all__ = [
     "SVT1",

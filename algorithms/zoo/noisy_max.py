@@ -15,11 +15,18 @@ from scipy.special import logsumexp
 
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .checks import check_epsilon, check_queries
-from .noise import EXPONENTIAL, LAPLACE, Floats, Noise
-from .pairs import Queries, VectorPair, any_query_pairs
-from .quadrature import QUADRATURE_ERROR, panel_nodes, panels
-from .truth import TrueLoss, loss_of_laws
+from ..laws.noise import Exponential, Laplace
+from ..laws.noise import FloatArray as Floats
+from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
+from .pairs import (
+    Queries,
+    TrueLoss,
+    VectorPair,
+    any_query_pairs,
+    check_epsilon,
+    check_queries,
+    loss_of_laws,
+)
 
 __all__ = ["ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"]
 
@@ -31,7 +38,7 @@ class _NoisyMax:
     """What all four share: noise of scale 2/ε on each of five answers."""
 
     epsilon: float
-    noise: ClassVar[Noise]
+    noise: ClassVar[type[Laplace | Exponential]]
 
     def __post_init__(self) -> None:
         """Refuse what scales no noise."""
@@ -54,16 +61,16 @@ class _NoisyMax:
     def _noisy(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
         """Noisy answers, shape (size, answers)."""
         answers = np.array(check_queries(instance))
-        return answers + self.noise.draw(rng, self.scale, (size, len(answers)))
+        return answers + self.noise(self.scale).draw((size, len(answers)), rng)
 
     def _log_maximum(self, points: Floats, answers: Floats) -> Floats:
         """Log density of each answer being the largest, at each point; (points, answers)."""
         deviation = points[:, None] - answers
-        log_cdf = self.noise.log_cdf(deviation, self.scale)
+        log_cdf = self.noise(self.scale).logcdf(deviation)
         others = np.stack(
             [np.delete(log_cdf, j, axis=1).sum(axis=1) for j in range(len(answers))], axis=1
         )
-        return np.asarray(self.noise.log_density(deviation, self.scale) + others)
+        return np.asarray(self.noise(self.scale).logpdf(deviation) + others)
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ class _MaxIndex(_NoisyMax):
         """Return the index of the largest noisy answer."""
         best, place = -math.inf, 0
         for index, answer in enumerate(check_queries(instance)):
-            noisy = answer + float(self.noise.draw(rng, self.scale, 1)[0])
+            noisy = answer + float(self.noise(self.scale).draw(1, rng)[0])
             if noisy > best:
                 best, place = noisy, index
         return place
@@ -92,8 +99,9 @@ class _MaxIndex(_NoisyMax):
         answers = np.array(check_queries(instance))
         rate = len(answers) / self.scale
         # One-sided noise: nobody is the largest below the largest answer.
-        kinks = answers if self.noise.two_sided else answers.max(keepdims=True)
-        edges = panels(kinks, rate, 1.0 / self.scale, left=self.noise.two_sided)
+        two_sided = self.noise is Laplace
+        kinks = answers if two_sided else answers.max(keepdims=True)
+        edges = panels(kinks, rate, 1.0 / self.scale, left=two_sided)
         nodes, weights = panel_nodes(edges)
         parts = weights @ np.exp(self._log_maximum(nodes, answers))
         return Law(dict(enumerate(parts.tolist())), missing=QUADRATURE_ERROR)
@@ -109,8 +117,8 @@ class _MaxValue(_NoisyMax):
 
     def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float]:
         """Return the largest noisy answer."""
-        draw = self.noise.draw
-        return (max(a + float(draw(rng, self.scale, 1)[0]) for a in check_queries(instance)),)
+        noise = self.noise(self.scale)
+        return (max(a + float(noise.draw(1, rng)[0]) for a in check_queries(instance)),)
 
     def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
         """Return largest noisy answers, shape ``(size, 1)``; O(size · answers)."""
@@ -139,7 +147,7 @@ class ReportNoisyMax1(_MaxIndex):
     0.9804
     """
 
-    noise = LAPLACE
+    noise = Laplace
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,7 @@ class ReportNoisyMax2(_MaxIndex):
     1.0
     """
 
-    noise = EXPONENTIAL
+    noise = Exponential
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,7 @@ class ReportNoisyMax3(_MaxValue):
     2.5
     """
 
-    noise = LAPLACE
+    noise = Laplace
 
     def true_loss(self) -> TrueLoss:
         """Return 5ε/2.
@@ -201,7 +209,7 @@ class ReportNoisyMax4(_MaxValue):
     inf
     """
 
-    noise = EXPONENTIAL
+    noise = Exponential
 
     def true_loss(self) -> TrueLoss:
         """Return infinity: the value is never below the largest answer, which moves."""

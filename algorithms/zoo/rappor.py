@@ -12,10 +12,8 @@ import numpy.typing as npt
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .checks import check_queries
-from .noise import Floats
-from .pairs import Queries, VectorPair, one_query_pairs
-from .truth import TrueLoss
+from ..laws.noise import FloatArray as Floats
+from .pairs import Queries, TrueLoss, VectorPair, check_queries, one_query_pairs
 
 __all__ = ["BitsLaw", "OneTimeRappor", "Rappor"]
 

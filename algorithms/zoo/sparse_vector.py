@@ -19,11 +19,19 @@ import numpy.typing as npt
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .checks import check_epsilon, check_limit, check_queries
-from .noise import Floats, laplace_between, laplace_log_cdf, laplace_log_density
-from .pairs import Queries, VectorPair, any_query_pairs
-from .quadrature import QUADRATURE_ERROR, panel_nodes, panels
-from .truth import TrueLoss, loss_of_laws
+from ..laws.noise import FloatArray as Floats
+from ..laws.noise import Laplace, laplace_between
+from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
+from .pairs import (
+    Queries,
+    TrueLoss,
+    VectorPair,
+    any_query_pairs,
+    check_epsilon,
+    check_limit,
+    check_queries,
+    loss_of_laws,
+)
 
 __all__ = [
     "SVT1",
@@ -95,9 +103,10 @@ def flag_law(design: Design, queries: Queries) -> Law:
     offsets = np.array(queries) - design.threshold
     rate = 1.0 / design.threshold_scale + count / design.query_scale
     nodes, weights = panel_nodes(panels([0.0, *offsets], rate, 1.0 / design.threshold_scale))
-    start = weights * np.exp(laplace_log_density(nodes, design.threshold_scale))
-    above = np.exp(laplace_log_cdf(offsets[:, None] - nodes, design.query_scale))
-    below = np.exp(laplace_log_cdf(nodes - offsets[:, None], design.query_scale))
+    start = weights * np.exp(Laplace(design.threshold_scale).logpdf(nodes))
+    noise = Laplace(design.query_scale)
+    above = np.exp(noise.logcdf(offsets[:, None] - nodes))
+    below = np.exp(noise.logcdf(nodes - offsets[:, None]))
     probabilities: dict[Hashable, float] = {}
 
     def extend(flags: Flags, said: int, settled: float, integrand: Floats | None) -> None:

@@ -16,12 +16,19 @@ import numpy.typing as npt
 from pdpaudit.core.privacy_loss import epsilon_at
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .checks import check_epsilon, check_limit, check_queries
-from .noise import Floats, laplace_log_cdf, laplace_log_density
-from .pairs import Queries, VectorPair, any_query_pairs
-from .quadrature import NODES, WEIGHTS, panels
+from ..laws.noise import FloatArray as Floats
+from ..laws.noise import Laplace
+from ..laws.quadrature import NODES, WEIGHTS, panels
+from .pairs import (
+    Queries,
+    TrueLoss,
+    VectorPair,
+    any_query_pairs,
+    check_epsilon,
+    check_limit,
+    check_queries,
+)
 from .sparse_vector import SVT4, Design, Flags, SparseVector, flag_law, walk
-from .truth import TrueLoss
 
 __all__ = ["BELOW", "SVT3", "NumericalSVT", "SVT34Parallel"]
 
@@ -102,9 +109,9 @@ class SVT3(SparseVector):
         design = self.design
         below = outputs == BELOW
         above = ~below & ~np.isnan(outputs)
-        released = np.where(
-            above, laplace_log_density(outputs - queries, design.query_scale), 0.0
-        ).sum(axis=1)
+        released = np.where(above, Laplace(design.query_scale).logpdf(outputs - queries), 0.0).sum(
+            axis=1
+        )
         ceiling = np.where(above, outputs, np.inf).min(axis=1) - design.threshold
         rate = 1.0 / design.threshold_scale + len(queries) / design.query_scale
         kinks = [0.0, *(queries - design.threshold)]
@@ -116,8 +123,8 @@ class SVT3(SparseVector):
             offsets = queries[pattern] - design.threshold
 
             def integrand(points: Floats, offsets: Floats = offsets) -> Floats:
-                log_cdf = laplace_log_cdf(points[..., None] - offsets, design.query_scale)
-                log_rho = laplace_log_density(points, design.threshold_scale)
+                log_cdf = Laplace(design.query_scale).logcdf(points[..., None] - offsets)
+                log_rho = Laplace(design.threshold_scale).logpdf(points)
                 return np.asarray(np.exp(log_rho + log_cdf.sum(axis=-1)))
 
             slope = 1.0 / design.threshold_scale + pattern.sum() / design.query_scale
@@ -200,7 +207,7 @@ class NumericalSVT(SparseVector):
         """Return the log density of each output, shape ``(size,)``; as for :class:`SVT3`."""
         queries = np.array(check_queries(instance))
         above = (outputs != BELOW) & ~np.isnan(outputs)
-        released = np.where(above, laplace_log_density(outputs - queries, self.value_scale), 0.0)
+        released = np.where(above, Laplace(self.value_scale).logpdf(outputs - queries), 0.0)
         return np.asarray(released.sum(axis=1) + _log_flags(self.flag_law(instance), outputs))
 
     def true_loss(self) -> TrueLoss:

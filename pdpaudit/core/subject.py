@@ -205,10 +205,12 @@ class Subject:
                 return Fraction(low), Fraction(high)
         raise Misbehaviour(f"its {name} answered with no interval of two fractions")
 
-    def beginning(self, limit: float = LIMIT_S) -> Subject | None:
-        """Return the shorter mechanism that it goes on from, None if there is none."""
+    def beginning(self, limit: float = LIMIT_S) -> Subject:
+        """Return the shorter mechanism that it goes on from, with its law; else raise."""
         shorter = self.ask("beginning", limit=limit) if self.has("beginning") else None
-        return None if shorter is None else Subject.of(shorter)
+        if shorter is None or not Subject.of(shorter).has("law"):
+            raise LawUnavailable("the mechanism goes on from no shorter one that has a law")
+        return Subject.of(shorter)
 
     def pairs(self) -> list[OwnPair]:
         """Return the pairs of inputs it brings.

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit
-from pdpaudit.auditing.arms import networks_for
+from pdpaudit.auditing import Config, audit
+from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.report.plaintext import isolate_names
@@ -67,7 +67,7 @@ def judge_mechanism(
     claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
-    plan = Plan(
+    plan = Config(
         turn.seed,
         samples or marked.get("samples") or settings.samples,
         1 - alpha,
@@ -101,7 +101,7 @@ def _compared(
     budget: Budget,
     turn: Turn,
     made: Subject,
-    plan: Plan,
+    plan: Config,
     claim: ClaimResult,
     plain: Mapping[str, Any],
     number: int,

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.laws import LawUnavailable
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.query_everyone import QueryEveryone
-from pdpaudit.algorithms.repaired import PTargetRepaired
-from pdpaudit.algorithms.search_com import SearchCom
-from pdpaudit.algorithms.sfs import SFS
+from pdpaudit.algorithms.samplers.partition import component_labels
+from pdpaudit.algorithms.searches.baselines import QueryEveryone, Target
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import SearchCom, SearchComRound
+from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.algorithms.statistics import CN, Path
-from pdpaudit.algorithms.target import Target
-from pdpaudit.core.protocols import LawfulMechanism
+from pdpaudit.core.protocols import LawfulMechanism, LawUnavailable
 
 from .helpers import (
     fit_p_value,
@@ -25,6 +25,7 @@ from .helpers import (
     sharp_common_neighbours,
     tally,
 )
+from .joint_counts import law_by_counts
 
 # Each of 33 comparisons rejects a right sampler with probability 1e-4.
 FALSE_ALARM = 1e-4
@@ -67,15 +68,38 @@ def test_the_appendix_over_two_search_rounds_follows_its_law(seed: int, sop) -> 
     network = random_network(seed, n=11, degree=3.0, share=0.4)
     mechanism = PTarget(sop=sop, components=3, stop=2, epsilon=4.0)
     instance = network.instance()
-    law = mechanism.law(instance)
+    noises = SearchComRound.of(mechanism, instance).noises
+    law = law_by_counts(instance, sop, noises, 2)
     assert math.fsum(law.probabilities.values()) == pytest.approx(1, abs=1e-10)
     outputs = mechanism.sample(instance, 100_000, np.random.default_rng(74))
     assert fit_p_value(outputs.counts(), law.probabilities) > FALSE_ALARM
 
 
-def test_the_appendix_over_several_rounds_has_no_exact_law_on_larger_networks() -> None:
+def test_the_appendix_over_several_rounds_has_no_exact_law() -> None:
     with pytest.raises(LawUnavailable, match="--samples"):
-        PTarget(sop=CN(), components=5).law(random_network(3, n=400).instance())
+        PTarget(sop=CN(), components=3).law(random_network(3).instance())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_shorter_search_is_how_a_longer_one_begins(seed: int) -> None:
+    """Cut off after the component that the first round found, lists have the shorter one's law."""
+    instance = random_network(seed + 50, n=14, degree=1.5, share=0.5).instance()
+    longer = PTarget(sop=CN(), components=3, stop=5, max_degree=13)
+    shorter = longer.beginning()
+    assert shorter == PTarget(sop=CN(), components=2, stop=5, max_degree=13)
+    assert shorter.beginning() is None
+    labels = component_labels(instance)
+    start = {labels[seed_vertex] for seed_vertex in instance.seeds}
+    cut: Counter = Counter()
+    law = law_by_counts(instance, CN(), SearchComRound.of(longer, instance).noises, 2)
+    for output, probability in law.probabilities.items():
+        fresh = [labels[vertex] for vertex in output if labels[vertex] not in start]
+        kept = [v for v in output if labels[v] in start or labels[v] == fresh[0]]
+        cut[tuple(kept)] += probability
+    expected = shorter.law(instance).probabilities
+    assert cut.keys() == expected.keys()
+    for output, probability in expected.items():
+        assert cut[output] == pytest.approx(probability, rel=1e-8)
 
 
 def test_one_component_is_statistic_first_search() -> None:

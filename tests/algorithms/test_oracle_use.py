@@ -6,15 +6,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.query_everyone import QueryEveryone
-from pdpaudit.algorithms.repaired import PTargetRepaired
-from pdpaudit.algorithms.search_com import SearchCom, search_com
-from pdpaudit.algorithms.searching import unexamined
-from pdpaudit.algorithms.sfs import SFS, sfs
+from pdpaudit.algorithms.searches.baselines import QueryEveryone, Target
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.rounds import unexamined
+from pdpaudit.algorithms.searches.search_com import SearchCom, search_com
+from pdpaudit.algorithms.searches.sfs import SFS, sfs
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.algorithms.target import Target
 from pdpaudit.core.network import IdentityOracle
 
 from .helpers import network_of, noiseless_common_neighbours, random_network

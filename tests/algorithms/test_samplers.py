@@ -12,10 +12,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.repaired import PTargetRepaired
-from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.core.network import Network
 
@@ -163,8 +163,8 @@ def test_hardly_any_samples(size: int) -> None:
 
 
 def test_a_chunk_larger_than_a_block_is_seamless(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pdpaudit.algorithms.hidden as hidden
-    import pdpaudit.algorithms.levels as levels
+    import pdpaudit.algorithms.samplers.score_levels as levels
+    import pdpaudit.algorithms.samplers.search_com as hidden
 
     monkeypatch.setattr(levels, "BLOCK", 50)
     monkeypatch.setattr(hidden, "BLOCK", 64)

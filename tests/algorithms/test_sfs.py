@@ -10,8 +10,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.algorithms.outputs import component_order, output_of
-from pdpaudit.algorithms.sfs import SFS, sfs
+from pdpaudit.algorithms.samplers.partition import component_order, output_of
+from pdpaudit.algorithms.searches.sfs import SFS, sfs
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 
 from . import naive

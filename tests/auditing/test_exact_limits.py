@@ -9,7 +9,7 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Plan, audit, hunting
+from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 from pdpaudit.core.registry import resolve
 
@@ -38,7 +38,7 @@ class Slow:
 def test_the_time_limit_ends_the_search_with_what_it_has():
     slow = Slow(0.02)
     began = time.monotonic()
-    result = audit(slow, [planted_network(5, 24)], Plan(1, time_limit=0.2), subject="slow")
+    result = audit(slow, [planted_network(5, 24)], Config(1, time_limit=0.2), subject="slow")
     took = time.monotonic() - began
     (remark,) = result.context["remarks"]
     assert "time limit of 0.2 s" in remark
@@ -53,22 +53,22 @@ def test_the_time_limit_ends_the_search_with_what_it_has():
 
 def test_one_pair_is_tried_however_short_the_time():
     slow = Slow(0.01)
-    result = audit(slow, [planted_network(3, 10)], Plan(1, time_limit=1e-9), subject="slow")
+    result = audit(slow, [planted_network(3, 10)], Config(1, time_limit=1e-9), subject="slow")
     assert result.context["tried"]["pairs"] == 1
 
 
 @pytest.mark.parametrize("tries", [1, 3])
 def test_no_more_pairs_are_tried_than_asked_for(tries, monkeypatch):
-    monkeypatch.setattr(hunting, "MOVES", 0)
-    result = audit(Slow(0.0), [planted_network(3, 10)], Plan(1, tries=tries), subject="slow")
+    monkeypatch.setattr(exact_search, "MOVES", 0)
+    result = audit(Slow(0.0), [planted_network(3, 10)], Config(1, tries=tries), subject="slow")
     assert result.context["tried"]["pairs"] == tries
     assert "remarks" not in result.context
 
 
 def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
-    monkeypatch.setattr(hunting, "MOST_WORK", 35.0)
+    monkeypatch.setattr(exact_search, "MOST_WORK", 35.0)
     results = [
-        audit(Slow(0.0, 10.0), [planted_network(5, 24)], Plan(1, tries=1), subject="dear")
+        audit(Slow(0.0, 10.0), [planted_network(5, 24)], Config(1, tries=1), subject="expensive")
         for _ in range(2)
     ]
     (remark,) = results[0].context["remarks"]
@@ -78,21 +78,22 @@ def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
     assert results[0].claims == results[1].claims
 
 
-def test_laws_too_dear_for_all_pairs_give_way_to_sampling_unless_given_time(monkeypatch):
-    monkeypatch.setattr(hunting, "MOST_WORK", 79.0)
+def test_laws_too_expensive_for_all_pairs_give_way_to_sampling_unless_given_time(monkeypatch):
+    monkeypatch.setattr(exact_search, "MOST_WORK", 79.0)
     networks = [planted_network(3, 10)]
-    sampled = audit(Slow(0.0, 10.0), networks, Plan(1, tries=4), subject="dear")
+    sampled = audit(Slow(0.0, 10.0), networks, Config(1, tries=4), subject="expensive")
     (remark,) = sampled.context["remarks"]
     assert "the exact laws of 4 pairs would take about 80 s, so it was sampled" in remark
     assert sampled.claims[0].exact is None
-    given = audit(Slow(0.0, 10.0), networks, Plan(1, tries=4, time_limit=60.0), subject="dear")
+    patient = Config(1, tries=4, time_limit=60.0)
+    given = audit(Slow(0.0, 10.0), networks, patient, subject="expensive")
     assert given.claims[0].exact is not None
 
 
 @pytest.fixture
 def still(monkeypatch) -> None:
     """No climbing: the pairs of the families will do."""
-    monkeypatch.setattr(hunting, "MOVES", 0)
+    monkeypatch.setattr(exact_search, "MOVES", 0)
 
 
 class Begun(Slow):
@@ -113,93 +114,54 @@ class Begun(Slow):
 
 
 def worst_of_all(networks) -> float:
-    return audit(Slow(0.0), networks, Plan(1), subject="all").claims[0].exact
+    return audit(Slow(0.0), networks, Config(1), subject="all").claims[0].exact
 
 
 NETWORKS = [planted_network(5, 24), planted_network(3, 10)]
 
 
 @pytest.mark.usefixtures("still")
-def test_dear_laws_are_computed_where_the_beginning_loses_most(monkeypatch):
-    monkeypatch.setattr(hunting, "SHORTLISTED", 5)
-    scout = Slow(0.0)
-    whole = Begun(0.0, 50.0, shorter=scout)
-    monkeypatch.setattr(hunting, "FEW_WORK", 1_000.0)
-    result = audit(whole, NETWORKS, Plan(1), subject="dear")
-    # A first pair, by which laws are found too dear, and five more; none is computed again.
-    assert whole.laws == 2 + 2 * 5
-    assert scout.laws > 20
-    assert result.context["tried"]["pairs"] == 6
-    assert result.claims[0].exact == pytest.approx(worst_of_all(NETWORKS), rel=1e-12)
+def test_what_the_law_of_the_beginning_breaks_is_broken():
+    whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
+    whole.claim = PrivacyClaim(0.9 * worst_of_all(NETWORKS), source="nobody")
+    result = audit(whole, NETWORKS, Config(1), subject="begun")
+    (claim,) = result.claims
+    assert claim.status == "violated"
+    assert claim.exact == pytest.approx(worst_of_all(NETWORKS), rel=1e-12)
     (remark,) = result.context["remarks"]
-    assert f"{scout.laws // 2} pairs were compared by the law of how the output begins" in remark
-    assert "and of those that lose most 5 by the law of all" in remark
+    assert "all of the output loses no less" in remark
+    assert result.context["error_budget"].startswith("exact")
 
 
 @pytest.mark.usefixtures("still")
-def test_promising_pairs_are_of_every_family_and_network(monkeypatch):
-    monkeypatch.setattr(hunting, "SHORTLISTED", 1_000)
-    result = audit(Begun(0.0, 1e-9, shorter=Slow(0.0)), NETWORKS, Plan(1), subject="cheap")
-    assert "remarks" not in result.context
-    labels = result.context["tried"]["by"].keys()
-    monkeypatch.setattr(hunting, "MOST_WORK", 1e-9)
-    result = audit(Begun(0.0, 1e-9, shorter=Slow(0.0)), NETWORKS, Plan(1), subject="dear")
-    assert result.context["tried"]["by"].keys() == labels
-
-
-@pytest.mark.usefixtures("still")
-def test_promising_pairs_keep_to_their_share_of_the_work(monkeypatch):
-    monkeypatch.setattr(hunting, "FEW_WORK", 35.0)
-    monkeypatch.setattr(hunting, "MOST_WORK", 100.0)
-    whole = Begun(0.0, 10.0, shorter=Slow(0.0))
-    result = audit(whole, NETWORKS, Plan(1), subject="dear")
-    # Two laws for the first pair; four more until 35 s are over.
-    assert result.context["tried"]["pairs"] == 3
-
-
-@pytest.mark.usefixtures("still")
-def test_a_time_limit_is_all_that_ends_the_promising_ones(monkeypatch):
-    monkeypatch.setattr(hunting, "SHORTLISTED", 1)
-    monkeypatch.setattr(hunting, "FEW_WORK", 1.0)
-    whole = Begun(0.0, 10.0, shorter=Slow(0.0), refuses=lambda law: law == 0)
-    result = audit(whole, NETWORKS, Plan(1, time_limit=600.0), subject="patient")
-    whole = Begun(0.0, 10.0, shorter=Slow(0.0), refuses=lambda law: law == 0)
-    hasty = audit(whole, NETWORKS, Plan(1), subject="hasty")
-    assert hasty.context["tried"]["pairs"] == 1
-    assert len(result.context["tried"]["by"]) == result.context["tried"]["pairs"] > 1
-
-
-@pytest.mark.usefixtures("still")
-def test_too_little_time_for_all_pairs_goes_to_the_promising_ones():
-    whole = Begun(0.1, shorter=Slow(0.0))
-    result = audit(whole, NETWORKS, Plan(1, time_limit=1.0), subject="slow")
-    (remark,) = result.context["remarks"]
-    assert "compared by the law of how the output begins" in remark
-    assert result.claims[0].exact is not None
-
-
-@pytest.mark.usefixtures("still")
-def test_a_law_that_is_refused_is_no_reason_to_sample_if_the_beginning_has_one():
-    whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: law == 4)
-    result = audit(whole, NETWORKS, Plan(1), subject="some")
-    assert result.claims[0].exact == pytest.approx(worst_of_all(NETWORKS), rel=1e-12)
-
-
-@pytest.mark.usefixtures("still")
-def test_where_no_promising_pair_has_a_law_it_is_sampled():
-    whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: law > 3)
-    result = audit(whole, NETWORKS, Plan(1, tries=6), subject="none")
+def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
+    whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
+    whole.claim = PrivacyClaim(1.1 * worst_of_all(NETWORKS), source="nobody")
+    result = audit(whole, NETWORKS, Config(1), subject="begun")
     assert result.claims[0].exact is None
     (remark,) = result.context["remarks"]
-    assert "no exact law within reach: it was sampled" in remark
-    # Two pairs, half of one that was refused, and two promising ones.
-    assert whole.laws == 4 + 1 + hunting.REFUSED
+    assert "no claim is broken" in remark
+
+
+@pytest.mark.usefixtures("still")
+def test_each_claim_is_judged_by_what_breaks_it():
+    class Both(Begun):
+        @property
+        def claims(self):
+            worst = worst_of_all(NETWORKS)
+            return tuple(PrivacyClaim(share * worst, source="nobody") for share in (0.9, 1.1))
+
+    whole = Both(0.0, shorter=Slow(0.0), refuses=lambda law: True)
+    result = audit(whole, NETWORKS, Config(1, default_samples=2_000), subject="both")
+    assert [claim.exact is None for claim in result.claims] == [False, True]
+    assert result.claims[0].status == "violated"
+    assert "and what that law does not break was sampled" in result.context["remarks"][0]
 
 
 @pytest.mark.usefixtures("still")
 def test_a_mechanism_that_says_it_has_no_beginning_is_as_one_that_does_not_say(monkeypatch):
-    monkeypatch.setattr(hunting, "MOST_WORK", 1.0)
-    result = audit(Begun(0.0, 10.0, shorter=None), NETWORKS, Plan(1, tries=4), subject="short")
+    monkeypatch.setattr(exact_search, "MOST_WORK", 1.0)
+    result = audit(Begun(0.0, 10.0, shorter=None), NETWORKS, Config(1, tries=4), subject="short")
     (remark,) = result.context["remarks"]
     assert "so it was sampled" in remark
 
@@ -215,4 +177,4 @@ def test_a_claim_is_not_broken_by_what_its_laws_may_be_off_by(error, status):
         def law(self, instance) -> Law:
             return replace(super().law(instance), error=error)
 
-    assert audit(Off(0.0), NETWORKS, Plan(1), subject="off").claims[0].status == status
+    assert audit(Off(0.0), NETWORKS, Config(1), subject="off").claims[0].status == status

@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.laws import (
-    Exponential,
-    Gumbel,
-    Laplace,
+from pdpaudit.algorithms.laws.noise import Exponential, Gumbel, Laplace
+from pdpaudit.algorithms.laws.one_round import (
     RoundScores,
     first_target_law,
-    search_com_bound,
     search_com_law,
     search_com_noises,
     threshold_stop_law,
 )
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.laws.worst_case import search_com_bound
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.core.neighbors import rewire

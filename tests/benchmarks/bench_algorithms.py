@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 from pdpaudit.algorithms.infect import infect
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.repaired import PTargetRepaired
-from pdpaudit.algorithms.search_com import SearchCom
-from pdpaudit.algorithms.simulation import component_labels
+from pdpaudit.algorithms.samplers.partition import component_labels
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds, targeted_components
 

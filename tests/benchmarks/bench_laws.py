@@ -8,23 +8,17 @@ import time
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms import hidden_paths
-from pdpaudit.algorithms.laws import (
-    Exponential,
-    Laplace,
+from pdpaudit.algorithms.laws.exact_round import exact_search_com
+from pdpaudit.algorithms.laws.noise import Exponential, Laplace
+from pdpaudit.algorithms.laws.one_round import (
     RoundScores,
-    enclose_by_quadrature,
-    enclose_loss,
-    exact_search_com,
     first_target_law,
     search_com_law,
     search_com_noises,
     threshold_stop_law,
-    verify_loss,
 )
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.statistics import CN
-from pdpaudit.attacks.benchmark_networks import planted_network
+from pdpaudit.algorithms.laws.verify import enclose_by_quadrature
+from tests.laws.losses import enclose_loss, verify_loss
 
 
 def seconds(work, repeats=5):
@@ -96,7 +90,7 @@ def test_time_of_a_proof(capsys, figure):
         threshold=1000,
     )
     proof = seconds(lambda: enclose_loss(*pair, None), 1)
-    again = seconds(lambda: verify_loss(*pair, None, claim=1), 1)
+    again = seconds(lambda: verify_loss(*pair, None), 1)
     levels = seconds(lambda: enclose_loss(spread, spread, None), 1) / 2
     other = seconds(lambda: enclose_by_quadrature(spread, None), 1)
     with capsys.disabled():
@@ -109,25 +103,3 @@ def test_time_of_a_proof(capsys, figure):
     figure("verified again", again, "s", baseline=proof, limit=30)
     assert proof < 10
     assert again < 30
-
-
-@pytest.mark.benchmark
-def test_time_of_several_rounds(capsys, figure):
-    """The first time a law is asked for, and again: its questions have been answered then."""
-    lines = ["PTarget, 9 targets left one by one, everybody protected alike (processor time)"]
-    for protected in (300, 2_000):
-        instance = planted_network(9, protected).instance()
-        one_round = seconds(lambda i=instance: PTarget(sop=CN(), components=2).law(i))
-        for components in (3, 4):
-            mechanism = PTarget(sop=CN(), components=components)
-            hidden_paths._answer.cache_clear()
-            first = seconds(lambda m=mechanism, i=instance: m.law(i), repeats=1)
-            again = seconds(lambda m=mechanism, i=instance: m.law(i), repeats=2)
-            lists = len(mechanism.law(instance).probabilities)
-            lines.append(
-                f"  n={protected:>5,} k={components}: {first:6.2f} s for {lists:,} lists, "
-                f"{first / one_round:7,.0f} times one round; again {again:5.2f} s"
-            )
-            figure(f"law of {components - 1} rounds, {protected} protected", first, "s")
-    with capsys.disabled():
-        print("\n" + "\n".join(lines))  # noqa: T201

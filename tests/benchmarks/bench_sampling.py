@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
 from pdpaudit.sampling import Store, engine, hits, tally

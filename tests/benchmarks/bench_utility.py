@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from utility import contenders, curves
 
 from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.algorithms.utility import contenders, curves
 from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
 from pdpaudit.sampling import Store, tally

@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
-from pdpaudit.algorithms.repaired import NoiseName
-from pdpaudit.auditing.plan import SEQUENTIAL
+from pdpaudit.algorithms.searches.repaired import NoiseName
+from pdpaudit.auditing.config import SEQUENTIAL
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
 from pdpaudit.checks.properties import CHECKS
 from pdpaudit.cli import completing

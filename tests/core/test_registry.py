@@ -97,7 +97,7 @@ def test_a_file_may_import_its_neighbours_with_the_names_of_our_rooms(folder, mo
         "from algorithms import VALUE\n" + SOP.format(name="near", value="VALUE"),
     )
     assert value(resolve("sops", "p/mine.py:near")) == 11
-    assert resolve("sops", "CN").__module__ == "pdpaudit.algorithms.statistics.cn"
+    assert resolve("sops", "CN").__module__ == "pdpaudit.algorithms.statistics.paper"
 
 
 def test_two_files_of_one_name_are_two_modules(folder):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.algorithms.main_text import PTargetMainText
-from pdpaudit.algorithms.ptarget import PTarget
-from pdpaudit.algorithms.repaired import PTargetRepaired
-from pdpaudit.algorithms.search_com import SearchCom
+from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.zoo import ReportNoisyMax1
 from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network

@@ -10,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial.legendre import leggauss
 
-from pdpaudit.algorithms.laws import (
-    Laplace,
-    NearbyLaws,
-    RoundScores,
-    search_com_law,
-    search_com_noises,
-)
+from pdpaudit.algorithms.laws.nearby import NearbyLaws
+from pdpaudit.algorithms.laws.noise import Laplace
+from pdpaudit.algorithms.laws.one_round import RoundScores, search_com_law, search_com_noises
 
 
 def by_itself(scores, noise, threshold, stop):
@@ -148,12 +144,13 @@ def test_against_convolution_and_plain_quadrature():
             x = (left + right) / 2 + (right - left) / 2 * node
             count = np.ones(1)
             for level, size in zip(every, changed, strict=True):
-                p = float(noise.sf(x - level))
+                p = float(np.exp(noise.logsf(x - level)))
                 for _ in range(int(size)):
                     count = np.convolve(count, [1 - p, p])
             g = float(count @ passing)
-            below = noise.cdf(x - after)
-            race = noise.pdf(x - after) * below.prod() / below * weight * (right - left) / 2
+            below = np.exp(noise.logcdf(x - after))
+            density = np.exp(noise.logpdf(x - after))
+            race = density * below.prod() / below * weight * (right - left) / 2
             found += race * g
             none += race.sum() * (1 - g)
     assert law.log_found == pytest.approx(np.log(found), abs=1e-11)

@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy import stats
 
-from pdpaudit.algorithms.laws import (
-    Exponential,
-    Gumbel,
-    Laplace,
-    LawUnavailable,
+from pdpaudit.algorithms.laws.noise import Exponential, Gumbel, Laplace
+from pdpaudit.algorithms.laws.one_round import (
     RoundScores,
     first_target_law,
     search_com_law,
@@ -21,6 +18,7 @@ from pdpaudit.algorithms.laws import (
     threshold_stop_law,
 )
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import LawUnavailable
 
 
 def squeeze(m, n, threshold, epsilon=1.0):

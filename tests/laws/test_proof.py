@@ -7,24 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.algorithms.laws import (
+from pdpaudit.algorithms.laws import closed_form
+from pdpaudit.algorithms.laws.closed_form import enclose_round
+from pdpaudit.algorithms.laws.exact_round import (
     Enclosure,
-    Laplace,
-    LawUnavailable,
-    RoundScores,
-    closed_form,
-    enclose_by_quadrature,
-    enclose_loss,
-    enclose_round,
     exact_first_target,
     exact_search_com,
     exact_threshold_stop,
+)
+from pdpaudit.algorithms.laws.noise import Laplace
+from pdpaudit.algorithms.laws.one_round import (
+    RoundScores,
     first_target_law,
     search_com_law,
     threshold_stop_law,
-    verify_loss,
 )
+from pdpaudit.algorithms.laws.verify import enclose_by_quadrature
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import LawUnavailable
+
+from .losses import enclose_loss, verify_loss
 
 
 def squeeze(m, n, threshold, score):
@@ -41,14 +43,14 @@ def squeeze(m, n, threshold, score):
 @pytest.mark.slow
 def test_the_lemma_fails_and_two_proofs_say_so():
     pair = squeeze(8, 2000, 1000, 0), squeeze(8, 2000, 1000, 1)
-    proof = enclose_loss(*pair, None, radius=3e-14)
+    proof = enclose_loss(*pair, None)
     known = Enclosure("1.9637394630037", "5e-14")
     assert proof.loss.lower >= known.lower
     assert proof.loss.upper <= known.upper
     assert proof.loss.exceeds(1)
     assert float(Fraction(proof.first.mid)) == pytest.approx(4.293e-3, abs=5e-7)
-    second = verify_loss(*pair, None, claim=1)
-    assert second.exceeds
+    second = verify_loss(*pair, None)
+    assert second.loss.exceeds(1)
     assert second.agrees_with(proof.loss)
 
 
@@ -58,8 +60,8 @@ def test_the_main_text_claim_fails_and_two_proofs_say_so():
     proof = enclose_loss(near, far, (1, 0))
     assert proof.loss.exceeds(1)
     assert float(proof.loss.lower) == pytest.approx(1.9450, abs=5.1e-5)
-    second = verify_loss(near, far, (1, 0), claim=1)
-    assert second.exceeds
+    second = verify_loss(near, far, (1, 0))
+    assert second.loss.exceeds(1)
     assert second.agrees_with(proof.loss)
 
 
@@ -140,8 +142,8 @@ def test_a_false_claim_is_not_confirmed():
     # true loss 0.9648: neither road may show that it exceeds 0.965
     near, far = exact_first_target([1, 0], 1), exact_first_target([0, 1], 1)
     assert not enclose_loss(near, far, (1, 0)).loss.exceeds("0.965")
-    assert not verify_loss(near, far, (1, 0), claim="0.965").exceeds
-    assert verify_loss(near, far, (1, 0), claim="0.9648").exceeds
+    assert not verify_loss(near, far, (1, 0)).loss.exceeds("0.965")
+    assert verify_loss(near, far, (1, 0)).loss.exceeds("0.9648")
 
 
 @given(

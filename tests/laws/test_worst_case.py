@@ -3,20 +3,32 @@
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.laws import (
-    Laplace,
+from pdpaudit.algorithms.laws.noise import Laplace
+from pdpaudit.algorithms.laws.one_round import (
     RoundScores,
     first_target_law,
-    main_text_bound,
-    main_text_loss,
-    main_text_noise,
-    search_com_bound,
-    search_com_epsilon,
     search_com_law,
     search_com_noises,
+)
+from pdpaudit.algorithms.laws.worst_case import (
+    main_text_bound,
+    search_com_bound,
     search_com_worst_case,
 )
 from pdpaudit.core.errors import InputError
+
+
+def search_com_epsilon(target, movable, impact):
+    """The epsilon with which a round is `target`-private, by the bound."""
+    return target / max(search_com_bound(1.0, movable, impact), 1.0)
+
+
+def main_text_loss(targets, epsilon, lead=0.0):
+    """Loss of one target that rises by the sensitivity while m - 1 equal others fall by it."""
+    noise, others = Laplace(1.0 / epsilon), np.zeros(targets - 1)
+    ahead = first_target_law(np.append(lead + 1.0, others), noise)
+    behind = first_target_law(np.append(lead - 1.0, others), noise)
+    return float(ahead.log_found[0] - behind.log_found[0])
 
 
 def laws(epsilon, impact, threshold, *sides):
@@ -86,8 +98,7 @@ def test_main_text_factor_is_two_and_tight():
     # two targets, behind by d: (2 + d) exp(-d) / 4
     assert losses[0] == pytest.approx(2.0 - np.log(13 / 11), abs=1e-10)
     assert max(main_text_loss(m, 0.5) for m in (2, 5, 50)) < main_text_bound(0.5)
-    noise = main_text_noise(1.0, 1.0)
-    assert noise == Laplace(2.0)
+    noise = Laplace(2.0)
     one, two = first_target_law([1.0, 0.0], noise), first_target_law([0.0, 1.0], noise)
     assert one.log_found[0] - two.log_found[0] < 1.0
 
@@ -96,13 +107,11 @@ def test_refuses_bad_parameters():
     with pytest.raises(InputError, match="movable"):
         search_com_bound(1.0, 4, 3)
     with pytest.raises(InputError, match="epsilon"):
-        search_com_epsilon(-1.0, 1, 3)
+        search_com_bound(-1.0, 1, 3)
     with pytest.raises(InputError, match="events"):
         search_com_worst_case(1.0, 1, 3, 10, 2, events=["all"])
     with pytest.raises(InputError, match="movable"):
         search_com_worst_case(1.0, 0, 3, 10, 2)
-    with pytest.raises(InputError, match="two targets"):
-        main_text_loss(1, 1.0)
     assert search_com_bound(1.0, 0, 0) == 0.0
 
 

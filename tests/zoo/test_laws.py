@@ -272,7 +272,7 @@ def test_density_of_the_maximum_is_the_slope_of_its_distribution(
 
     def cdf(x: float) -> mpmath.mpf:
         return mpmath.fprod(
-            mpmath.exp(mpmath.mpf(float(mechanism.noise.log_cdf(x - a, mechanism.scale))))
+            mpmath.exp(mpmath.mpf(float(mechanism.noise(mechanism.scale).logcdf(x - a))))
             for a in answers
         )
 

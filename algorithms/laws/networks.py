@@ -1,0 +1,116 @@
+"""Exact output laws of the searches on a network, from the exact laws of single rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Law, LawUnavailable, StatisticOfProximity
+
+from ..samplers.noisy_max import remaining_targets
+from ..samplers.partition import component_labels, output_of, outputs_of, seed_components
+from ..samplers.search_com import Calibration, State, state_after_sfs, state_at_seeds
+from .noise import Laplace, Noise
+from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law, threshold_stop_law
+
+__all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
+
+#: Lists of found targets beyond which a law is not written out.
+MOST_OUTPUTS = 200_000
+
+#: Paths less likely than this are left out, and their probability declared missing.
+NEGLIGIBLE = 1e-16
+
+
+def law_of_search(
+    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration
+) -> Law:
+    """Return the law of one round of SearchCom that knows the seeds alone."""
+    targets, law = _search_com(state_at_seeds(instance, sop), calibration)
+    found = ((target,) for target in targets)
+    return _law([*zip(found, law.found.tolist(), strict=True), ((), law.none)])
+
+
+def law_of_searches(
+    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+) -> Law:
+    """Return the law of statistic-first search and at most one round of SearchCom."""
+    start = output_of(instance, ())
+    if rounds == 0:
+        return Law({start: 1.0})
+    if rounds > 1:
+        raise LawUnavailable(
+            f"whom {rounds} search rounds examined stays hidden between them, so only the first "
+            "round has an exact law: ask for 2 components, or sample (--samples)"
+        )
+    state = state_after_sfs(instance, sop)
+    targets, law = _search_com(state, calibration)
+    found = outputs_of(instance, ((target,) for target in targets))
+    return _law([*zip(found, law.found.tolist(), strict=True), (start, law.none)])
+
+
+def _search_com(state: State, calibration: Calibration) -> tuple[list[int], RoundLaw]:
+    targets, classes = state.targets, state.classes
+    scores = RoundScores.from_vertices(
+        targets.each(), classes.scores[classes.labels], targets.members, classes.vertices
+    )
+    law = search_com_law(
+        scores,
+        noise=Laplace(calibration.score_scale),
+        threshold=calibration.limit,
+        threshold_noise=Laplace(calibration.limit_scale),
+    )
+    return targets.members.tolist(), law
+
+
+def law_of_winners(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    noise: Noise,
+    rounds: int,
+    threshold: float | None = None,
+) -> Law:
+    """Return the law of a search that takes the noisy winner among the remaining targets."""
+    labels = component_labels(instance)
+    known: dict[tuple[int, ...], tuple[list[int], RoundLaw]] = {}
+
+    def one_round(found: tuple[int, ...]) -> tuple[list[int], RoundLaw]:
+        if found not in known:
+            targets = remaining_targets(instance, sop, found)
+            scores, vertices = targets.each(), targets.members
+            law = (
+                first_target_law(scores, noise, vertices)
+                if threshold is None
+                else threshold_stop_law(scores, threshold, noise, vertices)
+            )
+            known[found] = vertices.tolist(), law
+        return known[found]
+
+    ended: list[tuple[tuple[int, ...], float]] = []
+    going: list[tuple[tuple[int, ...], tuple[int, ...], float]]
+    going = [((), seed_components(instance), 1.0)]
+    for _ in range(rounds):
+        longer: list[tuple[tuple[int, ...], tuple[int, ...], float]] = []
+        for path, found, mass in going:
+            targets, law = one_round(found)
+            if law.none > 0:
+                ended.append((path, mass * law.none))
+            for target, probability in zip(targets, law.found.tolist(), strict=True):
+                if mass * probability > NEGLIGIBLE:
+                    more = tuple(sorted((*found, int(labels[target]))))
+                    longer.append(((*path, target), more, mass * probability))
+            if len(longer) + len(ended) > MOST_OUTPUTS:
+                raise LawUnavailable(
+                    f"more than {MOST_OUTPUTS} outputs: ask for fewer components, or sample"
+                )
+        going = longer
+    ended += [(path, mass) for path, _, mass in going]
+    outputs = outputs_of(instance, (path for path, _ in ended))
+    return _law(zip(outputs, (mass for _, mass in ended), strict=True))
+
+
+def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:
+    """Return the law, and what it misses of 1 as its error; equal outputs do not occur."""
+    probabilities: dict[Hashable, float] = dict(masses)
+    return Law(probabilities, missing=abs(1 - math.fsum(probabilities.values())))

@@ -1,0 +1,1 @@
+"""Many runs of a search at once: outputs equal in law, at the cost of the score levels."""

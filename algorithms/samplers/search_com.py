@@ -1,0 +1,273 @@
+"""SearchCom many times over: outputs at the cost of the score levels, not of the network.
+
+Between two rounds a search remembers more than it puts out, namely which protected vertices it
+has examined; what of it matters is a count for each class of exchangeable vertices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Outputs, StatisticOfProximity
+
+from ..laws.noise import Laplace
+from ..searches.rounds import examine, ranked, score, unexamined
+from ..searches.sfs import sfs
+from .partition import (
+    by_label,
+    component_labels,
+    component_members,
+    neighbourhood,
+    outputs_of_rounds,
+    remaining,
+    seed_components,
+    shelf,
+    targeted_mask,
+)
+from .score_levels import (
+    BLOCK,
+    Classes,
+    Levels,
+    classes_by_score,
+    count_within,
+    draw_winners,
+    group_by_score,
+    refined,
+    split,
+    survival,
+)
+
+__all__ = [
+    "Calibration",
+    "State",
+    "sample_search",
+    "sample_searches",
+    "state_after",
+    "state_at_seeds",
+]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The noises of SearchCom and its limit."""
+
+    score_scale: float
+    limit: int
+    limit_scale: float
+
+    def draw_limits(self, size: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+        """Draw K̂ ``size`` times."""
+        return self.limit + rng.laplace(0.0, self.limit_scale, size)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a round of SearchCom depends on, but for how many vertices were examined before."""
+
+    targets: Levels
+    classes: Classes
+
+    def weight(self) -> int:
+        """Return how many numbers it holds, about."""
+        return len(self.targets.members) + 2 * len(self.classes.vertices)
+
+
+#: A state met by this many runs of one batch is likely to be met by the next batch.
+WORTH_KEEPING = 16
+
+
+def state_at_seeds(instance: SearchInstance, sop: StatisticOfProximity) -> State:
+    """Return the state of a search that has examined the seeds alone; one scoring, then kept."""
+
+    def build() -> State:
+        scores = score(sop, instance, instance.seeds)
+        targeted = targeted_mask(instance)
+        wanted = targeted.copy()
+        wanted[list(instance.seeds)] = False
+        left, protected = np.flatnonzero(wanted), np.flatnonzero(~targeted)
+        return State(
+            group_by_score(left, scores[left]), classes_by_score(protected, scores[protected])
+        )
+
+    return shelf(instance, "states").get(("seeds alone", sop), build, State.weight)
+
+
+def state_after_sfs(instance: SearchInstance, sop: StatisticOfProximity) -> State:
+    """Return the state of a search that has explored the seeds' components; kept."""
+
+    def build() -> State:
+        found = seed_components(instance)
+        targets, scores = _scored(instance, sop, found)
+        near = neighbourhood(instance, _members(instance, found))
+        unseen = np.flatnonzero(~targeted_mask(instance) & ~near)
+        return State(targets, classes_by_score(unseen, scores[unseen]))
+
+    return shelf(instance, "states").get(("seeds explored", sop), build, State.weight)
+
+
+def state_after(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    before: State,
+    found: tuple[int, ...],
+    *,
+    keep: bool,
+) -> State:
+    """Return the state of a search that has explored one component more."""
+
+    def build() -> State:
+        targets, scores = _scored(instance, sop, found)
+        seen = neighbourhood(instance, _members(instance, found[-1:]))
+        return State(targets, refined(before.classes, ~seen, scores))
+
+    key = ("in order", sop, found)
+    return shelf(instance, "states").get(key, build, State.weight, keep=keep)
+
+
+def _members(instance: SearchInstance, found: tuple[int, ...]) -> Ints:
+    members = component_members(instance)
+    return np.concatenate([members[label] for label in found])
+
+
+def _scored(
+    instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
+) -> tuple[Levels, npt.NDArray[np.float64]]:
+    """Score every vertex, and group the targets left."""
+    scores = score(sop, instance, _members(instance, found))
+    left = remaining(instance, found)
+    return group_by_score(left, scores[left]), scores
+
+
+def sample_search(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    calibration: Calibration,
+    size: int,
+    rng: np.random.Generator,
+) -> Outputs:
+    """Draw outputs of one round of SearchCom that knows the seeds alone."""
+    if calibration.score_scale == 0:
+        steps = _noiseless(instance, sop, rounds=1, explore=False)
+        return _sample_noiseless(steps, calibration, size, rng)
+
+    state = state_at_seeds(instance, sop)
+    counts = np.broadcast_to(state.classes.sizes[:, None], (len(state.classes.sizes), size))
+    winners, _ = _play(state, counts, calibration, True, rng)
+    codes, distinct = pd.factorize(winners)
+    outputs = [(winner,) if winner >= 0 else () for winner in distinct.tolist()]
+    return Outputs(outputs, codes.astype(np.int64))
+
+
+def sample_searches(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    calibration: Calibration,
+    rounds: int,
+    size: int,
+    rng: np.random.Generator,
+) -> Outputs:
+    """Draw outputs of statistic-first search and ``rounds`` rounds of SearchCom."""
+    if calibration.score_scale == 0:
+        steps = _noiseless(instance, sop, rounds, explore=True)
+        return _sample_noiseless(steps, calibration, size, rng)
+    labels = component_labels(instance)
+    winners = np.full((rounds, size), -1)
+    start = state_after_sfs(instance, sop)
+    everyone = np.broadcast_to(start.classes.sizes[:, None], (len(start.classes.sizes), size))
+    # Depth first: besides what is kept, only the states along one path are held at a time.
+    stack = [(0, seed_components(instance), start, everyone, np.arange(size))]
+    while stack and rounds:
+        now, found, state, counts, runs = stack.pop()
+        if now:
+            state = state_after(instance, sop, state, found, keep=len(runs) >= WORTH_KEEPING)
+            counts = split(state.classes, counts, rng)
+        last = now == rounds - 1
+        won, after = _play(state, counts, calibration, last, rng)
+        winners[now, runs] = won
+        if not last:
+            stack += [
+                (now + 1, (*found, label), state, after[:, chosen], runs[chosen])
+                for label, chosen in by_label(won, labels)
+            ]
+    return outputs_of_rounds(instance, winners)
+
+
+def _play(
+    state: State, counts: Ints, calibration: Calibration, last: bool, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """Play SearchCom once for each column of ``counts``, the unexamined vertices of each class.
+
+    Returns the vertices found, or -1, and the counts afterwards unless this is the last round.
+    """
+    size = counts.shape[1]
+    targets, classes = state.targets, state.classes
+    winners = np.full(size, -1)
+    after = np.empty((0 if last else len(classes.sizes), size), dtype=np.int64)
+    if not len(targets.members):
+        return winners, after
+    noise = Laplace(calibration.score_scale)
+    width = max(1, BLOCK // max(len(classes.sizes), 1))
+    for begin in range(0, size, width):
+        part = slice(begin, min(begin + width, size))
+        mine = counts[:, part]
+        positions, values = draw_winners(targets, noise, part.stop - begin, rng)
+        limits = calibration.draw_limits(part.stop - begin, rng)
+        above = survival(noise, values - classes.scores[:, None])
+        if last:
+            success = count_within(mine, above, limits, rng)
+        else:
+            ahead = rng.binomial(mine, above)
+            success = ahead.sum(axis=0) <= limits
+            after[:, part] = mine - ahead
+        winners[part] = np.where(success, targets.members[positions], -1)
+    return winners, after
+
+
+def _noiseless(
+    instance: SearchInstance, sop: StatisticOfProximity, rounds: int, *, explore: bool
+) -> list[tuple[int, tuple[int, ...]]]:
+    """Search by the scores themselves: in each round, how many come first, and what is found.
+
+    Where the declared sensitivity is 0 nothing is added to the scores, and all that is random is
+    how soon the search gives up.
+    """
+
+    def build() -> list[tuple[int, tuple[int, ...]]]:
+        view = instance.fresh()
+        found = sfs(view, view.seeds) if explore else view.seeds
+        steps = [(0, found if explore else ())]
+        for _ in range(rounds):
+            vertices = unexamined(view)
+            asked = view.oracle.count
+            order = ranked(vertices, score(sop, view, found)[vertices])
+            new = examine(view.oracle, order, np.inf)
+            if not new:
+                break
+            ahead = view.oracle.count - asked - 1
+            found += sfs(view, new) if explore else new
+            steps.append((ahead, found if explore else new))
+        return steps
+
+    key = ("noiseless", sop, rounds, explore)
+    return shelf(instance, "states").get(key, build, lambda steps: len(steps[-1][1]) * len(steps))
+
+
+def _sample_noiseless(
+    steps: list[tuple[int, tuple[int, ...]]],
+    calibration: Calibration,
+    size: int,
+    rng: np.random.Generator,
+) -> Outputs:
+    codes = np.zeros(size, dtype=np.int64)
+    going = np.ones(size, dtype=np.bool_)
+    for ahead, _ in steps[1:]:
+        going &= ahead <= calibration.draw_limits(size, rng)
+        codes += going
+    return Outputs([output for _, output in steps], codes)

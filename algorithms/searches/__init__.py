@@ -1,0 +1,1 @@
+"""The searches: statistic-first search, SearchCom, PTarget in three versions, and baselines."""

@@ -1,0 +1,378 @@
+"""The paper's statistics CN, Path_k and Triangle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Rewirer
+
+__all__ = ["CN", "Path", "Triangle", "impact_within", "require_order"]
+
+
+def require_order(name: str, k: object) -> None:
+    """Refuse an order that is not a positive whole number."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InputError(f"{name}(k={k!r}): k is the longest path, a whole number of at least 1")
+
+
+def impact_within(k: int, max_degree: int) -> int:
+    """Bound the vertices whose paths of at most k edges a rewired vertex u can change."""
+    if max_degree <= 1:
+        return max(max_degree, 0)
+    reach: int = sum(max_degree * (max_degree - 1) ** (j - 1) for j in range(1, k))
+    return 1 + 2 * reach
+
+
+@dataclass(frozen=True)
+class CN:
+    """Common neighbours: ``|N(v) ∩ N(S)|``, N(S) the union over the members of S [1]_.
+
+    Notes
+    -----
+    Write u for the rewired protected vertex, A and B for its two neighbourhoods, T for the
+    targeted vertices.
+
+    *Sensitivity*, declared 1 as in [1]_, and attained. Whether w ≠ u is in N(S) depends on edges
+    between w and S, which do not touch u, as u is not in S. So N(S) changes by u at most, and so
+    does N(t) for a targeted t: of the neighbours counted, only u can come or go.
+
+    *Impact cardinality*, derived here. For v ≠ u the count changes only by u, so v is in A or
+    in B, which are at most 2d vertices; u's own count changes too: ``2d + 1``. With d = 1, say
+    A = {a} and B = {b}: a has no neighbour but u, so it is not in N(S), and u's own count is 0 in
+    both graphs; a and b remain: 2. With d = 0 there are no edges.
+
+    References
+    ----------
+    .. [1] Kearns, Roth, Wu, Yaroslavtsev, "Privacy for the Protected (Only)", 2015, section
+       "Statistics of Proximity".
+
+    Examples
+    --------
+    >>> sop = CN()
+    >>> sop(nx.star_graph(3), 1, frozenset({2, 3})), sop.sensitivity(9), sop.impact_cardinality(9)
+    (1, 1, 19)
+    >>> str(sop)
+    'CN'
+    """
+
+    # Scores on a disjoint union are the scores on its parts: the checks may batch small graphs.
+    componentwise: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "CN"
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
+        """Return the number of neighbours of ``vertex`` next to a member of ``targets``.
+
+        O(sum of the degrees of the neighbours of ``vertex``).
+        """
+        return sum(not targets.isdisjoint(graph[middle]) for middle in graph[vertex])
+
+    def scores(
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m) for m edges."""
+        members = np.zeros(adjacency.shape[0], dtype=np.int32)
+        members[targets] = 1
+        near: npt.NDArray[np.int32] = (adjacency @ members > 0).astype(np.int32)
+        return np.asarray(adjacency @ near, dtype=np.float64)
+
+    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]) -> Rewirer:
+        """Return what tells whose count changes when a vertex outside ``targets`` is rewired.
+
+        N(S) changes by that vertex at most; so a neighbour's count changes by 1 where it comes or
+        goes in N(S), and nobody else's. O(n + m) once, then O(degrees).
+        """
+        members = np.zeros(adjacency.shape[0], dtype=np.int32)
+        members[targets] = 1
+        near = adjacency @ members > 0
+        scores = np.asarray(adjacency @ near.astype(np.int32), dtype=np.float64)
+
+        marked = np.zeros(adjacency.shape[0], dtype=bool)
+
+        def _without(
+            some: npt.NDArray[np.integer[Any]], others: npt.NDArray[np.integer[Any]]
+        ) -> npt.NDArray[np.integer[Any]]:
+            # marks cost the two lists alone; numpy's set routines sort, a thousand times over
+            if not len(some) or not len(others):
+                return some
+            marked[others] = True
+            left = ~marked[some]
+            marked[others] = False
+            return np.asarray(some[left])
+
+        def rewired(
+            vertex: int, neighbours: npt.NDArray[np.integer[Any]]
+        ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+            start, end = adjacency.indptr[vertex : vertex + 2]
+            gone = adjacency.indices[start:end] if near[vertex] else neighbours[:0]
+            come = neighbours if members[neighbours].any() else neighbours[:0]
+            lost, won = _without(gone, come), _without(come, gone)
+            changed = np.concatenate([lost, won]).astype(np.int64)
+            change = np.repeat([-1.0, 1.0], [len(lost), len(won)])
+            own = float(near[neighbours].sum())
+            return (
+                np.append(changed, vertex),
+                np.append(scores[changed] + change, own),
+            )
+
+        return rewired
+
+    def sensitivity(self, max_degree: int) -> int:
+        """Return 1 (the paper's bound)."""
+        return 1
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 2d + 1 for d ≥ 2, 2 for d = 1, 0 for d = 0."""
+        return 2 * max_degree + 1 if max_degree >= 2 else 2 * max_degree
+
+
+_ROWS = 1 << 16  # paths expanded at once: bounds the memory, not the result
+
+
+@dataclass(frozen=True)
+class Path:
+    """Paths: the simple paths of 1 to k edges from v to members of S [1]_.
+
+    A path may pass through other members of S; one from v ∈ S must end elsewhere. Two paths are
+    different if their vertex sequences are.
+
+    Parameters
+    ----------
+    k : int
+        Longest path, in edges.
+
+    Raises
+    ------
+    InputError
+        If ``k`` is not a whole number of at least 1.
+
+    Notes
+    -----
+    Write u for the rewired protected vertex.
+
+    *Sensitivity*, declared ``(k-1) d^(k-1)`` as in [1]_. For k = 1 it is 0: t and S are targeted,
+    and edges between targeted vertices never change. In general only paths through u change, and
+    a network of degree d has, with l edges and u at position j, at most ``d (d-1)^(j-2)`` ways
+    from u back to the given t (1 for j = 1) and ``(d-1)^(l-j)`` on to S. Summed over
+    1 ≤ j < l ≤ k that is at most ``d (k-1) (1 + (d-1) + … + (d-1)^(k-2)) ≤ (k-1) d^(k-1)``. So
+    the bound holds for paths of *up to* k edges too; it is loose (for k = 2, d - 1 is right).
+
+    *Impact cardinality*, derived in :func:`impact_within`.
+
+    References
+    ----------
+    .. [1] Kearns, Roth, Wu, Yaroslavtsev, "Privacy for the Protected (Only)", 2015, section
+       "Statistics of Proximity".
+
+    Examples
+    --------
+    >>> sop = Path(k=2)
+    >>> str(sop), sop(nx.cycle_graph(4), 0, frozenset({1, 2})), sop.sensitivity(3)
+    ('Path_2', 3, 3)
+    >>> Path(k=0)
+    Traceback (most recent call last):
+        ...
+    pdpaudit.core.errors.InputError: Path(k=0): k is the longest path, a whole number of at least 1
+    """
+
+    k: int = 2
+
+    # Scores on a disjoint union are the scores on its parts: the checks may batch small graphs.
+    componentwise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse an impossible order."""
+        require_order("Path", self.k)
+
+    @property
+    def name(self) -> str:
+        """What the paper calls it."""
+        return f"Path_{self.k}"
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
+        """Return the number of paths from ``vertex``; O(d^k)."""
+        on_path = {vertex}
+
+        def count(end: int, edges_left: int) -> int:
+            total = 0
+            for following in graph[end]:
+                if following in on_path:
+                    continue
+                total += following in targets
+                if edges_left > 1:
+                    on_path.add(following)
+                    total += count(following, edges_left - 1)
+                    on_path.remove(following)
+            return total
+
+        return count(vertex, self.k)
+
+    def scores(
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the statistic of every vertex, shape ``(n,)``.
+
+        O(k (n + m)) for k ≤ 3, plus the edges two steps around S for k = 3; for k ≥ 4 the number
+        of paths of k edges that start in S.
+        """
+        return (
+            _algebraic(adjacency, targets, self.k)
+            if self.k <= 3
+            else _enumerated(adjacency, targets, self.k)
+        )
+
+    def sensitivity(self, max_degree: int) -> int:
+        """Return (k - 1) d^(k - 1) (the paper's bound)."""
+        return (self.k - 1) * int(max_degree ** (self.k - 1))
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return the number of vertices u can affect, see :func:`impact_within`."""
+        return impact_within(self.k, max_degree)
+
+
+def _algebraic(
+    adjacency: csr_array, targets: npt.NDArray[np.integer[Any]], k: int
+) -> npt.NDArray[np.float64]:
+    """Count the walks of up to k ≤ 3 edges and take out those that are no paths."""
+    matrix = adjacency.astype(np.float64)
+    members = np.zeros(adjacency.shape[0])
+    members[targets] = 1
+    one = matrix @ members
+    if k == 1:
+        return np.asarray(one)
+    degree = np.diff(adjacency.indptr).astype(np.float64)
+    # A walk of two edges that is no path returns to its start, a member of S.
+    two = matrix @ one - degree * members
+    if k == 2:
+        return np.asarray(one + two)
+    # Walks v-a-b-w of three edges with v ≠ w that are no paths have b = v (deg v of them when
+    # v-w is an edge) or a = w (deg w), the walk v-w-v-w being both: A³ - DA - AD + A.
+    three = matrix @ (matrix @ one) - degree * one - matrix @ (degree * members) + one
+    # Closed walks of three edges, two for each triangle, count for members of S only.
+    rows = matrix[targets]
+    three[targets] -= np.asarray((rows @ matrix).multiply(rows).sum(axis=1)).ravel()
+    return np.asarray(one + two + three)
+
+
+def _enumerated(
+    adjacency: csr_array, targets: npt.NDArray[np.integer[Any]], k: int
+) -> npt.NDArray[np.float64]:
+    """Expand all paths that start in S, a block at a time, and count where they end."""
+    n = adjacency.shape[0]
+    counts = np.zeros(n)
+    stack = [np.asarray(targets, dtype=np.int64).reshape(-1, 1)]
+    while stack:
+        paths = stack.pop()
+        for block in _blocks(adjacency, paths):
+            longer = _expand(adjacency, block)
+            counts += np.bincount(longer[:, -1], minlength=n)
+            if longer.shape[1] <= k and len(longer):
+                stack.append(longer)
+    return counts
+
+
+def _blocks(adjacency: csr_array, paths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    """Cut the paths where their continuations would fill more than one block."""
+    cumulated = np.cumsum(np.diff(adjacency.indptr)[paths[:, -1]], dtype=np.int64)
+    yield from np.split(paths, np.flatnonzero(np.diff(cumulated // _ROWS)) + 1)
+
+
+def _expand(adjacency: csr_array, paths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return every path continued by every neighbour of its end that is not on it."""
+    start = adjacency.indptr[paths[:, -1]].astype(np.int64)
+    degree = adjacency.indptr[paths[:, -1] + 1] - start
+    parent = np.repeat(np.arange(len(paths)), degree)
+    first = np.cumsum(degree) - degree
+    following = adjacency.indices[np.arange(len(parent)) + np.repeat(start - first, degree)]
+    new = (paths[parent] != following[:, None]).all(axis=1)
+    return np.column_stack([paths[parent[new]], following[new]]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """Triangles: the pairs ``{a, b} ⊆ S`` such that a, b and v are pairwise adjacent [1]_.
+
+    Notes
+    -----
+    Write u for the rewired protected vertex.
+
+    *Sensitivity*, declared d as in [1]_, "since each triangle is associated with an edge and the
+    total number of edges affected is at most d". Exactly it is 0: for a targeted t all three
+    corners are targeted, and edges between targeted vertices never change.
+
+    *Impact cardinality*, derived here: 1. A triangle counted for v has its two other corners in
+    S, so an edge at u is one of its sides only if v = u. With d < 2 there is no triangle: 0.
+
+    References
+    ----------
+    .. [1] Kearns, Roth, Wu, Yaroslavtsev, "Privacy for the Protected (Only)", 2015, section
+       "Statistics of Proximity".
+
+    Examples
+    --------
+    >>> sop = Triangle()
+    >>> sop(nx.complete_graph(4), 0, frozenset({1, 2, 3})), sop.sensitivity(3)
+    (3, 3)
+    """
+
+    # Scores on a disjoint union are the scores on its parts: the checks may batch small graphs.
+    componentwise: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return "Triangle"
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
+        """Return the number of triangles of ``vertex`` with two members of ``targets``.
+
+        O(degree²).
+        """
+        near = [other for other in graph[vertex] if other in targets]
+        return sum(graph.has_edge(a, b) for a, b in combinations(near, 2))
+
+    def scores(
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.float64]:
+        """Return the statistic of every vertex, shape ``(n,)``.
+
+        O(m plus the sum of ``deg(a) * |N(a) ∩ S|`` over the members a of S).
+        """
+        if not len(targets):
+            return np.zeros(adjacency.shape[0])
+        to_members = adjacency[:, targets].astype(np.float64)
+        # (v, b) holds the number of a in S with v-a-b: where v-b is an edge too, a triangle.
+        closed = (to_members @ to_members[targets]).multiply(to_members)
+        return np.asarray(closed.sum(axis=1), dtype=np.float64).ravel() / 2
+
+    def sensitivity(self, max_degree: int) -> int:
+        """Return d (the paper's bound; exactly it is 0)."""
+        return max_degree
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 1, or 0 for d < 2."""
+        return int(max_degree >= 2)

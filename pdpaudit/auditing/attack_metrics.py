@@ -1,0 +1,254 @@
+"""A pair as attacks are judged: who tells the two networks apart by an output, and how well.
+
+The attacker accuses whenever the output falls into an event. True positives are accusations on the
+network where the event is likelier, false positives those on the other. A claim of (ε, δ) allows
+``TPR <= e^ε FPR + δ`` and ``1 - FPR <= e^ε (1 - TPR) + δ`` (Wasserman and Zhou, "A statistical
+framework for differential privacy", 2010; Kairouz, Oh and Viswanath, "The composition theorem for
+differential privacy", 2015), hence an advantage ``TPR - FPR`` of at most
+``(e^ε - 1 + 2δ) / (e^ε + 1)``. Rates of false positives as low as 1e-3 are where attacks on single
+people are judged (Carlini and others, "Membership inference attacks from first principles", 2022).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from pdpaudit.core.privacy_loss import trade_off
+from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.inference.sequential import anytime_limits
+from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Side, batch_of
+
+__all__ = [
+    "LOW_FPR",
+    "SHARES",
+    "advantage_allowed",
+    "metrics_by_counts",
+    "metrics_by_law",
+    "other_thresholds",
+    "tpr_allowed",
+]
+
+Floats = npt.NDArray[np.float64]
+
+#: The rate of false positives at which attacks are compared.
+LOW_FPR = 1e-3
+
+#: Decimals that do not depend on the machine, and points of a curve that are written out.
+DECIMALS, POINTS = 8, 33
+
+#: A law that leaves out more is not whole.
+MISSING = 1e-9
+
+
+def tpr_allowed(fpr: float, claim: PrivacyClaim) -> float:
+    """Return the highest rate of true positives that a claim allows."""
+    grown = math.exp(min(claim.epsilon + math.log(fpr), 0.0)) if fpr > 0 else 0.0
+    most = min(grown + claim.delta, 1 - (1 - claim.delta - fpr) * math.exp(-claim.epsilon))
+    return min(1.0, max(most, fpr))
+
+
+def advantage_allowed(claim: PrivacyClaim) -> float:
+    """Return the largest advantage ``TPR - FPR`` that a claim allows."""
+    shrunk = math.exp(-claim.epsilon)  # e^ε would overflow
+    return min(1.0, (1 - (1 - 2 * claim.delta) * shrunk) / (1 + shrunk))
+
+
+def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> dict[str, Any]:
+    """Return what the best attacker attains, from the exact laws of the two outputs."""
+    if max(left.missing, right.missing) > MISSING:
+        return {}
+    fpr, miss = trade_off(left, right) if side == "left" else trade_off(right, left)
+    tpr = 1 - miss
+    low = float(np.interp(LOW_FPR, *_upper(fpr, tpr)))
+    kept = np.unique(np.linspace(0, len(fpr) - 1, POINTS).round().astype(int))
+    return _told(
+        {"attained": _short(float((tpr - fpr).max()))},
+        {"attained": _short(min(1.0, low))},
+        {"fpr": _shorts(fpr[kept]), "tpr": _shorts(tpr[kept])},
+        side,
+        claim,
+        exact=True,
+    )
+
+
+def metrics_by_counts(
+    hits: Sequence[int],
+    others: Sequence[int],
+    runs: int,
+    side: Side,
+    claim: PrivacyClaim,
+    alpha: float,
+    *,
+    stopped: bool = False,
+) -> dict[str, Any]:
+    """Return what the attackers looked at attain, from fresh samples."""
+    tail = alpha / (2 * len(hits))
+    pairs = sorted(zip(others, hits, strict=True))
+    tpr_low = np.array([_low(x, runs, tail, stopped) for _, x in pairs])
+    fpr_high = np.array([1 - _low(runs - y, runs, tail, stopped) for y, _ in pairs])
+    tpr, fpr = (np.array([pair[i] for pair in pairs]) / runs for i in (1, 0))
+    sure = tpr_low - fpr_high
+    best = int((tpr - fpr).argmax())
+    # Whoever accuses too often may accuse at random among these, and falls in both rates alike.
+    thinned = np.minimum(1.0, LOW_FPR / np.maximum(fpr_high, 1e-300))
+    seen = np.interp(LOW_FPR, *_upper(np.array([0, *fpr, 1.0]), np.array([0, *tpr, 1.0])))
+    return _told(
+        {
+            "attained": _short(max(0.0, float(tpr[best] - fpr[best]))),
+            "at_least": _short(max(0.0, float(sure.max()))),
+        },
+        {
+            "attained": _short(float(seen)),
+            "at_least": _short(max(LOW_FPR, float((tpr_low * thinned).max()))),
+        },
+        {
+            "fpr": _shorts(fpr),
+            "tpr": _shorts(tpr),
+            "fpr_at_most": _shorts(fpr_high),
+            "tpr_at_least": _shorts(tpr_low),
+        },
+        side,
+        claim,
+        exact=False,
+        confidence=_short(1 - alpha),
+    )
+
+
+def _told(
+    advantage: dict[str, float],
+    low: dict[str, float],
+    roc: dict[str, list[float]],
+    side: Side,
+    claim: PrivacyClaim,
+    **more: Any,
+) -> dict[str, Any]:
+    return {
+        "side": side,
+        **more,
+        "advantage": {**advantage, "allowed": _short(advantage_allowed(claim))},
+        "tpr_at_low_fpr": {
+            "fpr": LOW_FPR,
+            **low,
+            "allowed": _short(tpr_allowed(LOW_FPR, claim)),
+        },
+        "roc": roc,
+    }
+
+
+def _low(hits: int, runs: int, tail: float, stopped: bool) -> float:
+    """Return the lower limit of a rate."""
+    if stopped:
+        return anytime_limits(hits, runs, tail)[0]
+    return float(special.betaincinv(hits, runs - hits + 1, tail)) if hits else 0.0
+
+
+def _upper(fpr: Floats, tpr: Floats) -> tuple[Floats, Floats]:
+    """Return the upper hull of attacks, of which an attacker may draw lots between any two."""
+    hull: list[tuple[float, float]] = []
+    for x, y in sorted(zip(fpr.tolist(), tpr.tolist(), strict=True)):
+        while len(hull) > 1 and _turns_left(hull[-2], hull[-1], (x, y)):
+            hull.pop()
+        hull.append((x, y))
+    ends = np.array(hull)
+    # Of several at one rate of false positives the last, which is the best, counts.
+    last = np.append(np.diff(ends[:, 0]) > 0, True)
+    return ends[last, 0], ends[last, 1]
+
+
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) >= (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _short(value: float) -> float:
+    return round(value, DECIMALS) + 0.0
+
+
+def _shorts(values: Floats) -> list[float]:
+    return [_short(value) for value in values.tolist()]
+
+
+#: Rates of false alarms aimed at, most of them small: that is where attackers like to be.
+SHARES = (0.0008, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7)
+
+#: Rows of real values a threshold is read off, at most, and values of a feature worth ordering.
+MOST_RUNS, MOST_VALUES = 100_000, 500
+
+
+def other_thresholds(
+    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
+) -> tuple[Event, ...]:
+    """Return events that differ from one in their threshold only."""
+    return tuple(one for one in _varied(event, ours, theirs) if one != event)
+
+
+def _varied(
+    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
+) -> tuple[Event, ...]:
+    if isinstance(event, Membership):
+        return _of_values(event, _counts(ours, event), _counts(theirs, event))
+    numbers = _numbers(event, theirs)
+    if not len(numbers):
+        return ()
+    if isinstance(event, Score):
+        return tuple(replace(event, threshold=cut) for cut in _cuts(numbers))
+    if np.isinf(event.low) == np.isinf(event.high):
+        return ()
+    if np.isinf(event.high):
+        return tuple(replace(event, low=cut) for cut in _cuts(numbers))
+    return tuple(replace(event, high=-cut) for cut in _cuts(-numbers))
+
+
+def _counts(halves: tuple[Draws, Draws], event: Membership) -> Counter[Hashable]:
+    """Count the categories of the event's column."""
+    counts = Counter[Hashable]()
+    for batch in map(batch_of, halves):
+        categories = batch.categories(event.column)
+        for value, times in zip(categories, batch.weights.astype(int).tolist(), strict=True):
+            counts[value] += times
+    return counts
+
+
+def _of_values(
+    event: Membership, ours: Counter[Hashable], theirs: Counter[Hashable]
+) -> tuple[Event, ...]:
+    """Order the categories by likelihood ratio, smoothed, and cut."""
+    values = sorted({*ours, *theirs}, key=repr)
+    if not 2 < len(values) <= MOST_VALUES:
+        return ()
+    p = np.array([ours[value] + 0.5 for value in values])
+    q = np.array([theirs[value] + 0.5 for value in values])
+    # Rounded, for the last digits of a logarithm differ between processors.
+    order = np.argsort(-np.log(p / q).round(9), kind="stable")
+    shares = np.cumsum(q[order]) / q.sum()
+    places = dict.fromkeys(int(np.abs(shares[:-1] - share).argmin()) + 1 for share in SHARES)
+    return tuple(
+        replace(event, values=frozenset(values[i] for i in order[:place]))
+        for place in sorted(places)
+    )
+
+
+def _numbers(event: Range | Score, halves: tuple[Draws, Draws]) -> Floats:
+    """Return the number that decides on each of some runs of one side."""
+    found = []
+    for batch in map(batch_of, halves):
+        numbers = event.scores(batch) if isinstance(event, Score) else batch.read(event.column)
+        ends = np.cumsum(batch.weights)
+        total = int(ends[-1]) if len(ends) else 0
+        picks = np.arange(0, total, max(1, -(-2 * total // MOST_RUNS)))
+        found.append(numbers[np.searchsorted(ends, picks, side="right")])
+    numbers = np.concatenate(found)
+    return numbers[~np.isnan(numbers)]
+
+
+def _cuts(numbers: Floats) -> list[float]:
+    """Return thresholds that such shares of the numbers reach; the highest first."""
+    cuts = np.quantile(numbers, [1 - share for share in SHARES], method="higher")
+    return list(dict.fromkeys(float(cut) for cut in cuts if np.isfinite(cut)))

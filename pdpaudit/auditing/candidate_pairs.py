@@ -1,0 +1,184 @@
+"""Which pairs to try: from every family on every network, a mechanism's own, and local moves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.network import Network
+from pdpaudit.core.privacy_loss import ExactLoss
+from pdpaudit.core.protocols import Law
+from pdpaudit.core.registry import registered
+from pdpaudit.core.subject import Subject
+from pdpaudit.outputs import Draws, Event
+from pdpaudit.sampling import stream
+
+__all__ = [
+    "CandidatePair",
+    "Halves",
+    "MeasuredPair",
+    "benchmark_networks",
+    "by_score",
+    "candidate_pairs",
+    "empty_halves",
+    "local_moves",
+    "local_search",
+    "network_candidate",
+    "networks_for",
+    "own_pairs",
+    "within_degree_bound",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class CandidatePair:
+    """One pair of inputs worth trying."""
+
+    label: str
+    inputs: Callable[[], tuple[Any, Any]]
+    pair: NeighborPair | None = None
+    number: int = 0
+
+
+def benchmark_networks() -> list[Network]:
+    """Return every built-in network to attack on."""
+    return [network for item in registered("networks") for network in item.load()()]
+
+
+def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
+    """Return the networks under another public degree bound, those that keep it."""
+    if max_degree is None:
+        return list(networks)
+    kept = []
+    for network in networks:
+        with suppress(InputError):
+            kept.append(replace(network, max_degree=max_degree))
+    if not kept:
+        raise InputError(f"--max-degree {max_degree}: no built-in network keeps it; raise it")
+    return kept
+
+
+def networks_for(
+    mechanism: Subject, networks: Network | Sequence[Network] | None, max_degree: int | None = None
+) -> list[Network]:
+    """Return the networks to rewire: those given, else the benchmark ones where any are needed."""
+    if networks is None:
+        if mechanism.has("pairs"):
+            return []
+        return within_degree_bound(benchmark_networks(), max_degree)
+    several = [networks] if isinstance(networks, Network) else list(networks)
+    if max_degree is None:
+        return several
+    return [replace(network, max_degree=max_degree) for network in several]
+
+
+def candidate_pairs(
+    mechanism: object, networks: Sequence[Network], seed: int
+) -> list[CandidatePair]:
+    """Return the pairs to try: the mechanism's own, or each family's on each network.
+
+    The families take turns, so that cutting the list short cuts all of them alike.
+    """
+    subject = Subject.of(mechanism)
+    if subject.has("pairs"):
+        return own_pairs(subject)
+    sources = []
+    for network in networks:
+        for attack in registered("attacks"):
+            rng = stream(seed, "pairs", network.title, attack.name)
+            sources.append(map(network_candidate, attack.load()(network, rng)))
+    rows = zip_longest(*sources)
+    return [candidate for row in rows for candidate in row if candidate is not None]
+
+
+def own_pairs(mechanism: Subject) -> list[CandidatePair]:
+    """Return the pairs a mechanism brings, as many as it gives."""
+    return [
+        CandidatePair(name or f"pair {i}", partial(_sides, left, right), number=i)
+        for i, (name, left, right) in enumerate(mechanism.pairs(), 1)
+    ]
+
+
+def _sides(left: Any, right: Any) -> tuple[Any, Any]:
+    return left, right
+
+
+def local_moves(pair: NeighborPair, seed: int, step: int) -> Iterator[CandidatePair]:
+    """Return small changes of a pair, another draw of them at each step."""
+    rng = stream(seed, "moves", step)
+    for refinement in registered("refinements"):
+        yield from map(network_candidate, refinement.load()(pair, rng))
+
+
+def network_candidate(pair: NeighborPair) -> CandidatePair:
+    """Return a pair of networks as one to try."""
+    return CandidatePair(
+        f"{pair.family} on {pair.network.title}",
+        lambda: (pair.left.instance(), pair.right.instance()),
+        pair,
+    )
+
+
+#: Discovery samples: left and right, each in two halves.
+Halves = tuple[tuple[Draws, Draws], tuple[Draws, Draws]]
+
+#: Rounds without gain after which climbing ends.
+PATIENCE = 2
+
+
+def empty_halves() -> Halves:
+    """Return discovery samples with nothing in them yet."""
+    return (Draws(), Draws()), (Draws(), Draws())
+
+
+@dataclass
+class MeasuredPair:
+    """A pair with what discovery learned about it."""
+
+    candidate: CandidatePair
+    score: float = -math.inf
+    losses: dict[float, ExactLoss] = field(default_factory=dict)
+    laws: tuple[Law, Law] | None = field(default=None, repr=False)
+    halves: Halves = field(default_factory=empty_halves)
+    events: list[Event] = field(default_factory=list)
+    tested: list[tuple[int, int]] = field(default_factory=list)
+    tests: int = 0
+    thresholds: list[tuple[Event, ...]] = field(default_factory=list)
+    wanted: int = 0
+    runs: int = 0
+
+
+def local_search(
+    best: MeasuredPair,
+    found: list[MeasuredPair],
+    measure: Callable[[CandidatePair], MeasuredPair],
+    moves: int,
+    seed: int,
+) -> list[MeasuredPair]:
+    """Follow local moves uphill; return everything measured."""
+    patience = PATIENCE
+    for step in range(moves):
+        if best.candidate.pair is None or math.isinf(best.score) or not patience:
+            break
+        tried = [measure(candidate) for candidate in local_moves(best.candidate.pair, seed, step)]
+        if not tried:
+            break
+        found = found + tried
+        top = max(tried, key=lambda one: one.score)
+        if top.score > best.score * (1 + 1e-6):
+            best, patience = top, PATIENCE
+        else:
+            patience -= 1
+    return found
+
+
+def by_score(found: Iterable[MeasuredPair]) -> list[MeasuredPair]:
+    """Return what was found, worst leak first."""
+    return sorted(found, key=lambda one: -one.score)

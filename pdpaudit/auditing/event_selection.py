@@ -1,0 +1,406 @@
+"""Discovery: which pair, and which event on it, promises the largest bound on fresh samples.
+
+Adaptive throughout, so nothing it sees is evidence.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.auditing.attack_metrics import other_thresholds
+from pdpaudit.auditing.candidate_pairs import (
+    CandidatePair,
+    MeasuredPair,
+    by_score,
+    empty_halves,
+    local_search,
+)
+from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.power import Rehearsal
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.registry import registered
+from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.outputs import Draws, Event, Several, complexity, failure
+from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+
+__all__ = ["EventSelection"]
+
+#: How much discovery may cost, as a multiple of the confirming samples a side: where each output
+#: is a run of its own, and where many are drawn at once, for few pairs and for many.
+SINGLE = 1.0
+BATCHED_LEAST, BATCHED_MOST = 1.0, 10.0
+PAIRS_PER_SAMPLE = 12
+
+#: Fewest runs a side that tell pairs apart, and of a first look where there are too many: what
+#: differs always is seen in a few runs.
+FEWEST_RUNS, LEAST_RUNS = 200, 16
+
+#: How sharply each round of halving cuts, where there are few pairs and where there are many, and
+#: how many are left at the end.
+FEW, CUT_FEW, CUT_MANY = 16, 2, 4
+LEFT = 2
+
+#: Arms whose events are tested before one is chosen.
+FINALISTS = 8
+
+#: Rounds of local moves.
+MOVES = 4
+
+#: Share of discovery that goes into testing the finalists' events on samples of their own.
+TESTING = 0.4
+
+#: Standard errors given away when pairs are compared, when events are chosen among many, and among
+#: the few that are tested.
+COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
+
+#: Shares of the expected bound, and of what it exceeds the claim by, given up for a simple event.
+SIMPLER, BEYOND = 0.05, 0.2
+
+#: Runs drawn twice from the same stream, to see that they depend on nothing else.
+TWICE = 32
+
+#: The kind of output that a run is which refuses its input.
+REFUSAL = failure(InputError())[1][0]
+
+#: Inputs that are the same when they are equal, and then share their discovery runs.
+VALUES = (tuple, int, float, str, bytes, frozenset)
+
+
+class EventSelection:
+    """The search for a pair and an event, and what it has spent."""
+
+    def __init__(self, context: AuditContext, claims: Sequence[PrivacyClaim], alpha: float) -> None:
+        self.context, self.claims, self.alpha = context, claims, alpha
+        self.spent = self._measured = 0
+        self._answered = self.single = False
+        self._failure, self._refused = "", False
+        self._choose: Any = registered("events")[0].load()
+        limit = context.config.time_limit
+        self._until = math.inf if limit is None else time.monotonic() + limit
+        self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._pool: Draws | None = None
+        self._first: tuple[int, float] = (0, -math.inf)
+        self._set_aside: list[MeasuredPair] = []
+
+    def check_repeatable(self, candidate: CandidatePair) -> None:
+        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
+        if not self.context.mechanism.repeatable:
+            self.context.remark(
+                "what is observed differs from run to run, whatever the seed: the command again "
+                "gives other numbers, perhaps another verdict, and nothing can be replayed"
+            )
+            return
+        config, instance = self.context.config, candidate.inputs()[0]
+        once, again = (
+            draw(
+                self.context.mechanism, instance, TWICE, seed=config.seed, key=("discover", "twice")
+            )
+            for _ in range(2)
+        )
+        self.spent += 2 * TWICE
+        if not once.same_as(again):
+            raise Misbehaviour(
+                "the same random stream gave other outputs the second time, so it takes randomness "
+                "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
+                "the rng it is given"
+            )
+
+    def expected_bound(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
+        """Return what a claim will be confirmed with."""
+        return ExpectedBound(self.context.config.size, self.alpha, claim.delta, caution)
+
+    def search(self, candidates: Sequence[CandidatePair]) -> list[MeasuredPair]:
+        """Find the pairs with the best expected evidence by successive halving, then climb.
+
+        Too many pairs for the runs that may be spent are cut short, all families alike.
+        """
+        runs = self._runs_a_side(len(candidates))
+        candidates = self._wide_look(list(candidates)[: self.context.config.tries], runs)
+        cut = CUT_FEW if len(candidates) <= FEW else CUT_MANY
+        rounds = max(1, math.ceil(math.log(len(candidates) / LEFT, cut)))
+        climbs = candidates[0].pair is not None
+        spend = int(runs * (1 - TESTING) / (rounds + climbs))
+        self.context.watcher.stage("looking for the pair that leaks most", 2 * runs)
+        found, dropped = [MeasuredPair(candidate) for candidate in candidates], list[MeasuredPair]()
+        for _ in range(rounds):
+            pools = len({key for one in found for key in self._keys(one.candidate)})
+            each = max(FEWEST_RUNS, 2 * spend // pools)
+            measured = by_score(one for one in found if self._measure(one, each))
+            if not measured:
+                break
+            keep = max(LEFT, math.ceil(len(measured) / cut))
+            self._stays_in(measured, keep, each)
+            dropped = [*measured[keep:], *dropped]
+            for one in measured[keep:]:
+                one.halves = empty_halves()
+            found = measured[:keep]
+            self._forget(found)
+        self._refuse_nothing(found)
+        each = max(FEWEST_RUNS, spend // (MOVES * 12))
+
+        def measure(candidate: CandidatePair) -> MeasuredPair:
+            one = MeasuredPair(candidate)
+            self._measure(one, each)
+            return one
+
+        found = by_score(local_search(found[0], found, measure, MOVES, self.context.config.seed))
+        finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
+        each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
+        # Pairs reached by local moves have fewer runs than one that stayed in from the beginning.
+        longest = max(one.wanted for one in finalists)
+        stayed = [one for one in finalists if one.wanted == longest]
+        lucky = stayed[stream(self.context.config.seed, "power", "pair").integers(len(stayed))]
+        self._pool = Draws()
+        for half in lucky.halves[0]:
+            self._pool.update(half)
+        for one in finalists:
+            self._test(one, each)
+        return [one for one in by_score(finalists) + dropped + self._set_aside if one.runs]
+
+    def _wide_look(self, candidates: list[CandidatePair], runs: int) -> list[CandidatePair]:
+        """Return the pairs that the runs suffice for, after a short look at as many as possible."""
+        if len(candidates) * FEWEST_RUNS * 2 <= runs:
+            return candidates
+        candidates = candidates[: max(1, runs // (2 * LEAST_RUNS))]
+        each = max(LEAST_RUNS, runs // (2 * len(candidates)))
+        measured = by_score(
+            one for one in map(MeasuredPair, candidates) if self._measure(one, each)
+        )
+        keep = max(LEFT, runs // (2 * FEWEST_RUNS))
+        self._stays_in(measured, keep, each)
+        found, self._set_aside = measured[:keep], measured[keep:]
+        for one in self._set_aside:
+            one.halves = empty_halves()
+        self._forget(found)
+        return [one.candidate for one in found] or candidates[:keep]
+
+    def _stays_in(self, measured: Sequence[MeasuredPair], keep: int, each: int) -> None:
+        """Note what it took to stay in after the first round."""
+        if self._first[0] == 0:
+            needed = measured[keep - 1].score if len(measured) > keep else -math.inf
+            self._first = (each, needed)
+
+    def best_event(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, float]:
+        """Return the tested event of a pair that promises most for a claim, and what."""
+        place, promised = self.pick(claim, one.events, one.tested, one.tests)
+        return one.events[place], promised
+
+    def pick(
+        self, claim: PrivacyClaim, events: list[Event], tested: list[tuple[int, int]], tests: int
+    ) -> tuple[int, float]:
+        """Return the place of the event that promises most by its test, and what.
+
+        People must be able to check it, so it is the simplest that promises nearly as much, and
+        nearly as much beyond the claim.
+        """
+        sides = [
+            (x, y) if event.side == "left" else (y, x)
+            for event, (x, y) in zip(events, tested, strict=True)
+        ]
+        ours, theirs = np.array(sides, dtype=np.float64).T
+        expected = self.expected_bound(claim, TESTED).expected(ours, tests, theirs, tests)
+        best = float(expected.max())
+        least = best - SIMPLER * abs(best)
+        if best > claim.epsilon:
+            least = max(least, best - BEYOND * (best - claim.epsilon))
+        near = [i for i in range(len(events)) if expected[i] >= least]
+        place = min(near, key=lambda i: (complexity(events[i]), -expected[i].round(9), i))
+        return place, float(expected[place])
+
+    def rehearsal(self, claim: PrivacyClaim, found: Sequence[MeasuredPair]) -> Rehearsal | None:
+        """Return what was done, to be done again on planted leaks."""
+        tested = [one for one in found if one.tests]
+        if self._pool is None or not tested:
+            return None
+        return Rehearsal(
+            pool=self._pool,
+            first=self._first,
+            runs=len(self._pool),
+            tests=tested[0].tests,
+            other=max(self.best_event(one, claim)[1] for one in tested),
+            choose=self._choose,
+            pick=partial(self.pick, claim),
+        )
+
+    def _runs_a_side(self, candidates: int) -> int:
+        size = self.context.config.size
+        if not self.context.mechanism.has("sample"):
+            return int(size * SINGLE)
+        return int(size * min(max(candidates / PAIRS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
+
+    def _keys(self, candidate: CandidatePair) -> tuple[Hashable, Hashable]:
+        """Return what stands for a pair's two inputs: themselves where they are plain values."""
+        if candidate.pair is not None:
+            return (candidate, "left"), (candidate, "right")
+        left, right = (
+            instance if isinstance(instance, VALUES) and _hashable(instance) else (candidate, side)
+            for side, instance in zip(("left", "right"), candidate.inputs(), strict=True)
+        )
+        return left, right
+
+    def _measure(self, one: MeasuredPair, size: int) -> bool:
+        """Add about ``size`` runs a side and score anew; say whether that was possible."""
+        if time.monotonic() > self._until and self._measured:
+            self.context.remark("the time limit ended the search")
+            return one.score > -math.inf
+        self._measured += 1
+        failed = {}
+        until = one.wanted + size
+        for side, key, instance in zip(
+            ("left", "right"), self._keys(one.candidate), one.candidate.inputs(), strict=True
+        ):
+            try:
+                self._grow(key, instance, until)
+            except Misbehaviour as error:
+                failed[side] = str(error)
+        if failed:
+            self.context.blocked.append(_blocked(one.candidate, failed))
+            one.score = -math.inf
+            return False
+        left, right = (self._pools[key] for key in self._keys(one.candidate))
+        one.halves, one.wanted, one.runs = (left, right), until, 2 * until
+        expected_bound = self.expected_bound(self.claims[0], COMPARING)
+        one.score = self._choose(*one.halves, expected_bound, thorough=False).expected
+        return True
+
+    def _grow(self, key: Hashable, instance: Any, until: int) -> None:
+        """Draw until an input has so many runs; each half has a stream of its own."""
+        pool = self._pools.setdefault(key, (Draws(), Draws()))
+        number = self._numbers.setdefault(key, len(self._numbers))
+        for half, goal in enumerate((until // 2, until - until // 2)):
+            runs = goal - len(pool[half])
+            if runs <= 0:
+                continue
+            for piece in self._pieces(runs):
+                draws = draw(
+                    self.context.mechanism,
+                    instance,
+                    piece,
+                    seed=self.context.config.seed,
+                    key=("discover", "looking", number, half, len(pool[half])),
+                    jobs=self.context.config.jobs,
+                    progress=self.context.watcher.advance,
+                    store=self.context.config.store,
+                    single=self.single,
+                )
+                self.spent += piece
+                pool[half].update(draws)
+                self._note(draws)
+
+    def _note(self, draws: Draws) -> None:
+        """Keep what is to be said of how the mechanism behaved."""
+        self._answered = self._answered or draws.answered()
+        for kind, words in draws.failures.items():
+            self._refused = self._refused if self._failure else kind == REFUSAL
+            self._failure = self._failure or words
+            self.context.remark(f"some runs raised {words}; that counts as an output")
+        if draws.alone:
+            self._batch_failed(draws.alone)
+        if draws.printed:
+            self.context.remark("it printed to standard output, which was swallowed")
+
+    def _batch_failed(self, why: str) -> None:
+        """Draw one by one from now on: which runs share a batch must decide nothing."""
+        if not self.single:
+            self.single = True
+            self.context.remark(f"its sample failed, {why}; it was run one by one")
+
+    def _pieces(self, runs: int) -> list[int]:
+        """Return how many runs to ask for at once: one, where each is also confirmed alone."""
+        return [runs] if self.context.mechanism.repeatable else [1] * runs
+
+    def _forget(self, kept: Sequence[MeasuredPair]) -> None:
+        """Give up the runs of inputs that no pair left needs."""
+        needed = {key for one in kept for key in self._keys(one.candidate)}
+        self._pools = {key: pool for key, pool in self._pools.items() if key in needed}
+
+    def _test(self, one: MeasuredPair, size: int) -> None:
+        """Choose events, and see on other samples which of them holds what it promises.
+
+        Where much is tried, what looks best owes some of it to chance, and what is rare the most.
+        """
+        if one.score == -math.inf:
+            return
+        for delta in dict.fromkeys(claim.delta for claim in self.claims):
+            expected_bound = self.expected_bound(replace(self.claims[0], delta=delta), CHOOSING)
+            choice = self._choose(*one.halves, expected_bound)
+            one.events += [choice.event, *(other.event for other in choice.others)]
+        number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
+        try:
+            inside = self._inside(one, size, number)
+        except BatchFailed as error:
+            self._batch_failed(str(error))
+            inside = self._inside(one, size, number)
+        except Misbehaviour as error:
+            self.context.blocked.append(f"{one.candidate.label}: {error}")
+            one.score, one.events, one.halves = -math.inf, [], empty_halves()
+            return
+        one.tested = [(int(x), int(y)) for x, y in zip(*inside, strict=True)]
+        one.tests = size
+        one.runs += 2 * size
+        one.thresholds = [self._ladder(one, claim) for claim in self.claims]
+        one.halves = empty_halves()
+        one.score = self.best_event(one, self.claims[0])[1]
+
+    def _inside(self, one: MeasuredPair, size: int, number: int) -> list[Any]:
+        """Return how many of ``size`` fresh runs a side fall into each event of a pair."""
+        together, inside = Several(tuple(one.events)), []
+        for side, instance in zip(("left", "right"), one.candidate.inputs(), strict=True):
+            counted, pieces = Hits(), self._pieces(size)
+            for i, piece in enumerate(pieces):
+                hits(
+                    self.context.mechanism,
+                    instance,
+                    piece,
+                    together,
+                    seed=self.context.config.seed,
+                    key=("discover", "testing", number, side, *([i] if i else [])),
+                    jobs=self.context.config.jobs,
+                    progress=self.context.watcher.advance,
+                    total=counted,
+                    store=self.context.config.store,
+                    single=self.single,
+                )
+            self.spent += size
+            inside.append(counted.inside)
+        return inside
+
+    def _ladder(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, ...]:
+        event, _ = self.best_event(one, claim)
+        ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
+        return other_thresholds(event, ours, theirs)
+
+    def _refuse_nothing(self, found: Sequence[MeasuredPair]) -> None:
+        """Refuse to judge a mechanism that never gave an output."""
+        if all(one.score == -math.inf for one in found):
+            raise Misbehaviour("; ".join(self.context.blocked[:2]))
+        if self._answered:
+            return
+        if self._refused:
+            raise InputError(self._failure.removeprefix("InputError: "))
+        raise Misbehaviour(f"every run raised {self._failure}")
+
+
+def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:
+    """Say why a pair could not be measured, and whether that alone tells its sides apart."""
+    failures = [f"{candidate.label}, on the {side}: {words}" for side, words in failed.items()]
+    if len(failed) == 1:
+        failures.append("not so on the other side, which anyone who waits can see")
+    return "; ".join(failures)
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

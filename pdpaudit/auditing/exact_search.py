@@ -1,0 +1,180 @@
+"""The search for the pair that loses most, by exact laws."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
+from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.subject import LIMIT_S, Subject
+
+__all__ = ["DECIMALS", "TooExpensive", "patience", "search_by_law", "worst_of"]
+
+#: Decimals of a loss that do not depend on the machine.
+DECIMALS = 8
+
+#: Seconds of work, as laws count it, that a search may take where no time limit is given.
+MOST_WORK = 400.0
+
+#: Families to climb from, and rounds of local moves in each climb.
+STARTS, MOVES = 3, 25
+
+#: Outputs whose probabilities are kept, of all pairs together: some 100 MB; and those of the worst.
+KEPT = 500_000
+
+#: Seconds that any law may take, however short the time limit of the search.
+SHORTEST = 60.0
+
+
+class _Enough(Exception):
+    """The search for a pair has taken as long as it may."""
+
+
+class TooExpensive(LawUnavailable):
+    """The laws of all pairs would take longer than the search may."""
+
+
+@dataclass
+class _Meter:
+    """Exact losses of pairs, one after another, until so much time or work is over."""
+
+    context: AuditContext
+    mechanism: Subject
+    deltas: Sequence[float]
+    until: float
+    most: float
+    began: float = field(default_factory=time.monotonic)
+    measured: list[MeasuredPair] = field(default_factory=list)
+    work: float = 0.0
+    kept: int = 0
+    worst: dict[float, MeasuredPair] = field(default_factory=dict)
+    extra: list[MeasuredPair] = field(default_factory=list)
+
+    @property
+    def spent(self) -> float:
+        """Seconds so far: of the clock where it ends the search, else as laws count them."""
+        timed = self.context.config.time_limit is not None
+        return time.monotonic() - self.began if timed else self.work
+
+    def _law(self, candidate: CandidatePair, side: str, instance: Any) -> Law:
+        if self.measured and (time.monotonic() > self.until or self.work > self.most):
+            raise _Enough
+        try:
+            found = self.mechanism.law(instance, patience(self.context))
+        except Misbehaviour as error:
+            raise Misbehaviour(f"{candidate.label}, on the {side}: {error}") from None
+        self.work += found.work
+        return found
+
+    def measure(self, candidate: CandidatePair) -> MeasuredPair:
+        sides = zip(("left", "right"), candidate.inputs(), strict=True)
+        left, right = (self._law(candidate, side, instance) for side, instance in sides)
+        losses = {delta: exact_loss(left, right, delta) for delta in self.deltas}
+        self.context.watcher.advance(1)
+        # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
+        score = round(losses[self.deltas[0]].epsilon, DECIMALS)
+        self.measured.append(MeasuredPair(candidate, score, losses, (left, right)))
+        self._keep(self.measured[-1])
+        return self.measured[-1]
+
+    def _keep(self, new: MeasuredPair) -> None:
+        """Keep the laws of the first pairs, and those of the worst at each δ."""
+        for delta in self.deltas:
+            best = self.worst.get(delta)
+            if best is None or _rank(new, delta) > _rank(best, delta):
+                self.worst[delta] = new
+        size = sum(len(law.probabilities) for law in new.laws or ())
+        if self.kept + size <= KEPT:
+            self.kept += size
+            return
+        worst = list(map(id, self.worst.values()))
+        for one in (*self.extra, new):
+            if id(one) not in worst:
+                one.laws = None
+        self.extra = [one for one in (*self.extra, new) if one.laws is not None]
+
+
+def worst_of(found: Sequence[MeasuredPair], delta: float) -> MeasuredPair:
+    """Return the worst pair for a slack; of those that are alike the first."""
+    return max(found, key=lambda one: _rank(one, delta))
+
+
+def _rank(one: MeasuredPair, delta: float) -> tuple[float, float]:
+    return round(one.losses[delta].at_least, DECIMALS), one.score
+
+
+def search_by_law(
+    context: AuditContext,
+    mechanism: Subject,
+    candidates: Sequence[CandidatePair],
+    deltas: Sequence[float],
+) -> list[MeasuredPair]:
+    """Compute the exact loss of every pair, then climb from the worst; no samples."""
+    limit = context.config.time_limit
+    until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
+    meter = _Meter(context, mechanism, deltas, until, most)
+    context.watcher.stage("computing exact losses", len(candidates))
+    try:
+        _all_of(meter, candidates, most if limit is None else math.inf)
+    except _Enough:
+        _tell_of_the_end(meter, len(candidates))
+    except Misbehaviour as error:
+        context.blocked.append(str(error))
+        if meter.measured:
+            context.remark(f"the search for a pair ended at {error}")
+    return by_score(meter.measured)
+
+
+def patience(context: AuditContext) -> float:
+    """Return the seconds after which a law is taken to hang, fewer where little time is given."""
+    limit = context.config.time_limit
+    return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
+
+
+def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) -> None:
+    for number, candidate in enumerate(candidates, start=1):
+        meter.measure(candidate)
+        needed = meter.spent / number * len(candidates)
+        if needed > allowed:
+            raise TooExpensive(
+                f"the exact laws of {len(candidates)} pairs would take about {needed:,.0f} s"
+            )
+    found = list(meter.measured)
+    for start in _starts(found):
+        found = local_search(start, found, meter.measure, MOVES, meter.context.config.seed)
+
+
+def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
+    left_over = max(pairs - len(meter.measured), 0)
+    after = f"with {left_over} of {pairs} pairs untried" if left_over else "while climbing"
+    limit = meter.context.config.time_limit
+    meter.context.remark(
+        f"the search for a pair ended after laws of about {meter.work:.0f} s, {after}; a longer "
+        "one may find worse: --time-limit sets another"
+        if limit is None
+        else f"the search for a pair ended at its time limit of {limit:g} s, {after}: what it "
+        "found depends on the machine, and a longer one may find worse"
+    )
+
+
+def _starts(found: Iterable[MeasuredPair]) -> list[MeasuredPair]:
+    """Return the worst pair of each family, the worst families first.
+
+    Climbing from the worst of all would only ever sharpen one shape of pair, and the shape that
+    is worst in the end may not be so at the sizes tried first.
+    """
+    best: dict[str, MeasuredPair] = {}
+    for one in by_score(found):
+        best.setdefault(_family(one), one)
+    return list(best.values())[:STARTS]
+
+
+def _family(one: MeasuredPair) -> str:
+    return "" if one.candidate.pair is None else one.candidate.pair.family

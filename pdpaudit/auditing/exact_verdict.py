@@ -1,0 +1,280 @@
+"""Audit by the exact output law: nothing is sampled."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pdpaudit.auditing.attack_metrics import metrics_by_law
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
+from pdpaudit.auditing.claim_results import AuditContext, build_claim, unconfirmed_claim
+from pdpaudit.auditing.exact_search import (
+    DECIMALS,
+    TooExpensive,
+    patience,
+    search_by_law,
+    worst_of,
+)
+from pdpaudit.auditing.law_test import Incomparable, compare_laws
+from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
+from pdpaudit.core.protocols import (
+    LargestLoss,
+    Law,
+    LawUnavailable,
+    PrivacyClaim,
+    ProvedBound,
+)
+from pdpaudit.core.subject import Part
+from pdpaudit.outputs import Event, Side, simplest
+from pdpaudit.results.results import ClaimResult, Status
+
+__all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
+
+#: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
+#: than this.
+EXACT_SLACK = 1e-9
+
+#: How such a loss was found, as a result says.
+METHOD = "exact law"
+
+Said = TypeVar("Said", LargestLoss, ProvedBound)
+
+#: Mass left out up to which a claim counts as tried: a fiftieth of the least probable event that
+#: a sampled audit answers for.
+MOST_LEFT_OUT = 1e-3
+
+#: Points of the curve δ(ε), and most vertices of the trade-off, that are written out.
+POINTS = 33
+
+
+def audit_by_law(
+    context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
+) -> tuple[list[MeasuredPair], list[ClaimResult]] | None:
+    """Judge claims by exact laws; None where no law is available."""
+    deltas = list(dict.fromkeys(claim.delta for claim in claims))
+    try:
+        tried = candidates[: context.config.tries]
+        found = search_by_law(context, context.mechanism, tried, deltas)
+    except LawUnavailable as unavailable:
+        if isinstance(unavailable, TooExpensive):
+            context.remark(
+                f"{unavailable}, so it was sampled instead; "
+                "--time-limit gives them as many seconds as you like"
+            )
+        return None
+    wrong: set[CandidatePair] = set()
+    worst = {delta: worst_of(found, delta) for delta in deltas if found}
+    try:
+        if found:
+            wrong = compare_laws(context, found, worst.values())
+    except Incomparable as reason:
+        context.remark(
+            f"its law cannot be compared with its runs: {reason}; it was sampled instead"
+        )
+        return None
+    results = []
+    for number, claim in enumerate(claims, start=1):
+        result = None
+        if found and worst[claim.delta].candidate not in wrong:
+            try:
+                result = _judged(context, number, claim, worst[claim.delta], found)
+            except Misbehaviour as error:
+                context.blocked.append(f"{worst[claim.delta].candidate.label}, {error}")
+        if result is None or (context.blocked and result.status != "violated"):
+            why = f"{context.blocked[0]}; --samples does without its law"
+            result = unconfirmed_claim(context, number, claim, why)
+        results.append(context.proved(result, worst.get(claim.delta)))
+    return found, results
+
+
+def by_beginning(
+    context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
+) -> tuple[list[MeasuredPair], list[ClaimResult | None]] | None:
+    """Break claims by the law of how the output begins: all of it loses no less.
+
+    None for a claim, or for all, that this law does not break.
+    """
+    try:
+        shorter = context.mechanism.beginning(patience(context))
+    except LawUnavailable:
+        return None
+    begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
+    judged = audit_by_law(begun, candidates, claims)
+    if judged is None:
+        return None
+    found, results = judged
+    broken = [one if one is not None and one.status == "violated" else None for one in results]
+    if not any(broken):
+        context.remark(
+            "only the beginning of its output has an exact law, and by that law no claim is broken "
+            "on the pairs tried: it was sampled"
+        )
+        return None
+    context.remark(
+        "judged by the exact law of how its output begins: all of the output loses no less"
+        + (", and what that law does not break was sampled" if None in broken else "")
+    )
+    return found, broken
+
+
+def _judged(
+    context: AuditContext,
+    number: int,
+    claim: PrivacyClaim,
+    worst: MeasuredPair,
+    found: Sequence[MeasuredPair],
+) -> ClaimResult:
+    """Tell what the worst pair says of a claim."""
+    loss, laws = worst.losses[claim.delta], worst.laws
+    assert laws is not None
+    event = simplest(loss.outputs, loss.event, loss.side)
+    ends = _ends([one.losses[claim.delta] for one in found])
+    return exact_claim(context, number, claim, worst.candidate, laws, event, loss, ends)
+
+
+def exact_claim(
+    context: AuditContext,
+    number: int,
+    claim: PrivacyClaim,
+    candidate: CandidatePair,
+    laws: tuple[Law, Law],
+    event: Event,
+    loss: ExactLoss,
+    ends: tuple[float, float],
+) -> ClaimResult:
+    """Say what a pair shows of a claim by its laws, by one event; ``replay`` does so again.
+
+    The probabilities of ``loss`` are those of the event; ``ends`` are of all pairs.
+    """
+    status = verdict(claim.epsilon, loss.at_least, *ends)
+    return build_claim(
+        context,
+        number,
+        claim,
+        candidate,
+        event,
+        status=status,
+        lower_bound=loss.at_least,
+        exact=loss.epsilon,
+        method=METHOD,
+        samples={"discovery": 0, "confirmation": 0},
+        detectable_epsilon=_detectable(claim, status, *ends),
+        counts={
+            **_exact_counts(loss, event.side),
+            **_left_out(context, laws),
+            **_at_most(loss, ends),
+            **_bound(context, candidate, claim, loss),
+            **_curves(*laws, max(claim.epsilon, loss.epsilon)),
+        },
+        witnessed={"ends": list(ends)} if _at_most(loss, ends) else {},
+        inference=metrics_by_law(*laws, event.side, claim),
+    )
+
+
+def _ends(losses: Sequence[ExactLoss]) -> tuple[float, float]:
+    """Return what no pair loses more than, and the mass left out that it does not speak of."""
+    return max(one.at_most for one in losses), max(one.left_out for one in losses)
+
+
+def verdict(claimed: float, at_least: float, at_most: float, left_out: float) -> Status:
+    """Return the verdict on a claim from what the worst pair loses, and all pairs at most."""
+    if at_least > claimed + EXACT_SLACK:
+        return "violated"
+    known = at_most <= claimed + EXACT_SLACK and left_out <= MOST_LEFT_OUT
+    return "not_rejected" if known else "inconclusive"
+
+
+def _detectable(claim: PrivacyClaim, status: Status, at_most: float, left_out: float) -> float:
+    """Return the loss above which any would have been seen, but for a little that is left out."""
+    if left_out > MOST_LEFT_OUT:
+        return math.inf
+    return max(claim.epsilon, EXACT_SLACK, at_most if status == "inconclusive" else 0.0)
+
+
+def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> dict[str, Any]:
+    """Tell of the upper end where it is not the exact loss but for rounding."""
+    most, left_out = ends
+    if left_out <= ROUNDED and most <= loss.epsilon + EXACT_SLACK:
+        return {}
+    left_out = float(f"{left_out:.3g}") if left_out > ROUNDED else 0.0
+    return {"at_most": {"epsilon": most, "left_out": left_out}}
+
+
+def _bound(
+    context: AuditContext, candidate: CandidatePair, claim: PrivacyClaim, loss: ExactLoss
+) -> dict[str, Any]:
+    """Return what is known of the mechanism in the pair's configuration: found, and proved."""
+    known = {}
+    instance = candidate.inputs()[0]
+    # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
+    if claim.delta == 0 and context.mechanism.has("largest_loss"):
+        found = _said(context, "largest_loss", LargestLoss, instance)
+        if found is not None:
+            # Nobody needs more decimals, and further ones would depend on the machine.
+            known["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
+    if context.mechanism.has("proved_bound"):
+        bound = _said(context, "proved_bound", ProvedBound, instance)
+        if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
+            raise Misbehaviour(
+                f"its proved_bound is {bound.epsilon:.6g}, and by its law the pair loses "
+                f"{loss.at_least:.6g}: one of them is wrong"
+            )
+        if bound is not None:
+            known["proved_bound"] = {"epsilon": bound.epsilon, "words": bound.words}
+    return known
+
+
+def _said(context: AuditContext, part: Part, kind: type[Said], instance: Any) -> Said | None:
+    """Return what the mechanism says of itself, None where that is nothing or of another kind."""
+    try:
+        said = context.mechanism.ask(part, instance, limit=patience(context))
+    except Misbehaviour as error:
+        context.remark(f"{error}; it was left out")
+        return None
+    if said is None:
+        return None
+    if isinstance(said, kind):
+        if isinstance(said.epsilon, numbers.Real) and said.epsilon >= 0:
+            return said
+        raise Misbehaviour(f"its {part} is {said.epsilon!r}, which is no loss")
+    context.remark(f"its {part} is no {kind.__name__}; it was left out")
+    return None
+
+
+def _curves(left: Law, right: Law, reach: float) -> dict[str, Any]:
+    """Return δ(ε) up to ``reach``, and the trade-off between false alarms and misses."""
+    epsilons = np.linspace(0.0, reach if np.isfinite(reach) else 1.0, POINTS)
+    # Nobody needs more decimals, and further ones would depend on the machine.
+    deltas = hockey_stick(left, right, epsilons).round(DECIMALS) + 0.0
+    alarm, miss = (curve.round(DECIMALS) + 0.0 for curve in trade_off(left, right))
+    # Leaving vertices out of a convex curve leaves an attack that is no better than the best.
+    kept = np.unique(np.linspace(0, len(alarm) - 1, POINTS).round().astype(int))
+    return {
+        "hockey_stick": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
+        "trade_off": {"false_alarm": alarm[kept].tolist(), "miss": miss[kept].tolist()},
+    }
+
+
+def _left_out(context: AuditContext, laws: Sequence[Law]) -> dict[str, Any]:
+    """Tell of the probability that a law leaves out, where it is more than rounding."""
+    missing = max(law.missing for law in laws)
+    if missing <= EXACT_SLACK:
+        return {}
+    missing = float(f"{missing:.3g}")
+    context.remark(
+        f"the law leaves out improbable outputs, of probability {missing:g} together: the loss is "
+        "at least what is stated, wherever that probability is"
+    )
+    return {"left_out": missing}
+
+
+def _exact_counts(loss: ExactLoss, side: Side) -> dict[str, Any]:
+    left, right = loss.probabilities
+    ours, theirs = (left, right) if side == "left" else (right, left)
+    return {"probability": ours, "probability_other": theirs}

@@ -1,0 +1,97 @@
+"""The course of an audit: gather pairs, break what can be broken, tell what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
+from pdpaudit.auditing.claim_results import AuditContext, Prover
+from pdpaudit.auditing.config import Config, Silent, Watcher
+from pdpaudit.auditing.confirmation import audit_by_samples
+from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
+from pdpaudit.auditing.provenance import commit_of, source_digest
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import Network
+from pdpaudit.core.subject import Subject
+from pdpaudit.inference import ErrorBudget
+from pdpaudit.results.results import ClaimResult, Result
+
+__all__ = ["audit", "budget_words"]
+
+
+def audit(
+    mechanism: object,
+    networks: Sequence[Network],
+    config: Config,
+    *,
+    subject: str,
+    spec: Mapping[str, Any] | None = None,
+    file: dict[str, Any] | None = None,
+    watcher: Watcher | None = None,
+    prover: Prover | None = None,
+) -> Result:
+    """Try to break every claim of a mechanism."""
+    began, asked = time.monotonic(), Subject.of(mechanism)
+    if not asked.repeatable:
+        if config.store is not None:
+            raise InputError(
+                "--store: what is observed differs from run to run, so what was drawn before is of "
+                "no use; leave it out"
+            )
+        config = replace(config, jobs=1)  # other workers would disturb what is measured
+    context = AuditContext(
+        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover
+    )
+    candidates = candidate_pairs(asked, networks, config.seed)
+    if not candidates:
+        raise InputError(
+            "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
+            "network with protected vertices to rewire"
+        )
+    claims = asked.claims
+    exact: tuple[list[MeasuredPair], Sequence[ClaimResult | None]] | None = None
+    if config.samples is None and not config.sequential and asked.has("law"):
+        exact = audit_by_law(context, candidates, claims)
+        exact = exact or by_beginning(context, candidates, claims)
+    found, judged = exact or ([], [None] * len(claims))
+    exactly = None not in judged
+    if not exactly:
+        found, sampled = audit_by_samples(context, candidates, claims)
+        judged = [
+            law or context.proved(sample, None) for law, sample in zip(judged, sampled, strict=True)
+        ]
+    verdicts = [one for one in judged if one is not None]
+    return Result(
+        command="audit",
+        subject=subject,
+        seed=config.seed,
+        elapsed_s=time.monotonic() - began,
+        claims=tuple(verdicts),
+        context={
+            "tried": _tried(found),
+            "error_budget": budget_words(config, len(claims), exact=exactly),
+            **({"law_compared": context.compared} if exact and context.compared else {}),
+            **({"remarks": context.remarks} if context.remarks else {}),
+            **({"network": file} if file else {}),
+        },
+        source=source_digest(asked.origin),
+        commit=commit_of(asked.origin),
+    )
+
+
+def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
+    """Count what discovery looked at, by family and network."""
+    labels: dict[str, int] = {}
+    for one in found:
+        labels[one.candidate.label] = labels.get(one.candidate.label, 0) + 1
+    return {"pairs": len(found), "by": labels}
+
+
+def budget_words(config: Config, claims: int, *, exact: bool) -> str:
+    """Say how the probability of a false alarm was spent."""
+    if exact:
+        return "exact output laws: no sampling error"
+    return ErrorBudget(1 - config.confidence, claims).describe()
