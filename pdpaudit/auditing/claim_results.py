@@ -12,7 +12,8 @@ from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import Mechanism, PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event, Side
 from pdpaudit.outputs.words import Vocabulary, event_words, list_names
 from pdpaudit.results.results import ClaimResult, Status
@@ -31,7 +32,7 @@ __all__ = [
 
 
 #: Proves a violated claim on the pair that shows it, or says why not.
-Prover = Callable[[ClaimResult, Mechanism, MeasuredPair | None], ClaimResult]
+Prover = Callable[[ClaimResult, Subject, MeasuredPair | None], ClaimResult]
 
 
 @dataclass(frozen=True)

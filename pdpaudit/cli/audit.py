@@ -171,7 +171,8 @@ def audit_command(
     reading = o.NetworkOptions.asked_for(locals())
     from dataclasses import replace
 
-    from pdpaudit.auditing import Config, audit, benchmark_networks, within_degree_bound
+    from pdpaudit.auditing import Config, audit
+    from pdpaudit.auditing.candidate_pairs import networks_for
     from pdpaudit.auditing.config import SEQUENTIAL
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
@@ -225,11 +226,7 @@ def audit_command(
                 markup=False,
             )
     else:
-        networks = (
-            []
-            if Subject.of(made).has("pairs")
-            else within_degree_bound(benchmark_networks(), max_degree)
-        )
+        networks = networks_for(Subject.of(made), None, max_degree)
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
