@@ -8,7 +8,7 @@ from contextlib import suppress
 import networkx as nx
 import numpy as np
 
-from pdpaudit.algorithms.sfs import SFS
+from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.auditing.side_channels import Observed
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.testing import AuditFailed, PoorPower, assert_private
