@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from pdpaudit.face import audit, check, load, simulate
     from pdpaudit.io import read_network
     from pdpaudit.results.results import Result
-    from pdpaudit.testing import assert_private
-    from pdpaudit.testing import assert_sop as assert_statistic
+    from pdpaudit.testing import assert_private, assert_statistic
 
 __all__ = [
     "InputError",
@@ -39,7 +38,7 @@ _PLACES = {
     "PrivacyClaim": "core.claim",
     "Result": "results.results",
     "assert_private": "testing",
-    "assert_statistic": "testing:assert_sop",
+    "assert_statistic": "testing",
     "audit": "face",
     "check": "face",
     "load": "face",
@@ -52,8 +51,7 @@ _PLACES = {
 def __getattr__(name: str) -> object:
     if name not in _PLACES:
         raise AttributeError(f"module 'pdpaudit' has no attribute {name!r}")
-    module, _, attribute = _PLACES[name].partition(":")
-    return getattr(import_module(f"pdpaudit.{module}"), attribute or name)
+    return getattr(import_module(f"pdpaudit.{_PLACES[name]}"), name)
 
 
 def __dir__() -> list[str]:

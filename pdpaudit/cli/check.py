@@ -174,19 +174,10 @@ def check_command(
 
 
 def _options(**given: Any) -> Options:
-    """Return the options of the suite; what it refuses is named as on the command line."""
-    import re
-
+    """Return the options of the suite."""
     from pdpaudit.checks import Options
-    from pdpaudit.core.errors import InputError
 
-    try:
-        return Options(**given)
-    except InputError as error:
-        option = re.sub(
-            r"^(\w+) = ", lambda name: f"--{name[1].replace('_', '-')} ", str(error), count=1
-        )
-        raise InputError(option) from None
+    return Options(**given)
 
 
 def _expected(pairs: list[str]) -> dict[str, str]:

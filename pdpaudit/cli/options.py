@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pdpaudit.cli.completing import BACKENDS, among
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from pdpaudit.core.network import Network
@@ -180,6 +180,18 @@ Json = Annotated[
     Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+#: Parameters whose option is not called like them.
+FLAGS = {"tries": "--try", "json_file": "--json", "csv_file": "--csv"}
+
+
+def flagged(error: InputError) -> str:
+    """Return what an error says, its parameter named by its option."""
+    if not isinstance(error, ParameterError):
+        return str(error)
+    name = error.parameter
+    return f"{FLAGS.get(name, '--' + name.replace('_', '-'))} {error.value}: {error.remedy}"
 
 
 def examples(*commands: str) -> str:

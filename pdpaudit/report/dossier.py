@@ -8,7 +8,7 @@ from typing import Any
 from pdpaudit.report.preface import section
 from pdpaudit.report.tables import Table
 from pdpaudit.report.words import VERDICT, claim_words, least_true
-from pdpaudit.results.reader import claim_from_json
+from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
 
 __all__ = ["dossier", "published", "verdict_words"]
@@ -42,7 +42,7 @@ def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str
     words = []
     for claim in body.get("claims", ()):
         if claim["id"] == entry["id"]:
-            words.append(claim_words(claim_from_json(claim)))
+            words.append(claim_words(ClaimResult.from_json(Fields(claim, "result", ""))))
     for check in body.get("checks", ()):
         if check["name"].split()[0] == entry["id"]:
             scope = f" Over {check['scope']}." if check["status"] == "certified" else ""
@@ -53,7 +53,10 @@ def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str
 def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any]:
     """Return what a report of published claims says before the verdicts."""
     context = body["context"]
-    claims = {claim["id"]: claim_from_json(claim) for claim in body.get("claims", ())}
+    claims = {
+        claim["id"]: ClaimResult.from_json(Fields(claim, "result", ""))
+        for claim in body.get("claims", ())
+    }
     entries = context["catalogue"]
     rows = tuple(_row(entry, claims.get(entry["id"])) for entry in entries)
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")

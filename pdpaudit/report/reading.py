@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.reader import result_from_json
 from pdpaudit.results.results import Result, load
 
 __all__ = ["Source", "read_source", "source_from_json"]
@@ -30,7 +29,7 @@ def read_source(path: Path) -> Source:
 
 def source_from_json(body: Mapping[str, Any], name: str) -> Source:
     """Return what the JSON form of a result says."""
-    result = result_from_json(body, name)
+    result = Result.from_json(body, name)
     versions = {
         str(key): str(value) for key, value in Fields(body, name, "").mapping("versions").items()
     }

@@ -115,8 +115,8 @@ def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
     sop, declared = require_statistic(resolve("sops", name))
     fast = isinstance(sop, FastStatistic)
     labelled = min(LABELLED, vertices)
-    certain = enumerate_labelled(sop, declared, max_vertices=labelled, jobs=jobs, deadline=math.inf)
-    found = exhaust(sop, declared, max_vertices=vertices, fast=fast, jobs=jobs, deadline=math.inf)
+    certain = enumerate_labelled(declared, max_vertices=labelled, jobs=jobs, deadline=math.inf)
+    found = exhaust(declared, max_vertices=vertices, fast=fast, jobs=jobs, deadline=math.inf)
     if _table(certain.rows) != _table(found.rows[:labelled]):
         raise SystemExit(f"{name}: up to relabelling, or by the fast path, values are others")
     return {

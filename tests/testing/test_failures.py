@@ -107,7 +107,7 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
         ("assert_private('no-such')", "unknown mechanism 'no-such'"),
         ("assert_private(Coin, epsilon=-1)", "a claim needs epsilon >= 0"),
         ("assert_private(Coin, samples=-5)", "must be at least 1"),
-        ("assert_sop(object())", "object is not a statistic"),
+        ("assert_statistic(object())", "object is not a statistic"),
     ],
 )
 def test_a_wrong_request_is_refused_in_a_line(project: Project, body: str, told: str) -> None:
@@ -156,7 +156,7 @@ def degree(graph, vertex, targets):
 
 
 def test_a_statistic_that_is_not_what_it_declares(project: Project) -> None:
-    it = project(STATISTIC + "\ndef test_sop(pdp):\n    pdp.assert_sop(degree, options=few)")
+    it = project(STATISTIC + "\ndef test_sop(pdp):\n    pdp.assert_statistic(degree, options=few)")
     result = it.runpytest_inprocess()
     lines = shown(result)
     assert lines[0].endswith("test_it.py:degree is not what it declares")
