@@ -9,7 +9,8 @@ from typing import Any
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.protocols import Mechanism, PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event, Side
 from pdpaudit.outputs.words import Vocabulary, event_words, list_names
 from pdpaudit.results.results import ClaimResult, Status
@@ -29,14 +30,14 @@ __all__ = [
 
 
 #: Proves a violated claim on the pair that shows it, or says why not.
-Prover = Callable[[ClaimResult, Mechanism, MeasuredPair | None], ClaimResult]
+Prover = Callable[[ClaimResult, Subject, MeasuredPair | None], ClaimResult]
 
 
 @dataclass(frozen=True)
 class AuditContext:
     """What is the same for all claims of one audit."""
 
-    mechanism: Mechanism
+    mechanism: Subject
     subject: str
     spec: Mapping[str, Any]
     config: Config
@@ -120,7 +121,7 @@ def unconfirmed_claim(
 
 def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:
     """Return the words for what is observed: no word of searches for what is none."""
-    wording = getattr(context.mechanism, "wording", {})
+    wording = context.mechanism.wording
     if candidate.pair is None:
         return Vocabulary(**wording)
     return Vocabulary(**{"name": candidate.pair.network.name, "done": "found", **wording})

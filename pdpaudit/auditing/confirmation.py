@@ -179,7 +179,7 @@ class Confirmation:
         words = f"confirming {statement(self.claim)} on fresh samples"
         self.context.watcher.stage(words, 2 * config.size)
         try:
-            if not getattr(self.context.mechanism, "repeatable", True):
+            if not self.context.mechanism.repeatable:
                 return self._in_pairs(chosen)
             if config.sequential:
                 return self._in_looks(chosen, power)

@@ -21,19 +21,16 @@ from pdpaudit.auditing.exact_search import (
     worst_of,
 )
 from pdpaudit.auditing.law_test import Incomparable, compare_laws
-from pdpaudit.core.asking import ask, beginning_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
 from pdpaudit.core.protocols import (
-    BoundedMechanism,
     LargestLoss,
     Law,
-    LawfulMechanism,
     LawUnavailable,
     PrivacyClaim,
     ProvedBound,
-    SearchedMechanism,
 )
+from pdpaudit.core.subject import Part
 from pdpaudit.outputs import Side, simplest
 from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
@@ -60,7 +57,6 @@ def audit_by_law(
     context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[MeasuredPair], list[ClaimResult]] | None:
     """Judge claims by exact laws; None where no law is available."""
-    assert isinstance(context.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
     try:
         tried = candidates[: context.config.tries]
@@ -105,7 +101,7 @@ def by_beginning(
     None for a claim, or for all, that this law does not break.
     """
     try:
-        shorter = beginning_of(context.mechanism, patience(context))
+        shorter = context.mechanism.beginning(patience(context))
     except LawUnavailable:
         return None
     begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
@@ -207,12 +203,12 @@ def _bound(
     known = {}
     instance = candidate.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
-    if claim.delta == 0 and isinstance(context.mechanism, SearchedMechanism):
+    if claim.delta == 0 and context.mechanism.has("largest_loss"):
         found = _said(context, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
             known["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
-    if isinstance(context.mechanism, BoundedMechanism):
+    if context.mechanism.has("proved_bound"):
         bound = _said(context, "proved_bound", ProvedBound, instance)
         if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
             raise Misbehaviour(
@@ -224,10 +220,10 @@ def _bound(
     return known
 
 
-def _said(context: AuditContext, part: str, kind: type[Said], instance: Any) -> Said | None:
+def _said(context: AuditContext, part: Part, kind: type[Said], instance: Any) -> Said | None:
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
-        said = ask(part, context.mechanism, instance, limit=patience(context))
+        said = context.mechanism.ask(part, instance, limit=patience(context))
     except Misbehaviour as error:
         context.remark(f"{error}; it was left out")
         return None

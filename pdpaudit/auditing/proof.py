@@ -15,14 +15,9 @@ from typing import Any
 import flint
 
 from pdpaudit.auditing.candidate_pairs import MeasuredPair
-from pdpaudit.core.asking import enclosure_of
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.protocols import (
-    LawUnavailable,
-    Mechanism,
-    PrivacyClaim,
-    ProvableMechanism,
-)
+from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import event_from_json
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.claims import PROVED
@@ -40,7 +35,7 @@ class Unproved(ValueError):
 
 
 def prove(
-    mechanism: ProvableMechanism,
+    mechanism: object,
     ours: Any,
     theirs: Any,
     outputs: frozenset[Hashable],
@@ -48,7 +43,7 @@ def prove(
 ) -> Certificate:
     """Enclose the loss of an event."""
     try:
-        p, q = (enclosure_of("enclose", mechanism, side, outputs) for side in (ours, theirs))
+        p, q = (Subject.of(mechanism).enclosure("enclose", one, outputs) for one in (ours, theirs))
     except (LawUnavailable, Misbehaviour) as error:
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
@@ -61,7 +56,7 @@ def prove(
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
 
 
-def prove_claim(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None) -> ClaimResult:
+def prove_claim(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) -> ClaimResult:
     """Turn a violation by the laws of a pair into a proved one, or say why not."""
     if claim.status != "violated":
         return claim
@@ -71,11 +66,11 @@ def prove_claim(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | N
         return replace(claim, event={**claim.event, "unproved": str(reason)})
 
 
-def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None) -> ClaimResult:
+def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) -> ClaimResult:
     """Return the claim with its certificate, once it is verified as `replay` will verify it."""
     if claim.exact is None or claim.witness is None or pair is None or pair.laws is None:
         raise Unproved("the loss was sampled, and no sample is a proof")
-    if not isinstance(mechanism, ProvableMechanism):
+    if not Subject.of(mechanism).has("enclose", "enclose_again"):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
     event = event_from_json(claim.witness["event"])
     outputs = frozenset(o for law in pair.laws for o in law.probabilities if o in event)

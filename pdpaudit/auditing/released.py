@@ -14,7 +14,6 @@ from pdpaudit.auditing.pipeline import audit
 from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import Mechanism
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import ClaimResult, Result
 
@@ -25,7 +24,7 @@ LIST = "list"
 
 
 def audit_released(
-    mechanism: Mechanism,
+    mechanism: object,
     networks: Sequence[Network],
     plan: Config,
     *,

@@ -19,9 +19,8 @@ from scipy.sparse import csr_array
 
 from pdpaudit.checks.declaration import require_statistic
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.making import Find
 from pdpaudit.core.protocols import StatisticOfProximity
-from pdpaudit.core.registry import resolve
+from pdpaudit.core.registry import Find, resolve
 
 if TYPE_CHECKING:
     from pdpaudit.checks.evaluation import CheckFailed

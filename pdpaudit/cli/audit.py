@@ -241,7 +241,7 @@ def _made(
 ) -> tuple[Any, dict[str, Any], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
-    from pdpaudit.core.making import make_mechanism
+    from pdpaudit.core.registry import make_mechanism
 
     made, spec = make_mechanism(name, made_with.parameters())
     if observe in (None, ALL):
@@ -257,12 +257,11 @@ def _networks(
     made: Any, reading: o.NetworkOptions | None, max_degree: int | None, seed: int, screen: Console
 ) -> tuple[list[Network], dict[str, Any] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
-    from pdpaudit.auditing import benchmark_networks, within_degree_bound
+    from pdpaudit.auditing.candidate_pairs import networks_for
+    from pdpaudit.core.subject import Subject
 
     if reading is None:
-        if hasattr(made, "pairs"):
-            return [], None
-        return within_degree_bound(benchmark_networks(), max_degree), None
+        return networks_for(Subject.of(made), None, max_degree), None
     network, said, reading = reading.read(seed)
     if max_degree is None:
         said = [

@@ -236,8 +236,7 @@ def _contestant(name: str, common: dict[str, Any], asked: dict[str, Any]) -> Con
     """Return a search made with those common options that it takes, and with all it was asked."""
     import inspect
 
-    from pdpaudit.core.making import make_mechanism
-    from pdpaudit.core.registry import resolve
+    from pdpaudit.core.registry import make_mechanism, resolve
     from pdpaudit.experiments.simulation import Contestant
 
     factory = resolve("mechanisms", name)

@@ -16,7 +16,7 @@ from pdpaudit.core.protocols import StatisticOfProximity
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["DeclaredStatistic", "score_all", "stated_error", "statistic"]
+__all__ = ["DeclaredStatistic", "name_of", "score_all", "stated_error", "statistic"]
 
 Scalar = Callable[["nx.Graph", int, frozenset[int]], float]
 Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
@@ -122,6 +122,15 @@ def statistic(
         )
 
     return decorate
+
+
+def name_of(sop: object) -> str:
+    """Return what to call a statistic: its ``name``, the function's name or the class's."""
+    for attribute in ("name", "__name__"):
+        name = getattr(sop, attribute, None)
+        if isinstance(name, str):
+            return name
+    return type(sop).__name__
 
 
 def stated_error(sop: StatisticOfProximity, max_degree: int) -> float:

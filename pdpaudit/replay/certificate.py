@@ -11,9 +11,9 @@ from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from pdpaudit.core.asking import enclosure_of
 from pdpaudit.core.errors import InputError, Misbehaviour
-from pdpaudit.core.protocols import LawUnavailable, Mechanism, ProvableMechanism
+from pdpaudit.core.protocols import LawUnavailable
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
 from pdpaudit.results.witnesses import Certificate, Interval
 
@@ -35,7 +35,7 @@ _DOUBLE = Fraction(1, 10**7)
 
 def check_certificate(
     claim: Mapping[str, Any],
-    mechanism: Mechanism,
+    mechanism: object,
     event: Event,
     possible: frozenset[Hashable],
     ours: Any,
@@ -43,7 +43,8 @@ def check_certificate(
 ) -> tuple[bool, str]:
     """Return whether a certificate holds, and why."""
     name = str(claim.get("id", "claim"))
-    if not isinstance(mechanism, ProvableMechanism):
+    mechanism = Subject.of(mechanism)
+    if not mechanism.has("enclose", "enclose_again"):
         raise InputError(f"{name}: the mechanism encloses nothing any more; audit again")
     try:
         body = claim["witness"]["certificate"]
@@ -58,8 +59,8 @@ def check_certificate(
     if not outputs or outputs != possible or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
     try:
-        p = enclosure_of("enclose_again", mechanism, ours, outputs)
-        q = enclosure_of("enclose_again", mechanism, theirs, outputs)
+        p = mechanism.enclosure("enclose_again", ours, outputs)
+        q = mechanism.enclosure("enclose_again", theirs, outputs)
     except (LawUnavailable, Misbehaviour) as error:
         return False, f"the probabilities cannot be enclosed again: {error}"
     for own, key in ((p, "probability"), (q, "probability_other")):

@@ -12,8 +12,8 @@ from pdpaudit.checks import check_names, name_of, replay_witness, require_statis
 from pdpaudit.checks.evaluation import advice, distinct
 from pdpaudit.checks.witness import PAIR_PROPERTIES, slack_of
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.making import Find
 from pdpaudit.core.protocols import StatisticOfProximity
+from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pdpaudit import __version__
-from pdpaudit.auditing import claims_of
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
@@ -21,17 +20,12 @@ from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
-from pdpaudit.core.asking import beginning_of, law_of
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, described
-from pdpaudit.core.making import Find, claiming
 from pdpaudit.core.privacy_loss import ExactLoss, exact_loss
-from pdpaudit.core.protocols import (
-    Law,
-    LawfulMechanism,
-    LawUnavailable,
-    Mechanism,
-    PrivacyClaim,
-)
+from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.registry import Find
+from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
@@ -154,19 +148,18 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
     known["parameters"] = {**blanks, **known["parameters"]}
-    note = ""
-    if "claimed" in spec:
-        own = getattr(made, "claim", None)
-        promise = PrivacyClaim(**spec["claimed"])
-        made, known = claiming(made, promise), {**known, "claimed": dict(spec["claimed"])}
-        note = f"; the claim is the test's, not the mechanism's own ({own})"
-    mechanism: Mechanism = observed(made, spec.get("observe"))
+    mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
     if "observe" in spec:
         known["observe"] = spec["observe"]
-    claims, number = claims_of(mechanism), witness.claim
+    if "claimed" in spec:
+        own = mechanism.claim if mechanism.claims_something else None
+        mechanism = Variant(mechanism, claim=PrivacyClaim(**spec["claimed"]))
+        known["claimed"] = dict(spec["claimed"])
+        note = f"; the claim is the test's, not the mechanism's own ({own})"
+    claims, number = mechanism.claims, witness.claim
     if spec.get("beginning") is True:
-        mechanism, known["beginning"] = beginning_of(mechanism), True
-    if not getattr(mechanism, "repeatable", True):
+        mechanism, known["beginning"] = mechanism.beginning(), True
+    if not mechanism.repeatable:
         raise InputError("what is observed differs from run to run; nothing can be replayed")
     if type(number) is not int or not 1 <= number <= len(claims):
         raise IndexError(f"the mechanism makes {len(claims)} claims, none of number {number!r}")
@@ -206,10 +199,10 @@ def _exact(
 ) -> tuple[ClaimResult, str]:
     """Compute the loss again, and verify its certificate where it has one."""
     mechanism, event = again.context.mechanism, again.event
-    if not isinstance(mechanism, LawfulMechanism):
+    if not mechanism.has("law"):
         raise InputError("the mechanism has no exact law any more; audit again")
     left, right = again.candidate.inputs()
-    laws = law_of(mechanism, left), law_of(mechanism, right)
+    laws = mechanism.law(left), mechanism.law(right)
     loss = exact_loss(*laws, again.promise.delta)
     inside = frozenset(output for output in loss.outputs if output in event)
     chances = _chance(laws[0], inside), _chance(laws[1], inside)
@@ -309,7 +302,7 @@ def _sampled(
             "differ; install that version, or audit again"
         )
     context = again.context
-    budget = ErrorBudget(1 - context.config.confidence, len(claims_of(context.mechanism)))
+    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
     spent = claim["samples"]["discovery"]
     ladder = [_varied(again.event, one) for one in witness.ladder or ()]
     chosen = Chosen(again.candidate, again.event, tuple(ladder), Known(*witness.known or ()))

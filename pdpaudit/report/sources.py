@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from pdpaudit.core.making import needs_trust
+from pdpaudit.core.registry import needs_trust
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult, Result, load
 

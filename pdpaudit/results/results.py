@@ -18,6 +18,7 @@ from typing import Any
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
 from pdpaudit.results.fields import SEVERITY, Fields, Status
+from pdpaudit.results.readable import Readable
 
 __all__ = [
     "FORMAT",
@@ -188,8 +189,8 @@ def _worded(fields: Fields) -> dict[str, Any]:
     return {**fields.body, "words": fields.text("words")}
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(Readable):
     """What one command found: checks of a statistic, or verdicts on claims.
 
     ``context`` is what else a report needs: the network read, what was tried, the error budget;

@@ -85,7 +85,7 @@ def assert_private(
     'not_rejected'
     """
     __tracebackhide__ = True
-    from pdpaudit.testing.judging import judge_mechanism
+    from pdpaudit.testing.assertion import judge_mechanism
 
     result, broken, blind = judge_mechanism(
         mechanism,

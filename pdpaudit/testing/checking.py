@@ -9,11 +9,11 @@ from typing import Any
 
 from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
 from pdpaudit.checks.examination import Examination
-from pdpaudit.core.making import make_sop
+from pdpaudit.core.registry import make_sop
+from pdpaudit.core.subject import named_sop
 from pdpaudit.results.results import CheckResult, Result
-from pdpaudit.testing.gate import Gate, current
-from pdpaudit.testing.origin import named_sop
-from pdpaudit.testing.telling import labelled, record, saved, short
+from pdpaudit.testing.budget import Budget, current
+from pdpaudit.testing.records import labelled, record, saved, short
 
 __all__ = ["checks_as_tests", "judge_statistic"]
 
@@ -23,12 +23,12 @@ SHOWN = 12
 
 def judge_statistic(sop: object, options: Options | None) -> tuple[Result, str]:
     """Run the checks of a statistic; return the result, and why the test fails if it does."""
-    gate, began = current(), time.monotonic()
-    name, where = named_sop(sop, gate.base)
-    chosen = _options(gate) if options is None else options
+    budget, began = current(), time.monotonic()
+    name, where = named_sop(sop, budget.base)
+    chosen = _options(budget) if options is None else options
     checks = check_sop(make_sop(sop) if isinstance(sop, str) else sop, chosen)
     result = _result(name, where, chosen, checks, time.monotonic() - began)
-    return result, _judged(gate, result, where, sop)
+    return result, _judged(budget, result, where, sop)
 
 
 def checks_as_tests(
@@ -65,13 +65,13 @@ class _Clock:
     def __init__(self, examination: Examination, free: bool) -> None:
         self._examination, self._free, self._started = examination, free, False
 
-    def start(self, gate: Gate) -> None:
+    def start(self, budget: Budget) -> None:
         """Start, with the session's limit and seed where the test chose none."""
         if not self._started:
             self._started = True
             self._examination.start = time.time()
             if self._free:
-                self._examination.options = _options(gate)
+                self._examination.options = _options(budget)
 
 
 class AssertCheck:
@@ -91,24 +91,24 @@ class AssertCheck:
 
         from pdpaudit.testing import AuditFailed
 
-        gate, began = current(), time.monotonic()
+        budget, began = current(), time.monotonic()
         examination = self.check.examination
-        self._clock.start(gate)
-        name, where = named_sop(examination.sop, gate.base)
+        self._clock.start(budget)
+        name, where = named_sop(examination.sop, budget.base)
         own = self.check()
         # What it rests on is shown in its place where that was not chosen, and failed.
         found = next(iter(self.check.failed_unchosen()), own)
         result = _result(name, where, examination.options, [found], time.monotonic() - began)
-        broken = _judged(gate, result, where, examination.sop)
+        broken = _judged(budget, result, where, examination.sop)
         if broken:
             raise AuditFailed(broken)
         if found.status in ("skipped", "inconclusive"):
             pytest.skip(found.detail)
 
 
-def _options(gate: Gate) -> Options:
-    limit = gate.settings.time_limit
-    seed = gate.settings.seed
+def _options(budget: Budget) -> Options:
+    limit = budget.settings.time_limit
+    seed = budget.settings.seed
     return Options(seed=seed) if limit is None else Options(seed=seed, time_limit=limit)
 
 
@@ -128,16 +128,16 @@ def _result(
     return Result("check", where or name, options.seed, elapsed, checks=specified)
 
 
-def _judged(gate: Gate, result: Result, where: str | None, sop: object) -> str:
+def _judged(budget: Budget, result: Result, where: str | None, sop: object) -> str:
     """Record a result; return why the test fails, or nothing."""
     broken = [check for check in result.checks if check.status in ("violated", "error")]
-    file = saved(gate, result, failed=bool(broken), about=sop)
-    again = gate.rerun
+    file = saved(budget, result, failed=bool(broken), about=sop)
+    again = budget.rerun
     if where is not None and broken:
         again = f"pdpaudit check {short(where)} --select {broken[0].name} --seed {result.seed}"
     for check in result.checks:
         record(
-            gate,
+            budget,
             _kind="check",
             subject=result.subject,
             status=check.status,

@@ -11,7 +11,7 @@ from typing import Any
 from pdpaudit.report.findings import STATUS_WORDS
 from pdpaudit.report.markdown import code, escape, fenced
 from pdpaudit.results.results import SEVERITY
-from pdpaudit.testing.settings import Settings
+from pdpaudit.testing.budget import Settings
 
 __all__ = ["summary_lines", "summary_markdown"]
 
@@ -23,7 +23,7 @@ MOST_ROWS, MOST_TOLD = 200, 20
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
     """Yield what is told at the end of a session."""
-    from pdpaudit.testing.telling import relative
+    from pdpaudit.testing.records import relative
 
     audits, checks = _kinds(rows)
     if audits:
@@ -71,8 +71,9 @@ def _failed(row: Mapping[str, Any]) -> bool:
     return bool(row.get("grew")) or row["status"] in ("violated", "error")
 
 
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+def _number(count: int, word: str, several: str = "") -> str:
+    """Return a count and what is counted; ``several`` where that is no plain plural."""
+    return f"{count:,} {word if count == 1 else several or word + 's'}"
 
 
 def _verdicts(rows: Rows) -> str:
@@ -101,9 +102,8 @@ def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
         gone = f", {stale} of tests that are gone taken out" if stale else ""
         left = len(audits) - kept
         broken = f"; not recorded as they fail: {left}" if left else ""
-        return f"baseline {name}: {_number(kept, 'loss')} recorded{gone}{broken}".replace(
-            "losss", "losses"
-        )
+        losses = _number(kept, "loss", "losses")
+        return f"baseline {name}: {losses} recorded{gone}{broken}"
     compared = [row for row in audits if row["compared"]]
     grew = sum(bool(row["grew"]) for row in compared)
     new = sum(not row["recorded"] for row in audits)

@@ -16,8 +16,8 @@ from typing import Any
 from networks import FOLDER, PARTS, SEED, network_of, records
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.network import Network, targeted_components
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.curves import curves_csv
 from pdpaudit.experiments.embedded_network import regime_of
 from pdpaudit.experiments.simulation import Contestant, simulate

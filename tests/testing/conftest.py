@@ -14,8 +14,8 @@ import pytest
 
 import pdpaudit.algorithms.statistics
 import pdpaudit.attacks.events
+import pdpaudit.testing.assertion
 import pdpaudit.testing.checking
-import pdpaudit.testing.judging
 import pdpaudit.testing.summary  # noqa: F401
 
 with suppress(ImportError):  # an extra

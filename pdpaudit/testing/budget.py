@@ -10,17 +10,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.testing.settings import Settings
 
 if TYPE_CHECKING:
     from pdpaudit.results.results import Result
 
-__all__ = ["Gate", "Turn", "current", "enter", "entered", "seed_of", "taken"]
+__all__ = ["Budget", "Turn", "current", "enter", "entered", "seed_of", "taken"]
 
 UNANNOUNCED = (
     "this test audits a mechanism, which could not be seen before it ran: mark it with "
     "@pytest.mark.pdp_audit, so that its share of the session's false alarms is set aside"
 )
+
+
+#: Tests that may audit where no number is declared; fixed, or a verdict would depend on selection.
+AUDITS = 10
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for."""
+
+    confidence: float = 0.95
+    samples: int | None = None
+    seed: int = 0
+    time_limit: float | None = None
+    baseline: Path | None = None
+    update: bool = False
+    tolerance: float = 0.0
+    report: Path | None = None
+    audits: int = AUDITS
+    strict: bool = False
+    summary: Path | None = None
+    again: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,7 +54,7 @@ class Turn:
 
 
 @dataclass(repr=False)
-class Gate:
+class Budget:
     """One test's share of the session; the fixture ``pdp``."""
 
     settings: Settings = field(default_factory=Settings)
@@ -97,38 +118,38 @@ def seed_of(seed: int, nodeid: str, number: int) -> int:
 
 #: The test that runs now, made when it is first asked for: most tests never ask. A process runs
 #: one test at a time.
-_now: Gate | Callable[[], Gate] | None = None
+_now: Budget | Callable[[], Budget] | None = None
 
 
-def current() -> Gate:
-    """Return the gate of the test that runs; outside pytest one with the defaults."""
+def current() -> Budget:
+    """Return the budget of the test that runs; outside pytest one with the defaults."""
     global _now
     if _now is None:
-        return Gate(share=1 - Settings.confidence)
-    if not isinstance(_now, Gate):
+        return Budget(share=1 - Settings.confidence)
+    if not isinstance(_now, Budget):
         _now = _now()
     return _now
 
 
-def enter(gate: Gate | Callable[[], Gate] | None) -> None:
-    """Let ``gate``, or what it returns, be the current one."""
+def enter(budget: Budget | Callable[[], Budget] | None) -> None:
+    """Let ``budget``, or what it returns, be the current one."""
     global _now
-    _now = gate
+    _now = budget
 
 
 def taken() -> list[dict[str, Any]]:
     """Return what the test found since it was last asked."""
-    if not isinstance(_now, Gate):
+    if not isinstance(_now, Budget):
         return []
     rows, _now.rows = _now.rows, []
     return rows
 
 
 @contextmanager
-def entered(gate: Gate | None) -> Generator[None]:
-    """Let ``gate`` be the current one for a while; sessions may run within tests."""
+def entered(budget: Budget | None) -> Generator[None]:
+    """Let ``budget`` be the current one for a while; sessions may run within tests."""
     before = _now
-    enter(gate)
+    enter(budget)
     try:
         yield
     finally:

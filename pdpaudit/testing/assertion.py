@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.auditing import Config, audit, benchmark_networks, claims_of, within_degree_bound
-from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import claiming
+from pdpaudit.auditing import Config, audit
+from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
-from pdpaudit.testing.gate import Gate, Turn, current
-from pdpaudit.testing.origin import made_mechanism
-from pdpaudit.testing.regression import Growth, entry_of, measure_growth
-from pdpaudit.testing.telling import labelled, record, relative, saved, short
+from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
+from pdpaudit.testing.budget import Budget, Turn, current
+from pdpaudit.testing.records import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
-
-#: What is written down of a claim that a test makes.
-CLAIMED = ("epsilon", "delta", "source")
 
 
 @dataclass(frozen=True)
@@ -58,18 +53,17 @@ def judge_mechanism(
     samples: int | None,
 ) -> tuple[Result, str, str]:
     """Audit within the current test."""
-    gate = current()
-    settings, marked = gate.settings, gate.claim
-    made, subject, spec = made_mechanism(mechanism, gate.base)
+    budget = current()
+    settings, marked = budget.settings, budget.claim
+    made, subject, spec = specified(mechanism, budget.base)
     if epsilon is None and delta is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
-    made = _promising(made, subject, epsilon, delta)
-    if spec and not (epsilon is None and delta is None):
+    tested = promising(made, subject, epsilon, delta, source="the test")
+    if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
-        claim = made.claim
-        spec = {**spec, "claimed": {key: getattr(claim, key) for key in CLAIMED}}
-    turn = gate.turn()
-    claims = claims_of(made)
+        made, spec = tested, tested.specification(spec)
+    turn = budget.turn()
+    claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
     plan = Config(
@@ -77,66 +71,35 @@ def judge_mechanism(
         samples or marked.get("samples") or settings.samples,
         1 - alpha,
         time_limit=settings.time_limit,
+        default_samples=made.default_samples,
     )
-    where = _networks(made, networks, max_degree)
+    where = networks_for(made, networks, max_degree)
     result = audit(made, where, plan, subject=subject, spec=spec)
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
     body = result.to_json()
     found = [
-        _compared(gate, turn, made, plan, claim, plain, number, alpha / len(claims))
+        _compared(budget, turn, made, plan, claim, plain, number, alpha / len(claims))
         for number, (claim, plain) in enumerate(
             zip(result.claims, body["claims"], strict=True), start=1
         )
     ]
     failed = any(one.failed for one in found)
-    file = saved(gate, result, failed=failed)
+    file = saved(budget, result, failed=failed)
     # A file is replayed by making the mechanism again; where that is not known, so is the test.
-    again = replay_command(result, file) if file and spec else gate.rerun
+    again = replay_command(result, file) if file and spec else budget.rerun
     for one in found:
-        _record(gate, subject, one, again, file, turn)
+        _record(budget, subject, one, again, file, turn)
     if failed:
-        return result, _broken(gate, subject, found, again), ""
+        return result, _broken(budget, subject, found, again), ""
     blind = _blind(subject, found)
     return (result, blind, "") if settings.strict else (result, "", blind)
 
 
-def _promising(made: Any, subject: str, epsilon: float | None, delta: float | None) -> Any:
-    """Return the mechanism with the claim that is to be tested."""
-    own = getattr(made, "claim", None)
-    if epsilon is None and delta is None:
-        if own is None:
-            raise InputError(
-                f"{subject}: it claims nothing; give epsilon=, or give it a "
-                "claim = PrivacyClaim(epsilon, ...)"
-            )
-        return made
-    if epsilon is None:
-        if own is None:
-            raise InputError(f"{subject}: it claims nothing; give epsilon= with delta=")
-        epsilon = own.epsilon
-    try:
-        return claiming(made, PrivacyClaim(epsilon, delta or 0.0, source="the test"))
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from None
-
-
-def _networks(
-    made: Any, networks: Network | Sequence[Network] | None, max_degree: int | None
-) -> list[Network]:
-    if networks is not None:
-        several = [networks] if isinstance(networks, Network) else list(networks)
-        return [
-            network if max_degree is None else replace(network, max_degree=max_degree)
-            for network in several
-        ]
-    return [] if hasattr(made, "pairs") else within_degree_bound(benchmark_networks(), max_degree)
-
-
 def _compared(
-    gate: Gate,
+    budget: Budget,
     turn: Turn,
-    made: Any,
+    made: Subject,
     plan: Config,
     claim: ClaimResult,
     plain: Mapping[str, Any],
@@ -144,17 +107,17 @@ def _compared(
     alpha: float,
 ) -> _Found:
     """Hold one claim against the baseline."""
-    settings = gate.settings
-    key = gate.nodeid + "".join(
+    settings = budget.settings
+    key = budget.nodeid + "".join(
         f" #{word} {count}"
         for word, count in (("audit", turn.number), ("claim", number))
         if count > 1
     )
     entry = entry_of(plain) if settings.baseline is not None and settings.update else None
     growth = None
-    if settings.baseline is not None and not settings.update and key in gate.recorded:
+    if settings.baseline is not None and not settings.update and key in budget.recorded:
         growth = measure_growth(
-            gate.recorded[key],
+            budget.recorded[key],
             made,
             seed=turn.seed,
             key=("baseline", number),
@@ -166,14 +129,14 @@ def _compared(
     return _Found(claim, alpha, growth, alpha, entry, key)
 
 
-def _broken(gate: Gate, subject: str, found: Sequence[_Found], again: str) -> str:
+def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -> str:
     """Say why the test fails: the worst in full, what else in a line."""
     failed = [one for one in found if one.failed]
     worst = max(failed, key=_severity)
     more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
     lines = _violation(subject, worst, again)
     if worst.claim.status != "violated":
-        lines = _growth(gate, subject, worst) if worst.grew else _error(gate, subject, worst)
+        lines = _growth(budget, subject, worst) if worst.grew else _error(budget, subject, worst)
     return "\n".join([*lines, *labelled([("also", "; ".join(more))])])
 
 
@@ -198,11 +161,11 @@ def _violation(subject: str, one: _Found, again: str) -> list[str]:
     ]
 
 
-def _growth(gate: Gate, subject: str, one: _Found) -> list[str]:
-    growth, baseline = one.growth, gate.settings.baseline
+def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
+    growth, baseline = one.growth, budget.settings.baseline
     assert growth is not None
     assert baseline is not None
-    recorded = gate.recorded[one.key]
+    recorded = budget.recorded[one.key]
     most = "" if growth.then_most == growth.then else f", at most {growth.then_most:.4g}"
     now = (
         f"loss {growth.now:.4g}, exact"
@@ -215,25 +178,25 @@ def _growth(gate: Gate, subject: str, one: _Found) -> list[str]:
         *labelled(
             [
                 ("claim", f"{_claimed(one.claim)}: {_standing(one.claim)}"),
-                ("was", f"loss {growth.then:.4g}{most}, in {relative(baseline, gate.base)}"),
+                ("was", f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}"),
                 ("now", now),
                 ("pair", _recorded_words(recorded)[0]),
                 ("event", _recorded_words(recorded)[1]),
-                ("replay", gate.rerun),
-                ("accept", f"{gate.rerun} --pdp-update-baseline"),
+                ("replay", budget.rerun),
+                ("accept", f"{budget.rerun} --pdp-update-baseline"),
             ]
         ),
     ]
 
 
-def _error(gate: Gate, subject: str, one: _Found) -> list[str]:
-    told = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", gate.rerun)]
+def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
+    told = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", budget.rerun)]
     return [f"{short(subject)} cannot be judged", *labelled(told)]
 
 
 def _recorded_words(entry: Mapping[str, Any]) -> tuple[str, str]:
-    pair, _, event = str(entry.get("words", "")).partition(": whether ")
-    return pair, event
+    """Return pair and event in words; entries written before have both in one sentence."""
+    return str(entry["pair"].get("words", "")), str(entry.get("event_words", entry.get("words")))
 
 
 def _standing(claim: ClaimResult) -> str:
@@ -299,12 +262,12 @@ def _blind(subject: str, found: Sequence[_Found]) -> str:
     )
 
 
-def _record(gate: Gate, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
+def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
     """Keep what was found, in plain values, for the summary and for JUnit."""
     claim = one.claim
     growth = one.growth
     record(
-        gate,
+        budget,
         _kind="audit",
         subject=subject,
         status=claim.status,
@@ -324,7 +287,7 @@ def _record(gate: Gate, subject: str, one: _Found, again: str, file: str, turn: 
         _file=file,
         _grew=one.grew,
         _compared=growth is not None,
-        _recorded=one.key in gate.recorded,
+        _recorded=one.key in budget.recorded,
         _key=one.key,
         _entry=one.entry,
     )

@@ -12,7 +12,7 @@ from typing import Any
 from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.report.plaintext import clip, visible
 from pdpaudit.results.results import Result, save
-from pdpaudit.testing.gate import Gate
+from pdpaudit.testing.budget import Budget
 
 __all__ = ["labelled", "record", "saved", "short"]
 
@@ -32,7 +32,7 @@ def labelled(pairs: Iterable[tuple[str, object]]) -> list[str]:
     return [f"  {label:<{width}}  {text}" for label, text in shown]
 
 
-def record(gate: Gate, **row: Any) -> None:
+def record(budget: Budget, **row: Any) -> None:
     """Keep a row for the session's summary and the test's JUnit properties.
 
     Values are plain, since they cross processes. What is kept under a name that begins with an
@@ -42,33 +42,33 @@ def record(gate: Gate, **row: Any) -> None:
         key.removeprefix("_"): short(value) if isinstance(value, str) and key[0] != "_" else value
         for key, value in row.items()
     }
-    gate.rows.append({**told, "test": short(gate.nodeid), "tests": gate.tests})
-    gate.properties += [
+    budget.rows.append({**told, "test": short(budget.nodeid), "tests": budget.tests})
+    budget.properties += [
         (f"pdp_{key}", told[key])
         for key in row
         if key[0] != "_" and told[key] not in ("", None) and not isinstance(told[key], bool)
     ]
 
 
-def saved(gate: Gate, result: Result, *, failed: bool, about: Any = None) -> str:
+def saved(budget: Budget, result: Result, *, failed: bool, about: Any = None) -> str:
     """Write a result where it was asked for, a failure's in any case if there is a place.
 
     The source of what it is ``about`` is looked up only then: that takes longer than many checks.
     """
-    folder = gate.settings.report or (gate.cache if failed else None)
+    folder = budget.settings.report or (budget.cache if failed else None)
     if folder is None:
         return ""
     if not result.source and about is not None:
         result = replace(result, source=source_digest(about), commit=commit_of(about))
     folder.mkdir(parents=True, exist_ok=True)
-    test = gate.nodeid.rpartition("::")[2]
+    test = budget.nodeid.rpartition("::")[2]
     slug = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[:40] or "test"
-    mark = hashlib.sha256(gate.nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    gate.files += 1
-    last = "" if gate.files == 1 else f"-{gate.files}"
+    mark = hashlib.sha256(budget.nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    budget.files += 1
+    last = "" if budget.files == 1 else f"-{budget.files}"
     path = folder / f"{slug}-{mark}{last}.json"
     save(path, result.to_json())
-    return relative(path, gate.base)
+    return relative(path, budget.base)
 
 
 def relative(path: Path, base: Path) -> str:
