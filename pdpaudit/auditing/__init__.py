@@ -1,18 +1,18 @@
 """The course of an audit, from a mechanism to verdicts with witnesses."""
 
-from pdpaudit.auditing.arms import benchmark_networks, promised
-from pdpaudit.auditing.course import audit, claims_of
-from pdpaudit.auditing.exact import EXACT_SLACK
-from pdpaudit.auditing.plan import Plan, Watcher
-from pdpaudit.auditing.sampled import verdict
+from pdpaudit.auditing.candidate_pairs import benchmark_networks, within_degree_bound
+from pdpaudit.auditing.config import Config, Watcher
+from pdpaudit.auditing.confirmation import verdict
+from pdpaudit.auditing.exact_verdict import EXACT_SLACK
+from pdpaudit.auditing.pipeline import audit, claims_of
 
 __all__ = [
     "EXACT_SLACK",
-    "Plan",
+    "Config",
     "Watcher",
     "audit",
     "benchmark_networks",
     "claims_of",
-    "promised",
     "verdict",
+    "within_degree_bound",
 ]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.auditing.plan import Silent, Watcher
+from pdpaudit.auditing.config import Silent, Watcher
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.network import Network
@@ -93,9 +93,9 @@ def measure_exposure(
     if not len(now.targets):
         raise InputError("nothing is left to find from these seeds, so no round loses anything")
     look = _Look(network, now)
-    told = watcher or Silent()
+    watcher = watcher or Silent()
     people = network.protected
-    told.stage("computing everybody's exposure", len(people))
+    watcher.stage("computing everybody's exposure", len(people))
     isolated, rewired = np.zeros(len(people)), np.full(len(people), np.nan)
     how: dict[int, str] = {}
     alone = np.empty(0, dtype=np.int64)
@@ -103,18 +103,18 @@ def measure_exposure(
     for place, vertex in enumerate(people.tolist()):
         loss = look.loss(vertex, alone)
         isolated[place], worst[vertex] = loss.epsilon, (loss, alone)
-        told.advance(1)
+        watcher.advance(1)
     chosen = range(len(people))
     if not look.fast:
         chosen = np.argsort(-isolated.round(9), kind="stable")[:FEW].tolist()
-    told.stage("rewiring people at their worst", len(chosen))
+    watcher.stage("rewiring people at their worst", len(chosen))
     for place in chosen:
         vertex = int(people[place])
         best, how[vertex], ties = look.worst(vertex)
         rewired[place] = best.epsilon
         if best.epsilon > worst[vertex][0].epsilon:
             worst[vertex] = best, ties
-        told.advance(1)
+        watcher.advance(1)
 
     def through(vertex: int) -> str:
         return look.event(vertex, *worst[vertex])
@@ -273,10 +273,10 @@ class _Look:
             tried.sort(key=lambda one: -round(self.promise(vertex, one[1]), 9))
             del tried[PROMISING:]
         best, words, ties = Loss(0.0, None), "isolated", tried[0][1]
-        for told, neighbours in tried:
+        for way, neighbours in tried:
             loss = self.loss(vertex, neighbours)
             if loss.epsilon > best.epsilon + 1e-9:
-                best, words, ties = loss, told, neighbours
+                best, words, ties = loss, way, neighbours
         if lone:
             self._worst[alike] = best, words, ties
         return best, words, ties
@@ -298,8 +298,8 @@ class _Look:
         if not len(left) or fits < 1:
             return
         most = left[:fits]
-        told = "all" if len(most) == len(self.now.targets) else str(len(most))
-        yield f"tied to a target found and {told} left to find", np.append(anchor, most)
+        number = "all" if len(most) == len(self.now.targets) else str(len(most))
+        yield f"tied to a target found and {number} left to find", np.append(anchor, most)
         seen: list[float] = []
         for target in left.tolist():
             level = float(self.scores[target])

@@ -15,10 +15,10 @@ from typing import Any
 
 import flint
 
-from pdpaudit.core.asking import beginning_of, enclosure_of, law_of
+from pdpaudit.auditing.candidate_pairs import MeasuredPair
+from pdpaudit.core.asking import enclosure_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import (
-    LawfulMechanism,
     LawUnavailable,
     Mechanism,
     PrivacyClaim,
@@ -27,7 +27,6 @@ from pdpaudit.core.protocols import (
 from pdpaudit.outputs import event_from_json
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.claims import PROVED
-from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
@@ -85,53 +84,47 @@ def prove(
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
     if q[0] <= 0 or p[0] <= slack:
-        raise Unproved("a probability of the event cannot be told from what the claim forgives")
+        raise Unproved(
+            "a probability of the event cannot be distinguished from what the claim forgives"
+        )
     loss = (_log((p[0] - slack) / q[1])[0], _log((p[1] - slack) / q[0])[1])
     promised = Fraction(claim.epsilon)
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
 
 
-def prove_claim(
-    claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork
-) -> ClaimResult:
-    """Turn a violation computed exactly into a proved one, or say why not."""
+def prove_claim(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None) -> ClaimResult:
+    """Turn a violation by the laws of a pair into a proved one, or say why not."""
     if claim.status != "violated":
         return claim
     try:
-        return _proved(claim, mechanism, seed, read)
+        return _proved(claim, mechanism, pair)
     except Unproved as reason:
         return replace(claim, event={**claim.event, "unproved": str(reason)})
 
 
-def _proved(claim: ClaimResult, mechanism: Mechanism, seed: int, read: ReadNetwork) -> ClaimResult:
+def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None) -> ClaimResult:
     """Return the claim with its certificate, once it is verified as `replay` will verify it."""
-    if claim.exact is None or claim.witness is None:
+    if claim.exact is None or claim.witness is None or pair is None or pair.laws is None:
         raise Unproved("the loss was sampled, and no sample is a proof")
-    if claim.witness["mechanism"].get("beginning") is True:
-        mechanism = beginning_of(mechanism)
-    if not isinstance(mechanism, ProvableMechanism) or not isinstance(mechanism, LawfulMechanism):
+    if not isinstance(mechanism, ProvableMechanism):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
-    try:
-        left, right = candidate_of(claim.witness, mechanism, seed, read).inputs()
-        known = [*law_of(mechanism, left).probabilities, *law_of(mechanism, right).probabilities]
-    except (ValueError, LookupError, TypeError, Misbehaviour) as error:
-        raise Unproved(" ".join(str(error).split())) from None
     event = event_from_json(claim.witness["event"])
-    outputs = frozenset(output for output in known if output in event)
+    outputs = frozenset(o for law in pair.laws for o in law.probabilities if o in event)
+    left, right = pair.candidate.inputs()
     ours, theirs = (left, right) if event.side == "left" else (right, left)
     promise = PrivacyClaim(claim.claimed["epsilon"], claim.claimed["delta"])
     certificate = prove(mechanism, ours, theirs, outputs, promise)
     if not certificate.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")
     body = certificate.to_json()
-    told = {key: value for key, value in body.items() if key != "outputs"}
+    shown = {key: value for key, value in body.items() if key != "outputs"}
     proved = replace(
         claim,
         method=PROVED,
-        event={**claim.event, "proof": {**told, "words": THEOREM}},
+        event={**claim.event, "proof": {**shown, "words": THEOREM}},
         witness={**claim.witness, "method": PROVED, "certificate": body},
     )
-    written = json.loads(json.dumps(Result("audit", "", seed, 0.0, claims=(proved,)).to_json()))
+    written = json.loads(json.dumps(Result("audit", "", 0, 0.0, claims=(proved,)).to_json()))
     try:
         holds, why = check_certificate(
             written["claims"][0], mechanism, event, outputs, ours, theirs

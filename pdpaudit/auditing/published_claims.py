@@ -13,14 +13,14 @@ from typing import Any, Protocol
 
 import networkx as nx
 
-from pdpaudit.auditing import Plan, Watcher, audit, benchmark_networks, claims_of
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.exact import by_law
-from pdpaudit.auditing.keeping import source_digest
-from pdpaudit.auditing.plan import Silent
+from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks, claims_of
+from pdpaudit.auditing.candidate_pairs import CandidatePair
+from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.config import Silent
+from pdpaudit.auditing.exact_verdict import audit_by_law
 from pdpaudit.auditing.proof import prove_claim
+from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.auditing.small_networks import try_small_networks
-from pdpaudit.auditing.telling import Run
 from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.composition import (
     composition_table,
@@ -103,10 +103,10 @@ class MechanismClaim:
         made, spec = make_mechanism(self.mechanism, self.parameters)
         networks = list(benchmark_networks() if self.networks is None else self.networks())
         own = hasattr(made, "pairs")
-        plan = Plan(seed)
-        result = audit(
-            made, [] if own else networks, plan, subject=self.id, spec=spec, watcher=watcher
-        )
+        config = Config(seed)
+        prover = prove_claim if self.enclosed else None
+        asked: dict[str, Any] = {"subject": self.id, "spec": spec, "prover": prover}
+        result = audit(made, [] if own else networks, config, **asked, watcher=watcher)
         claim = result.claims[self.number - 1]
         tried = self._tried(result, claim)
         if self.exhaust:
@@ -116,15 +116,13 @@ class MechanismClaim:
                 raise InputError(f"{self.id}: small networks are not exhausted: {error}") from None
             tried = f"{small.scope}; and {tried}"
             if small.worst is not None and small.epsilon > (claim.exact or 0.0):
-                arm = _arm("exhaustive", small.worst)
-                run = Run(made, self.id, spec, plan, Silent())
-                told = by_law(run, [arm], claims_of(made))
+                candidate = _arm("exhaustive", small.worst)
+                run = AuditContext(made, self.id, spec, config, Silent(), prover=prover)
+                told = audit_by_law(run, [candidate], claims_of(made))
                 assert told is not None
                 claim = told[1][self.number - 1]
             elif claim.status == "not_rejected":
                 claim = replace(claim, status="certified", method=f"exhaustive: {small.scope}")
-        if self.enclosed:
-            claim = prove_claim(claim, made, seed, _unread)
         if claim.status != "violated":
             # There is nothing to show again: the command that tried is what can be run again.
             claim = replace(claim, witness=None)
@@ -347,9 +345,5 @@ def _lawful(mechanism: Mechanism) -> LawfulMechanism:
     return mechanism
 
 
-def _arm(label: str, pair: Any) -> Arm:
-    return Arm(label, lambda: (pair.left.instance(), pair.right.instance()), pair)
-
-
-def _unread(body: Mapping[str, Any], seed: int) -> Network:
-    raise InputError(f"{body}: the networks of published claims are written out")
+def _arm(label: str, pair: Any) -> CandidatePair:
+    return CandidatePair(label, lambda: (pair.left.instance(), pair.right.instance()), pair)

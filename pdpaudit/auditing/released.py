@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.auditing.course import audit
-from pdpaudit.auditing.keeping import source_digest
-from pdpaudit.auditing.plan import Plan, Watcher
-from pdpaudit.auditing.provenance import commit_of
+from pdpaudit.auditing.config import Config, Watcher
+from pdpaudit.auditing.pipeline import audit
+from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism
@@ -27,7 +26,7 @@ LIST = "list"
 def audit_released(
     mechanism: Mechanism,
     networks: Sequence[Network],
-    plan: Plan,
+    plan: Config,
     *,
     subject: str,
     spec: Mapping[str, Any] | None = None,

@@ -83,7 +83,7 @@ class Observed:
         self.mechanism, self.what = mechanism, what
         #: Whether the same random stream gives the same output again.
         self.repeatable = what != "time"
-        #: How events are told, for :func:`pdpaudit.auditing.describe.event_words`.
+        #: How events are told, for :func:`pdpaudit.auditing.claim_results.event_words`.
         self.wording = WORDING[what]
 
     @property

@@ -75,6 +75,12 @@ def audit_command(
     target_column: o.TargetColumn = None,
     weight_column: o.WeightColumn = None,
     min_weight: o.MinWeight = None,
+    time_column: o.TimeColumn = None,
+    since: o.Since = None,
+    until: o.Until = None,
+    count_contacts: o.CountContacts = False,
+    keep_missing: o.KeepMissing = False,
+    unlisted: o.Unlisted = "refuse",
     seeds: o.Seeds = None,
     infect: o.Infect = None,
     infect_from: o.InfectFrom = None,
@@ -165,8 +171,8 @@ def audit_command(
     reading = o.NetworkOptions.asked_for(locals())
     from dataclasses import replace
 
-    from pdpaudit.auditing import Plan, audit, benchmark_networks, promised
-    from pdpaudit.auditing.plan import SEQUENTIAL
+    from pdpaudit.auditing import Config, audit, benchmark_networks, within_degree_bound
+    from pdpaudit.auditing.config import SEQUENTIAL
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
     from pdpaudit.cli.lasting import keeping, workers
@@ -183,7 +189,7 @@ def audit_command(
     if sequential and method not in ("exact", SEQUENTIAL):
         raise InputError(f"--sequential has a method of its own; leave out --method {method}")
     method = SEQUENTIAL if sequential else method
-    plan = Plan(
+    plan = Config(
         draw_seed(seed), samples, confidence, method, jobs, tries, time_limit, detect=detect
     )
     made, spec = make_mechanism(
@@ -218,7 +224,9 @@ def audit_command(
                 markup=False,
             )
     else:
-        networks = [] if hasattr(made, "pairs") else promised(benchmark_networks(), max_degree)
+        networks = (
+            [] if hasattr(made, "pairs") else within_degree_bound(benchmark_networks(), max_degree)
+        )
     if exposure and edges is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
@@ -238,15 +246,14 @@ def audit_command(
 
             told = measure_exposure(made, networks[0], watcher=watcher).to_json(networks[0])
             exposed["exposure"] = told
-        how = audit_released if observe == ALL else audit
-        result = how(made, networks, plan, subject=mechanism, spec=spec, file=file, watcher=watcher)
-        result = replace(result, context={**result.context, **exposed})
-    if prove:
-        from pdpaudit.auditing.proof import prove_claim
-        from pdpaudit.cli.replay import read_again
+        asked: dict[str, Any] = {"subject": mechanism, "spec": spec, "file": file}
+        if prove:
+            from pdpaudit.auditing.proof import prove_claim
 
-        proved = (prove_claim(claim, made, plan.seed, read_again) for claim in result.claims)
-        result = replace(result, claims=tuple(proved))
+            asked["prover"] = prove_claim
+        how = audit_released if observe == ALL else audit
+        result = how(made, networks, plan, **asked, watcher=watcher)
+        result = replace(result, context={**result.context, **exposed})
     show_audit(screen, result)
     if exposure:
         show_exposure(screen, result.context["exposure"])

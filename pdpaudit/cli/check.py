@@ -84,6 +84,12 @@ def check_command(
     target_column: o.TargetColumn = None,
     weight_column: o.WeightColumn = None,
     min_weight: o.MinWeight = None,
+    time_column: o.TimeColumn = None,
+    since: o.Since = None,
+    until: o.Until = None,
+    count_contacts: o.CountContacts = False,
+    keep_missing: o.KeepMissing = False,
+    unlisted: o.Unlisted = "refuse",
     seeds: o.Seeds = None,
     infect: o.Infect = None,
     infect_from: o.InfectFrom = None,
@@ -104,8 +110,7 @@ def check_command(
 
     import joblib
 
-    from pdpaudit.auditing.keeping import source_digest
-    from pdpaudit.auditing.provenance import commit_of
+    from pdpaudit.auditing.provenance import commit_of, source_digest
     from pdpaudit.checks import check_sop
     from pdpaudit.cli.output import check_writable, console, write_json
     from pdpaudit.core.registry import resolve

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from pdpaudit.auditing.keeping import store_settings
+from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.core.errors import InputError
 from pdpaudit.sampling import Store, backend
 

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Backend",
+    "CountContacts",
     "Edges",
     "IdColumn",
     "Infect",
     "InfectFrom",
     "Jobs",
     "Json",
+    "KeepMissing",
     "LabelColumn",
     "MinWeight",
     "Names",
@@ -33,10 +35,14 @@ __all__ = [
     "Scheduler",
     "Seed",
     "Seeds",
+    "Since",
     "SourceColumn",
     "Store",
     "TargetColumn",
     "TargetedValue",
+    "TimeColumn",
+    "Unlisted",
+    "Until",
     "WeightColumn",
     "examples",
 ]
@@ -80,6 +86,38 @@ WeightColumn = Annotated[
 ]
 MinWeight = Annotated[
     float | None, typer.Option(help="Drop ties of less weight.", rich_help_panel=NETWORK)
+]
+TimeColumn = Annotated[
+    str | None, typer.Option(help="Column of --edges with the time.", rich_help_panel=NETWORK)
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--from", help="Drop contacts before this time.", rich_help_panel=NETWORK),
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", help="Drop contacts after this time.", rich_help_panel=NETWORK),
+]
+CountContacts = Annotated[
+    bool,
+    typer.Option(
+        "--count-contacts",
+        help="A tie weighs as much as it has rows (for --min-weight).",
+        rich_help_panel=NETWORK,
+    ),
+]
+KeepMissing = Annotated[
+    bool,
+    typer.Option(
+        "--keep-missing", help="NA, null, - and the like are names.", rich_help_panel=NETWORK
+    ),
+]
+Unlisted = Annotated[
+    str,
+    typer.Option(
+        help="People without a label, or in no row of --nodes: refuse, or protected.",
+        rich_help_panel=NETWORK,
+    ),
 ]
 Seeds = Annotated[
     str | None,
@@ -163,6 +201,12 @@ class NetworkOptions:
     target_column: str | None = None
     weight_column: str | None = None
     min_weight: float | None = None
+    time_column: str | None = None
+    since: str | None = None
+    until: str | None = None
+    count_contacts: bool = False
+    keep_missing: bool = False
+    unlisted: str = "refuse"
     seeds: str | None = None
     infect: str | None = None
     infect_from: str | None = None
@@ -177,6 +221,8 @@ class NetworkOptions:
             if arguments["names"]:
                 raise InputError("--names is about the people of --edges; give that too")
             return None
+        if arguments["infect"] is not None and arguments["label_column"] != "label":
+            raise InputError("--infect plants the targeted people; leave --label-column out")
         return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
     def population(self) -> dict[str, Any] | None:
@@ -209,6 +255,12 @@ class NetworkOptions:
             target_column=self.target_column,
             weight_column=self.weight_column,
             min_weight=self.min_weight,
+            time_column=self.time_column,
+            since=self.since,
+            until=self.until,
+            count_contacts=self.count_contacts,
+            keep_missing=self.keep_missing,
+            unlisted=self.unlisted,
             seeds=seeds,
             plant=self._planter(seed),
             names=self.names,
@@ -275,5 +327,5 @@ class NetworkOptions:
         return {
             key: str(value) if isinstance(value, Path) else value
             for key, value in vars(self).items()
-            if value is not None and value is not False
+            if value is not None and value is not False and (key, value) != ("unlisted", "refuse")
         }

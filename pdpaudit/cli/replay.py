@@ -14,7 +14,7 @@ from pdpaudit.cli import options as o
 if TYPE_CHECKING:
     from pdpaudit.core.network import Network
 
-__all__ = ["EXAMPLES", "read_again", "replay_command"]
+__all__ = ["EXAMPLES", "replay_command"]
 
 EXAMPLES = o.examples(
     "pdpaudit replay result.json",
@@ -74,14 +74,6 @@ def replay_command(
     for one in replays:
         screen.print(Text(f"{one.subject}: {VERDICT[one.reproduced]}: {one.why}"))
     return 1 if any(one.reproduced is False for one in replays) else 0
-
-
-def read_again(body: Mapping[str, Any], seed: int) -> Network:
-    """Read again a network that an audit of this process has read."""
-    known: dict[str, Any] = {
-        key: Path(value) if key in ("edges", "nodes") else value for key, value in body.items()
-    }
-    return o.NetworkOptions(**known).read(seed)[0]
 
 
 def _reader(

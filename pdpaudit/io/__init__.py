@@ -1,12 +1,11 @@
 """Networks from files: edge lists and graph formats, labels, seeds; and from networkx.
 
-:func:`read_network` is the way in. What it does, module by module: ``source`` turns bytes into
-text, ``table`` text into rows, ``edgelist`` and ``formats`` rows into ties, ``ties`` ties into
-edges, ``labels`` says who is targeted, ``pseudonyms`` what people are called, ``reading`` puts it
-together.
+:func:`read_network` is the way in: ``source`` turns bytes into text, ``table`` text into rows,
+``columns`` decides what they mean, ``edgelist`` and ``formats`` make ties of them, ``ties`` edges,
+``people`` says who is targeted and what people are called, ``reading`` puts it together.
 """
 
-from pdpaudit.io.pseudonyms import find_people
+from pdpaudit.io.people import find_people
 from pdpaudit.io.reading import Plant, Reading, network_from_networkx, read_network
 
 __all__ = ["Plant", "Reading", "find_people", "network_from_networkx", "read_network"]

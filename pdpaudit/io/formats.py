@@ -6,6 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -142,14 +143,8 @@ def read_graph_file(
         if len(set(texts)) == len(texts) and all(texts) and texts != names:
             names = texts
             notes.append("vertices are called by their labels")
-    return Ties(
-        names=names,
-        ends=ties.ends,
-        weights=ties.weights,
-        where=ties.where,
-        attributes=ties.attributes,
-        notes=tuple(notes),
-    )
+    ids = None if names is ties.names else ties.names
+    return replace(ties, names=names, notes=tuple(notes), ids=ids)
 
 
 def _read_gml(source: Source) -> nx.Graph:

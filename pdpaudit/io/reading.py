@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, Unpack
 
 import networkx as nx
 import numpy as np
@@ -17,10 +17,17 @@ from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
+from pdpaudit.io.columns import EdgeOptions
 from pdpaudit.io.edgelist import read_edge_list
 from pdpaudit.io.formats import find_format, read_graph_file, ties_from_networkx
-from pdpaudit.io.labels import People, labels_of_vertices, partition, read_people
-from pdpaudit.io.pseudonyms import find_people, pseudonyms
+from pdpaudit.io.people import (
+    People,
+    PeopleTable,
+    find_people,
+    partition,
+    pseudonyms,
+    read_labels,
+)
 from pdpaudit.io.source import read_source, show
 from pdpaudit.io.ties import Dropped, Ties, collapse
 
@@ -30,20 +37,34 @@ Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
 """Chooses who is targeted, given adjacency matrix (n, n) and names (n): to bool, shape (n,)."""
 
 
+UNLISTED = ("refuse", "protected")
+
+
+class ReadOptions(TypedDict, total=False):
+    """How :func:`read_network` takes the columns and rows of files."""
+
+    id_column: str | None
+    label_column: str
+    targeted_value: str
+    source_column: str | None
+    target_column: str | None
+    weight_column: str | None
+    time_column: str | None
+    min_weight: float | None
+    since: str | None
+    until: str | None
+    count_contacts: bool
+    keep_missing: bool
+    unlisted: str
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A network as read from files.
+    """A network as read from files, and what is to be said about it.
 
-    Attributes
-    ----------
-    network : Network
-        The network.
-    summary : str
-        Two lines: vertices, edges and what was dropped; targeted and their components.
-    notes : tuple of str
-        What was decided on the user's behalf, one line each, to be said aloud.
-    names : tuple of str
-        What the file calls each vertex, whatever the network calls it.
+    ``summary`` has two lines: vertices, edges and what was dropped; targeted and components.
+    ``notes`` say what was decided, a line each; ``names`` what the file calls each vertex, whatever
+    the network calls it.
     """
 
     network: Network
@@ -56,24 +77,19 @@ def read_network(
     edges: Path,
     *,
     nodes: Path | None = None,
-    id_column: str | None = None,
-    label_column: str = "label",
-    targeted_value: str = "target",
-    source_column: str | None = None,
-    target_column: str | None = None,
-    weight_column: str | None = None,
-    min_weight: float | None = None,
     seeds: Sequence[str] | None = None,
     plant: Plant | None = None,
     names: bool = False,
+    **options: Unpack[ReadOptions],
 ) -> Reading:
     r"""Read a network and who is targeted in it.
 
     Edge lists separated by commas, semicolons, tabs or blanks, GML, GraphML, GEXF, Matrix Market
-    and Pajek are said apart by what is in them; gzip too. The graph is simple and undirected:
+    and Pajek are recognised by what is in them; gzip too. The graph is simple and undirected:
     self-loops and repeated edges are dropped, and so are rows of weight 0, which say that there is
-    no tie. People of dropped rows stay. Vertices are in the order of the nodes file, or else in the
-    order in which the edges mention them; people of the nodes file who have no tie are vertices.
+    no tie, and rows without one or both ends. People of dropped rows stay. Vertices are in the
+    order of the nodes file, or else in the order in which the edges mention them; people of the
+    nodes file who have no tie are vertices.
 
     Parameters
     ----------
@@ -81,16 +97,6 @@ def read_network(
         The edge list or graph file.
     nodes : Path, optional
         A table of people with a header. With ``plant`` only its ids are used.
-    id_column : str, optional
-        Its column of ids; by default ``id``, or else the first.
-    label_column : str
-        Its column of labels, or the vertex attribute of a graph file without nodes file.
-    targeted_value : str
-        The label of the targeted; everyone else is protected.
-    source_column, target_column, weight_column : str, optional
-        Columns of the edge list, by name or by number from 1.
-    min_weight : float, optional
-        Ties lighter than this are dropped; of repeated rows the heaviest counts.
     seeds : sequence of str, optional
         Names or pseudonyms of the seeds; by default the smallest-index vertex of the largest
         targeted component.
@@ -99,6 +105,25 @@ def read_network(
     names : bool
         Whether the network, and so all results on it, calls people by their names; by default
         they are ``person 0``, ``person 1`` and so on.
+    id_column : str, optional
+        Column of ids in ``nodes``; by default one named so, or the one that matches the edges.
+    label_column : str
+        Its column of labels, or the vertex attribute of a graph file; default ``label``.
+    targeted_value : str
+        The label of the targeted, by default ``target``; everyone else is protected.
+    unlisted : str
+        ``refuse``, or ``protected`` to take people without a label, or in no row of ``nodes``, as
+        protected.
+    source_column, target_column, weight_column, time_column : str, optional
+        Columns of the edge list, by name or by number from 1.
+    min_weight : float, optional
+        Ties lighter than this are dropped; of repeated rows the heaviest counts.
+    count_contacts : bool
+        Whether a tie weighs as much as it has rows.
+    since, until : str, optional
+        Rows of other times are dropped; both included.
+    keep_missing : bool
+        Whether ``NA``, ``null``, ``-`` and the like are names.
 
     Returns
     -------
@@ -124,67 +149,134 @@ def read_network(
     >>> folder.cleanup()
     """
     edges = Path(edges)
-    source = read_source(edges)
-    kind, notes = find_format(source)
-    if kind is None:
-        ties = read_edge_list(
-            source,
-            source_column=source_column,
-            target_column=target_column,
-            weight_column=weight_column,
-        )
-    elif source_column is not None or target_column is not None:
-        raise InputError(f"{edges}: a {kind} file has no columns; no --source-column")
-    else:
-        ties = read_graph_file(source, kind, weight_column=weight_column)
-    del source
-    ids, ends = ties.names, ties.ends
-    labels: list[str] | None = None
+    label_column = options.get("label_column", "label")
+    unlisted = options.get("unlisted", "refuse")
+    if unlisted not in UNLISTED:
+        raise InputError(f"unlisted {unlisted!r}: give refuse or protected")
+    if plant is not None and "label_column" in options and label_column != "label":
+        raise InputError("--infect plants the targeted people; leave --label-column out")
+    table = None if nodes is None else PeopleTable(Path(nodes))
+    ties = _read_ties(edges, table, options)
+    said: list[str] = [*ties.notes]
+    labels: Sequence[str | None] | None = None
     label_path = edges
-    said: list[str] = [*notes, *ties.notes]
-    if nodes is not None:
-        label_path = Path(nodes)
-        people = read_people(
-            label_path, id_column=id_column, label_column=None if plant else label_column
+    if table is not None:
+        label_path = table.path
+        people = table.read(
+            options.get("id_column"),
+            None if plant else label_column,
+            set(ties.names),
+            keep_missing=options.get("keep_missing", False),
         )
-        ends = _places(edges, ties, label_path, people)[ends]
-        ids, labels = people.names, people.labels
         said += people.notes
+        ties, labels = _on_people(edges, ties, label_path, people, unlisted, said)
     elif plant is None:
-        labels = _labels_in_file(edges, ties, label_column)
+        labels = read_labels(_labels_in_file(edges, ties, label_column))
         said.append(f"no nodes file: labels are the vertex attribute {label_column!r}")
+        if None in labels and unlisted == "refuse":
+            raise InputError(
+                f"{edges}: vertex {show(ties.names[labels.index(None)])} has no {label_column!r}; "
+                "label everyone, name another attribute with --label-column, or take whoever has "
+                "no label as protected with --unlisted protected"
+            )
     else:
         said.append("no nodes file: only people with ties are known")
     low, high, dropped = collapse(
-        Ties(ids, ends, ties.weights, ties.where, ties.blank_rows), min_weight
+        ties, options.get("min_weight"), count_contacts=options.get("count_contacts", False)
     )
-    adjacency = adjacency_from_edges(len(ids), low, high)
+    adjacency = adjacency_from_edges(len(ties.names), low, high)
     if plant is not None:
-        targeted = plant(adjacency, ids)
+        targeted = plant(adjacency, ties.names)
     else:
         assert labels is not None
-        hidden = () if names else set(ids)
-        targeted, more = partition(label_path, labels, targeted_value, hidden)
+        hidden = () if names else set(ties.names)
+        value = options.get("targeted_value", "target")
+        targeted, more = partition(label_path, labels, value, hidden)
         said += more
-    components = targeted_components(adjacency, targeted)
-    if seeds is not None:
-        places = _seeds(ids, seeds, hint=names)
-    else:
-        places = tuple(int(vertex) for component in components[:1] for vertex in component[:1])
-    # Made with the names, so that a refusal quotes what was asked for, before they are taken away.
-    network = Network(adjacency, targeted, places, tuple(ids), edges.name)
+    network, components = _network(adjacency, targeted, ties.names, seeds, edges.name, hint=names)
     if not names:
-        network = replace(network, names=pseudonyms(ids))
+        network = replace(network, names=pseudonyms(ties.names))
         said.append(
             f"people are called {network.name(0)} to {network.name(network.n - 1)}, in the order "
             "in which the files list them; --names calls them by their names"
         )
     if seeds is None:
         said.append(
-            f"seed {show(network.name(places[0]))}: the first of the largest targeted component "
-            "(choose others with --seeds)"
+            f"seed {show(network.name(network.seeds[0]))}: the first of the largest targeted "
+            "component (choose others with --seeds)"
         )
-    return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ids))
+    return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ties.names))
+
+
+def _network(
+    adjacency: csr_array,
+    targeted: npt.NDArray[np.bool_],
+    ids: list[str],
+    seeds: Sequence[str] | None,
+    title: str,
+    *,
+    hint: bool,
+) -> tuple[Network, list[npt.NDArray[np.int64]]]:
+    """Return the network and the components of the targeted.
+
+    It is made with the names, so that a refusal quotes what was asked for, before they are taken
+    away.
+    """
+    components = targeted_components(adjacency, targeted)
+    if seeds is not None:
+        places = _seeds(ids, seeds, hint=hint)
+    else:
+        places = tuple(int(vertex) for component in components[:1] for vertex in component[:1])
+    return Network(adjacency, targeted, places, tuple(ids), title), components
+
+
+def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> Ties:
+    source = read_source(edges)
+    kind, notes = find_format(source)
+    asked = EdgeOptions(
+        source_column=options.get("source_column"),
+        target_column=options.get("target_column"),
+        weight_column=options.get("weight_column"),
+        time_column=options.get("time_column"),
+        since=options.get("since"),
+        until=options.get("until"),
+        count_contacts=options.get("count_contacts", False),
+        keep_missing=options.get("keep_missing", False),
+    )
+    if kind is None:
+        ids = set() if table is None else table.candidates(options.get("id_column"))
+        ties = read_edge_list(source, asked, ids)
+    elif asked.source_column is not None or asked.target_column is not None:
+        raise InputError(f"{edges}: a {kind} file has no columns; no --source-column")
+    elif asked.since or asked.until:
+        raise InputError(f"{edges}: --from and --until need an edge list with a column of times")
+    else:
+        ties = read_graph_file(source, kind, weight_column=asked.weight_column)
+    return replace(ties, notes=(*notes, *ties.notes))
+
+
+def _on_people(
+    edges: Path, ties: Ties, nodes: Path, people: People, unlisted: str, said: list[str]
+) -> tuple[Ties, list[str | None] | None]:
+    """Return the ties between people in the order of their table, and their labels."""
+    if ties.ids is not None and not set(ties.names) <= set(people.names) >= set(ties.ids):
+        ties = replace(ties, names=ties.ids)
+    places, names = _places(edges, ties, nodes, people, unlisted)
+    labels = people.labels
+    if labels is not None:
+        lacking = labels.count(None)
+        if lacking and unlisted == "refuse":
+            raise InputError(
+                f"{people.where[0]}: the label is missing; label everyone, name another column "
+                "with --label-column, or take whoever has no label as protected with --unlisted "
+                "protected"
+            )
+        labels = [*labels, *[None] * (len(names) - len(people.names))]
+        if lacking:
+            said.append(f"{lacking:,} people without a label are protected")
+    if len(names) > len(people.names):
+        said.append(f"{len(names) - len(people.names):,} people in no row of {nodes} are protected")
+    return replace(ties, names=names, ends=places[ties.ends]), labels
 
 
 def network_from_networkx(
@@ -260,10 +352,9 @@ def _indices(index: Mapping[Hashable, int], nodes: Iterable[Hashable], what: str
     return found
 
 
-def _labels_in_file(edges: Path, ties: Ties, label_column: str) -> list[str]:
+def _labels_in_file(edges: Path, ties: Ties, label_column: str) -> Sequence[object]:
     if label_column in ties.attributes:
-        values = ties.attributes[label_column]
-        return labels_of_vertices(edges, ties.names, values, label_column)
+        return ties.attributes[label_column]
     there = ", ".join(show(name, 30) for name in ties.attributes)
     attributes = f", or name one of its vertex attributes with --label-column: {there}"
     raise InputError(
@@ -272,18 +363,20 @@ def _labels_in_file(edges: Path, ties: Ties, label_column: str) -> list[str]:
     )
 
 
-def _places(edges: Path, ties: Ties, nodes: Path, people: People) -> npt.NDArray[np.int64]:
-    """Return the index in the nodes file of each vertex of the edges."""
+def _places(
+    edges: Path, ties: Ties, nodes: Path, people: People, unlisted: str
+) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Return the index of each vertex of the edges among all people, and everybody's name."""
     places: npt.NDArray[np.int64] = pd.Index(people.names, dtype=object).get_indexer(
         pd.Index(ties.names, dtype=object)
     )
     unknown = np.flatnonzero(places < 0)
-    if len(unknown) == len(places):
+    if len(unknown) and len(unknown) == len(places):
         raise InputError(
             f"{nodes}: none of its ids ({show(people.names[0], 30)}, …) is in {edges} "
             f"({show(ties.names[0], 30)}, …); choose the column that matches with --id-column"
         )
-    if len(unknown):
+    if len(unknown) and unlisted == "refuse":
         vertex = int(unknown[0])
         name = ties.names[vertex]
         rows = np.flatnonzero((ties.ends == vertex).any(axis=1))
@@ -292,10 +385,12 @@ def _places(edges: Path, ties: Ties, nodes: Path, people: People) -> npt.NDArray
         header = (
             "give it a header line, for the first line is taken as one"
             if name == people.id_header
-            else "add the person there, or remove the tie"
+            else "add the person there, remove the tie, or take people who are in no row as "
+            "protected with --unlisted protected"
         )
         raise InputError(f"{place}: vertex {show(name)} is not in {nodes}{more}; {header}")
-    return places
+    places[unknown] = len(people.names) + np.arange(len(unknown))
+    return places, [*people.names, *(ties.names[vertex] for vertex in unknown.tolist())]
 
 
 def _summary(

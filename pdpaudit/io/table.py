@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.io.names import names_columns
 from pdpaudit.io.source import Source, show
 
 __all__ = ["SAMPLE", "Table", "read_table"]
@@ -181,16 +182,63 @@ def read_table(source: Source, *, header: bool) -> Table:
 def _without_comments(
     source: Source, data: bytes, separator: str, header: bool
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Blank the comments rather than cut them out, so that lines keep their numbers."""
+    """Return the text with its comments blanked, and what is to be said about them."""
     if b"#" not in data and b"%" not in data:
         return data, ()
     marked = list(re.finditer(rb"^[ \t]*[#%][^\n]*", data, re.MULTILINE))
     if not marked:
         return data, ()
+    rest = _blanked(data, marked)
+    first = len(rest) - len(rest.lstrip())
+    # A comment is a line that is no row: one with other columns, or with a blank after its mark.
+    close = [found for found in marked if re.match(rb"[ \t]*[#%][^#% \t\n]", found[0])]
+    model = rest if rest.strip() else b"\n".join(found[0] for found in close)
+    if not model.strip():
+        return rest, ()
+    if not separator:
+        separator = _find_separator(source, model, header)
+    sample = [line for line in model[: 1 << 16].decode(errors="ignore").split("\n") if line.strip()]
+    width = Counter(_count(line, separator) for line in sample[1:] or sample).most_common(1)[0][0]
+    rows = [found for found in close if _count(found[0].decode(), separator) == width]
+    rows = [
+        found for found in rows if found.start() > first or _is_row(source, found, rest, separator)
+    ]
+    kept = {found.start() for found in rows}
+    comments = [found for found in marked if found.start() not in kept]
+    notes = []
+    for what, lines in (
+        ("lines that begin with # or % skipped as comments", comments),
+        ("rows that begin with # or % read as rows, with as many columns as the others", rows),
+    ):
+        if lines:
+            at = [str(data.count(b"\n", 0, found.start()) + 1) for found in lines[:5]]
+            more = ", …" if len(lines) > 5 else ""
+            notes.append(f"{source.path}: {len(lines):,} {what} (line {', '.join(at)}{more})")
+    return _blanked(data, comments), tuple(notes)
+
+
+def _blanked(data: bytes, lines: Sequence[re.Match[bytes]]) -> bytes:
+    """Blank lines rather than cut them out, so that the others keep their numbers."""
     changed = bytearray(data)
-    for found in marked:
+    for found in lines:
         changed[found.start() : found.end()] = b" " * (found.end() - found.start())
-    return bytes(changed), ()
+    return bytes(changed)
+
+
+def _is_row(source: Source, found: re.Match[bytes], rest: bytes, separator: str) -> bool:
+    """Decide about a marked line above all others, or refuse to: ids of the file may be marked."""
+    fields = _fields(found[0].decode(), separator)
+    if names_columns([fields[0].lstrip("#%"), *fields[1:]]):
+        return False
+    if not rest.strip() or any(field[:1] == fields[0][:1] for field in fields[1:]):
+        return True
+    if re.search(rb"(?m)(^|[\s,;\"])" + re.escape(fields[0].encode()) + rb"([\s,;\"]|$)", rest):
+        return True
+    line = 1 + found.string.count(b"\n", 0, found.start())
+    raise InputError(
+        f"{source.path}, line {line}: may be a comment or a row whose first name begins with "
+        f"{fields[0][:1]}; put a blank after the mark of a comment, or quote the name"
+    )
 
 
 def _find_separator(source: Source, data: bytes, header: bool) -> str:
@@ -310,6 +358,9 @@ def _assemble(
     def text(row: int) -> str:
         return data[starts[row] : stops[row]].decode().rstrip("\n")
 
+    titles, more = _titles([text(row) for row in range(min(6, len(counts)))], separator, width)
+    starts, stops, lines, counts = starts[titles:], stops[titles:], lines[titles:], counts[titles:]
+    body = counts[1:] if len(counts) > 1 else counts
     odd = np.flatnonzero(body != width)
     if len(odd):
         row = int(odd[0]) + (len(counts) > 1)
@@ -330,7 +381,7 @@ def _assemble(
         head_width=len(head),
         row_width=width,
         blank_rows=blank_rows,
-        notes=comments,
+        notes=(*comments, *more),
         _body=data[stops[0] :] if clean else b"".join([data[a:b] for a, b in rows]),
         _lines=lines,
     )
@@ -342,6 +393,23 @@ def _assemble(
     return Table(**{**table.__dict__, "head": tuple(head), "width": used})
 
 
+def _titles(first: Sequence[str], separator: str, width: int) -> tuple[int, tuple[str, ...]]:
+    """Return how many lines above the header are titles, and what is to be said about them."""
+    fields = [_fields(text, separator) for text in first]
+    filled = [sum(map(bool, row)) for row in fields]
+    count = next((i for i, n in enumerate(filled) if n > 1), 0)
+    if width < 2 or count == 0 or not all(row[0] for row in fields[:count]):
+        return 0, ()
+    wide = [len(row) > 1 for row in fields[:count]]
+    if any(wide) and width < 3 and not names_columns(fields[count]):
+        return 0, ()
+    if count == 1 and not wide[0]:
+        said = f"first line taken as a header because it has 1 column and the others {width}"
+    else:
+        said = f"{count} line{'s' * (count > 1)} above the header taken as a title and left out"
+    return count, (said,)
+
+
 def _filled(
     data: bytes, separator: str, starts: Rows, stops: Rows
 ) -> tuple[npt.NDArray[np.bool_], int]:
@@ -351,7 +419,8 @@ def _filled(
     bytes_ = np.frombuffer(data, dtype=np.uint8)[starts]
     for row in np.flatnonzero(np.isin(bytes_, list(f' \t\n"{separator}'.encode()))).tolist():
         line = data[starts[row] : stops[row]].strip()
-        if not line.replace(b'""', b"").strip(f" \t\n{separator}".encode()):
+        empty = not line.strip(f' \t\n"{separator}'.encode())
+        if empty and not any(_fields(line.decode(), separator)):
             kept[row] = False
             blank_rows += bool(line)
     return kept, blank_rows

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,37 +11,6 @@ import numpy.typing as npt
 from pdpaudit.core.errors import InputError
 
 __all__ = ["Dropped", "Ties", "collapse"]
-
-
-@dataclass(frozen=True, eq=False)
-class Ties:
-    """The rows of an edge list or graph file, as they came.
-
-    Attributes
-    ----------
-    names : list of str
-        The vertices, in order of appearance.
-    ends : ndarray of int64, shape (m, 2)
-        The two ends of each row.
-    weights : ndarray of float, shape (m,), optional
-        Its weight; ``None`` where the file has none.
-    where : callable
-        The place of a row in the file, to begin an error with.
-    blank_rows : int
-        Rows left out because there was nothing in them.
-    attributes : mapping of str to list
-        What the file says of each vertex, if anything, ``None`` where it is silent.
-    notes : tuple of str
-        What had to be decided to read it.
-    """
-
-    names: list[str]
-    ends: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float64] | None
-    where: Callable[[int], str]
-    blank_rows: int = 0
-    attributes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +22,9 @@ class Dropped:
     below_min_weight: int = 0
     zero_weight: int = 0
     blank_rows: int = 0
+    missing_ends: int = 0
+    repeated_headers: int = 0
+    outside_window: int = 0
 
     def __str__(self) -> str:
         """Return the counts that are not zero, in words."""
@@ -63,47 +34,43 @@ class Dropped:
             (self.below_min_weight, "below min weight", "below min weight"),
             (self.zero_weight, "zero-weight", "zero-weight"),
             (self.blank_rows, "blank row", "blank rows"),
+            (self.missing_ends, "row with a missing end", "rows with a missing end"),
+            (self.repeated_headers, "repeated header", "repeated headers"),
+            (self.outside_window, "outside the time window", "outside the time window"),
         ]
-        told = [f"{n:,} {one if n == 1 else many}" for n, one, many in words if n]
-        return ", ".join(told) or "nothing"
+        counted = [f"{n:,} {one if n == 1 else many}" for n, one, many in words if n]
+        return ", ".join(counted) or "nothing"
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """The rows of an edge list or graph file, as they came; vertices in order of appearance."""
+
+    names: list[str]
+    ends: npt.NDArray[np.int64]  # (rows, 2)
+    weights: npt.NDArray[np.float64] | None
+    where: Callable[[int], str]  # the place of a row in the file, to begin an error with
+    dropped: Dropped = Dropped()
+    attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # None where silent
+    notes: tuple[str, ...] = ()
+    ids: list[str] | None = None  # what a graph file calls the vertices beside their labels
 
 
 def collapse(
-    ties: Ties, min_weight: float | None
+    ties: Ties, min_weight: float | None, *, count_contacts: bool = False
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Dropped]:
-    """Return each pair of tied vertices once.
+    """Return the ends of each pair of tied vertices once, ``low < high``, sorted; O(m log m).
 
-    In this order: rows of weight 0 say that there is no tie and are dropped; self-loops are
-    dropped; rows of the same two people, in either direction, are one tie. It weighs as much as the
-    heaviest of them: a tie listed from both sides must not count double. A tie lighter than
-    ``min_weight`` is dropped. The people of dropped rows remain in the network.
-
-    Parameters
-    ----------
-    ties : Ties
-        The rows.
-    min_weight : float, optional
-        The least weight of a tie that counts.
-
-    Returns
-    -------
-    low, high : ndarray of int64, shape (edges,)
-        The ends of each edge, ``low < high``, sorted. O(m log m).
-    dropped : Dropped
-        The rows left out; below the minimal weight, pairs are counted.
-
-    Raises
-    ------
-    InputError
-        If a weight is negative or not finite, or ``min_weight`` is not a finite number or there
-        are no weights to compare with it.
+    Rows of weight 0 say that there is no tie; rows of the same two people are one tie, as heavy as
+    the heaviest of them, for a tie listed from both sides must not count double; with
+    ``count_contacts`` it weighs as much as it has rows. People of dropped rows remain.
     """
     if min_weight is not None and not np.isfinite(min_weight):
         raise InputError(f"--min-weight {min_weight}: not a finite number; give the least weight")
-    if min_weight is not None and ties.weights is None:
+    if min_weight is not None and ties.weights is None and not count_contacts:
         raise InputError(
             "--min-weight: the file has no weight column known as such; name it with "
-            "--weight-column, or leave --min-weight out"
+            "--weight-column, count rows with --count-contacts, or leave --min-weight out"
         )
     n = len(ties.names)
     ends, weights = ties.ends, ties.weights
@@ -121,7 +88,11 @@ def collapse(
         weights = None if weights is None else weights[proper]
     loops = len(ends) - len(key)
     light = 0
-    if min_weight is None or weights is None:
+    if min_weight is not None and count_contacts:
+        pairs, times = np.unique(key, return_counts=True)
+        light = int(np.count_nonzero(times < min_weight))
+        pairs = pairs[times >= min_weight]
+    elif min_weight is None or weights is None:
         key = np.sort(key)  # numpy's unique hashes, which these keys make very slow
         pairs = key[np.diff(key, prepend=-1) != 0]
     else:
@@ -132,7 +103,14 @@ def collapse(
         pairs = pairs[heaviest >= min_weight]
     low, high = np.divmod(pairs, max(n, 1))
     duplicates = len(key) - len(pairs) - light
-    return low, high, Dropped(loops, duplicates, light, zero, ties.blank_rows)
+    dropped = replace(
+        ties.dropped,
+        self_loops=loops,
+        duplicates=duplicates,
+        below_min_weight=light,
+        zero_weight=zero,
+    )
+    return low, high, dropped
 
 
 def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:

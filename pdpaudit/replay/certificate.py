@@ -49,14 +49,14 @@ def check_certificate(
     try:
         body = claim["witness"]["certificate"]
         outputs = frozenset(_hashable(output) for output in body["outputs"])
-        told = {
+        recorded = {
             key: _ends(body[key]) for key in ("probability", "probability_other", "loss", "excess")
         }
         epsilon, delta = (Fraction(claim["claimed"][key]) for key in ("epsilon", "delta"))
     except (KeyError, TypeError, ValueError, InvalidOperation) as error:
         raise InputError(f"{name}: its certificate is damaged ({error}); audit again") from None
     copied = claim.get("event", {}).get("proof", {})
-    if any(copied.get(key) != list(body[key]) for key in told):
+    if any(copied.get(key) != list(body[key]) for key in recorded):
         return False, "the certificate is not the one the claim tells of"
     if not outputs or outputs != possible or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
@@ -66,22 +66,29 @@ def check_certificate(
     except (LawUnavailable, Misbehaviour) as error:
         return False, f"the probabilities cannot be enclosed again: {error}"
     for own, key in ((p, "probability"), (q, "probability_other")):
-        if not _overlap(own, told[key]):
+        if not _overlap(own, recorded[key]):
             return False, f"{key} lies in {_words(own)} by separate code, not in {body[key]}"
-    if p[0] <= delta or q[0] <= 0 or told["probability"][0] <= delta or min(told["loss"]) <= 0:
-        return False, "a probability cannot be told from what the claim forgives"
+    if (
+        p[0] <= delta
+        or q[0] <= 0
+        or recorded["probability"][0] <= delta
+        or min(recorded["loss"]) <= 0
+    ):
+        return False, "a probability cannot be distinguished from what the claim forgives"
     loss = _loss(p, q, delta)
-    if not _overlap(loss, told["loss"]):
+    if not _overlap(loss, recorded["loss"]):
         return False, f"the loss lies in {_words(loss)} by separate code, not in {body['loss']}"
-    meant = _loss(told["probability"], told["probability_other"], delta)
-    if not _close(meant, told["loss"]):
+    meant = _loss(recorded["probability"], recorded["probability_other"], delta)
+    if not _close(meant, recorded["loss"]):
         return False, "the loss on file does not follow from the probabilities on file"
-    if not _close((told["loss"][0] - epsilon, told["loss"][1] - epsilon), told["excess"]):
+    if not _close(
+        (recorded["loss"][0] - epsilon, recorded["loss"][1] - epsilon), recorded["excess"]
+    ):
         return False, "the excess on file is not the loss less the claim"
     exact = claim.get("exact")
     if exact is None or abs(Fraction(exact) - loss[0]) > _DOUBLE * max(Fraction(1), loss[0]):
         return False, "the exact loss on file is not the one enclosed"
-    proved = loss[0] > epsilon and told["excess"][0] > 0
+    proved = loss[0] > epsilon and recorded["excess"][0] > 0
     if proved != (claim.get("status") == "violated"):
         return False, f"the loss lies in {_words(loss)}, which is not what the verdict says"
     return True, (

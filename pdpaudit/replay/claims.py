@@ -14,13 +14,13 @@ from typing import Any
 
 from pdpaudit import __version__
 from pdpaudit.auditing import claims_of
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.exact import METHOD, judged
-from pdpaudit.auditing.looking import Looks
-from pdpaudit.auditing.plan import SEQUENTIAL, Plan, Silent
-from pdpaudit.auditing.sampled import Chosen, Confirmation, Power
+from pdpaudit.auditing.candidate_pairs import CandidatePair
+from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
+from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
+from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
+from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
-from pdpaudit.auditing.telling import Run
 from pdpaudit.core.asking import beginning_of, law_of
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.making import Find, claiming
@@ -79,10 +79,10 @@ class Terms:
 class _Again:
     """What a witness is about, made again."""
 
-    run: Run
+    context: AuditContext
     number: int
     promise: PrivacyClaim
-    arm: Arm
+    candidate: CandidatePair
     event: Event
     note: str
 
@@ -170,22 +170,22 @@ def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
         raise IndexError(f"the mechanism makes {len(claims)} claims, none of number {number!r}")
     if witness["seed"] != terms.seed:
         raise _Unlike(f"witness.seed is {witness['seed']!r}, the result's {terms.seed}")
-    plan = _plan(witness, terms)
+    config = _plan(witness, terms)
     try:
-        arm = candidate_of(witness, mechanism, terms.seed, terms.read)
+        candidate = candidate_of(witness, mechanism, terms.seed, terms.read)
     except InputError:
         raise
     except ValueError as error:
         raise _Unlike(f"the witness is no neighbouring pair: {error}") from None
     base = witness["pair"].get("base") or {}
-    run = Run(mechanism, "", known, plan, Silent(), base.get("file"))
+    context = AuditContext(mechanism, "", known, config, Silent(), base.get("file"))
     event = event_from_json(witness["event"])
     if event.to_json() != witness["event"] or event.side not in ("left", "right"):
         raise KeyError("event")
-    return _Again(run, number, claims[number - 1], arm, event, note)
+    return _Again(context, number, claims[number - 1], candidate, event, note)
 
 
-def _plan(witness: Mapping[str, Any], terms: Terms) -> Plan:
+def _plan(witness: Mapping[str, Any], terms: Terms) -> Config:
     """Return what the audit was asked for."""
     known: dict[str, Any] = {"jobs": terms.jobs}
     if witness["mechanism"].get("observe") is not None:
@@ -196,7 +196,7 @@ def _plan(witness: Mapping[str, Any], terms: Terms) -> Plan:
         known |= {key: witness[key] for key in ("samples", "confidence", "method")}
         known["detect"] = witness.get("detect")
     try:
-        return Plan(terms.seed, **known)
+        return Config(terms.seed, **known)
     except InputError as error:
         raise KeyError(str(error)) from None
 
@@ -205,10 +205,10 @@ def _exact(
     claim: Mapping[str, Any], witness: Mapping[str, Any], again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Compute the loss again, and verify its certificate where it has one."""
-    mechanism, event = again.run.mechanism, again.event
+    mechanism, event = again.context.mechanism, again.event
     if not isinstance(mechanism, LawfulMechanism):
         raise InputError("the mechanism has no exact law any more; audit again")
-    left, right = again.arm.inputs()
+    left, right = again.candidate.inputs()
     laws = law_of(mechanism, left), law_of(mechanism, right)
     loss = exact_loss(*laws, again.promise.delta)
     inside = frozenset(output for output in loss.outputs if output in event)
@@ -218,7 +218,9 @@ def _exact(
         raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
     loss = replace(loss, probabilities=chances, event=inside, side=event.side)
     ends = _ends_of(witness, loss)
-    rebuilt = judged(again.run, again.number, again.promise, again.arm, laws, event, loss, ends)
+    rebuilt = exact_claim(
+        again.context, again.number, again.promise, again.candidate, laws, event, loss, ends
+    )
     words = f"exact loss {loss.epsilon:.10g} computed again"
     reason = _part(claim, "event").get("unproved")
     if witness["method"] == PROVED:
@@ -307,13 +309,13 @@ def _sampled(
             f"sampled by pdpaudit {terms.version}, this is {__version__}, whose samples may "
             "differ; install that version, or audit again"
         )
-    run = again.run
-    budget = ErrorBudget(1 - run.plan.confidence, len(claims_of(run.mechanism)))
+    context = again.context
+    budget = ErrorBudget(1 - context.config.confidence, len(claims_of(context.mechanism)))
     spent = claim["samples"]["discovery"]
     ladder = [_varied(again.event, one) for one in witness.get("ladder", ())]
-    chosen = Chosen(again.arm, again.event, tuple(ladder), Known(*witness.get("known", ())))
+    chosen = Chosen(again.candidate, again.event, tuple(ladder), Known(*witness.get("known", ())))
     single = witness.get("single") is True
-    confirmation = Confirmation(run, again.number, again.promise, budget.share, spent, single)
+    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
     rebuilt = confirmation.result(chosen, _recorded(claim, witness))
     if rebuilt.status == "error":
         raise _Unlike(rebuilt.method)

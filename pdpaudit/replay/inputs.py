@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.arms import Arm, as_candidate, own_candidates
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import NeighborPair, difference
 from pdpaudit.core.network import Network, adjacency_from_edges
@@ -70,12 +70,12 @@ def pair_of(pair: Mapping[str, Any], seed: int, read: ReadNetwork) -> NeighborPa
 
 def candidate_of(
     witness: Mapping[str, Any], mechanism: Mechanism, seed: int, read: ReadNetwork
-) -> Arm:
+) -> CandidatePair:
     """Build the two inputs of a witness again: a pair of networks, or one the mechanism brings."""
     pair = witness["pair"]
     if "base" in pair:
-        return as_candidate(pair_of(pair, seed, read))
-    own, number = own_candidates(getattr(mechanism, "pairs")), _whole(pair["number"])  # noqa: B009
+        return network_candidate(pair_of(pair, seed, read))
+    own, number = own_pairs(getattr(mechanism, "pairs")), _whole(pair["number"])  # noqa: B009
     if not 1 <= number <= len(own):
         raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
     return own[number - 1]

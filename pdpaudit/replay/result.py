@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.auditing.agreeing import AT_ONCE, ONE_BY_ONE, comparison
-from pdpaudit.auditing.course import budget_words
-from pdpaudit.auditing.keeping import source_digest
-from pdpaudit.auditing.plan import Plan
+from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.law_test import AT_ONCE, ONE_BY_ONE, comparison
+from pdpaudit.auditing.pipeline import budget_words
+from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.auditing.released import LIST, released_rows, shares_words
 from pdpaudit.checks.suite import check_names
 from pdpaudit.core.errors import InputError, described
@@ -104,13 +104,13 @@ def _header(result: Result) -> Iterator[str]:
 
 def _law_compared(context: Mapping[str, Any], tried: Any) -> Iterator[str]:
     """Yield what is wrong with what is said of a law's comparison with runs."""
-    told = context.get("law_compared")
-    if told is None:
+    recorded = context.get("law_compared")
+    if recorded is None:
         return
-    pairs, runs = (told.get(key) for key in ("pairs", "runs_a_side"))
+    pairs, runs = (recorded.get(key) for key in ("pairs", "runs_a_side"))
     sizes = [size for size, _ in (AT_ONCE, ONE_BY_ONE)]
     known = type(pairs) is int and 1 <= pairs <= tried and runs in sizes
-    if not known or told != comparison(pairs, runs):
+    if not known or recorded != comparison(pairs, runs):
         yield "context.law_compared does not add up"
 
 
@@ -129,10 +129,10 @@ def _budget(result: Result) -> str:
         if len(levels) > 1:
             return ""
         exact = not levels
-        plan = Plan(0) if exact else Plan(0, confidence=levels.pop())
+        config = Config(0) if exact else Config(0, confidence=levels.pop())
     except (InputError, LookupError, TypeError, ValueError):
         return ""
-    return budget_words(plan, len(result.claims), exact=exact)
+    return budget_words(config, len(result.claims), exact=exact)
 
 
 def _named(result: Result, claim: ClaimResult) -> dict[str, str]:

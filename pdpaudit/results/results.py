@@ -115,7 +115,7 @@ class ClaimResult:
         What ``replay`` needs.
     inference : mapping
         What the pair allows an attacker who tells the two networks apart by the output; see
-        :mod:`pdpaudit.auditing.inference`. Empty where it is not known.
+        :mod:`pdpaudit.auditing.attack_metrics`. Empty where it is not known.
     detail : str
         One more sentence for a person: why sampling stopped.
     """

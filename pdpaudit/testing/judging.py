@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pdpaudit.auditing import Plan, audit, benchmark_networks, claims_of, promised
+from pdpaudit.auditing import Config, audit, benchmark_networks, claims_of, within_degree_bound
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import claiming
 from pdpaudit.core.network import Network
@@ -73,7 +73,7 @@ def judge_mechanism(
     claims = claims_of(made)
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
-    plan = Plan(
+    plan = Config(
         turn.seed,
         samples or marked.get("samples") or settings.samples,
         1 - alpha,
@@ -131,14 +131,14 @@ def _networks(
             network if max_degree is None else replace(network, max_degree=max_degree)
             for network in several
         ]
-    return [] if hasattr(made, "pairs") else promised(benchmark_networks(), max_degree)
+    return [] if hasattr(made, "pairs") else within_degree_bound(benchmark_networks(), max_degree)
 
 
 def _compared(
     gate: Gate,
     turn: Turn,
     made: Any,
-    plan: Plan,
+    plan: Config,
     claim: ClaimResult,
     plain: Mapping[str, Any],
     number: int,

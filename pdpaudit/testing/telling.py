@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pdpaudit.auditing.keeping import source_digest
-from pdpaudit.auditing.provenance import commit_of
+from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.report.plaintext import clip, visible
 from pdpaudit.results.results import Result, save
 from pdpaudit.testing.gate import Gate

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import flatten
 from pdpaudit.report.words import claim_words
@@ -48,7 +48,7 @@ ANY = st.one_of(ANYTHING, st.just(Raised()), st.just(ZeroDivisionError("x")))
 
 @given(left=st.lists(ANY, min_size=1, max_size=4), right=st.lists(ANY, min_size=1, max_size=4))
 def test_any_outputs_have_a_verdict(left: list[Any], right: list[Any]) -> None:
-    result = audit(Pools(left, right), [], Plan(seed=1, samples=200), subject="pools")
+    result = audit(Pools(left, right), [], Config(seed=1, samples=200), subject="pools")
     (claim,) = result.claims
     assert claim.status in ("violated", "not_rejected", "inconclusive", "error")
     assert exit_status(result.status) in (0, 1, 2)
@@ -63,7 +63,7 @@ def test_any_outputs_have_a_verdict(left: list[Any], right: list[Any]) -> None:
 @given(pool=st.lists(ANY, min_size=1, max_size=4))
 def test_equal_sides_are_accused_by_chance_only(pool: list[Any]) -> None:
     """The seed is pinned, and one in 1,000 audits may fail: one in 50 such tests."""
-    plan = Plan(seed=2, samples=200, confidence=0.999)
+    plan = Config(seed=2, samples=200, confidence=0.999)
     (claim,) = audit(Pools(pool, pool), [], plan, subject="pools").claims
     assert claim.status != "violated"
 

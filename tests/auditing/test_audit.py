@@ -15,7 +15,7 @@ from pdpaudit.algorithms.searches.main_text import PTargetMainText
 from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import les_miserables
-from pdpaudit.auditing import Plan, audit, benchmark_networks, promised, verdict
+from pdpaudit.auditing import Config, audit, benchmark_networks, verdict, within_degree_bound
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, Outputs, PrivacyClaim
 from pdpaudit.results.results import Result
@@ -54,7 +54,7 @@ class LawfulCoin(BatchedCoin):
 
 
 def _audit(mechanism: Any, **plan: Any) -> Result:
-    return audit(mechanism, [], Plan(**{"seed": 5, "samples": 4000, **plan}), subject="coin")
+    return audit(mechanism, [], Config(**{"seed": 5, "samples": 4000, **plan}), subject="coin")
 
 
 @pytest.mark.parametrize("kind", [Coin, BatchedCoin])
@@ -153,7 +153,7 @@ def test_interruption_keeps_what_was_confirmed() -> None:
 
         def advance(self, done: int) -> None: ...
 
-    result = audit(Two(1.5, 1.0), [], Plan(seed=1, samples=4000), subject="c", watcher=Stop())
+    result = audit(Two(1.5, 1.0), [], Config(seed=1, samples=4000), subject="c", watcher=Stop())
     assert [claim.status for claim in result.claims] == ["violated", "skipped"]
 
 
@@ -165,7 +165,7 @@ def test_interruption_before_anything_is_confirmed_is_passed_on() -> None:
         def advance(self, done: int) -> None: ...
 
     with pytest.raises(KeyboardInterrupt):
-        audit(Coin(1.5, 1.0), [], Plan(seed=1, samples=100), subject="c", watcher=Stop())
+        audit(Coin(1.5, 1.0), [], Config(seed=1, samples=100), subject="c", watcher=Stop())
 
 
 @pytest.mark.parametrize(
@@ -179,15 +179,15 @@ def test_interruption_before_anything_is_confirmed_is_passed_on() -> None:
 )
 def test_a_plan_refuses_what_cannot_be_carried_out(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Plan(seed=1, **arguments)
+        Config(seed=1, **arguments)
 
 
 def test_only_networks_that_keep_a_public_degree_bound_are_tried() -> None:
-    kept = promised(benchmark_networks(), 5)
+    kept = within_degree_bound(benchmark_networks(), 5)
     assert 0 < len(kept) < len(benchmark_networks())
     assert {network.max_degree for network in kept} == {5}
     with pytest.raises(InputError, match="--max-degree"):
-        promised(list(les_miserables()), 5)
+        within_degree_bound(list(les_miserables()), 5)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_the_main_text_is_broken_by_search_and_the_repair_is_not() -> None:
     At a confidence of 0.95 a bound lies above the truth once in twenty runs, too often for a test
     that must not alarm for nothing: at 0.999 it fails so once in a thousand seeds.
     """
-    plan = Plan(seed=1, samples=20_000, confidence=0.999)
+    plan = Config(seed=1, samples=20_000, confidence=0.999)
     broken = audit(PTargetMainText(sop=CN()), benchmark_networks(), plan, subject="main").claims[0]
     assert broken.status == "violated"
     assert 1.4 < (broken.lower_bound or 0) <= 2.0
@@ -239,5 +239,5 @@ def test_an_insertion_ordered_search_is_caught() -> None:
                             found.append(other)
             return tuple(found)
 
-    result = audit(Leaky(), benchmark_networks(), Plan(seed=2, samples=400), subject="leaky")
+    result = audit(Leaky(), benchmark_networks(), Config(seed=2, samples=400), subject="leaky")
     assert result.claims[0].status == "violated"

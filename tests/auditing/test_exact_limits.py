@@ -9,7 +9,7 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Plan, audit, hunting
+from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 from pdpaudit.core.registry import resolve
 
@@ -38,7 +38,7 @@ class Slow:
 def test_the_time_limit_ends_the_search_with_what_it_has():
     slow = Slow(0.02)
     began = time.monotonic()
-    result = audit(slow, [planted_network(5, 24)], Plan(1, time_limit=0.2), subject="slow")
+    result = audit(slow, [planted_network(5, 24)], Config(1, time_limit=0.2), subject="slow")
     took = time.monotonic() - began
     (remark,) = result.context["remarks"]
     assert "time limit of 0.2 s" in remark
@@ -53,22 +53,22 @@ def test_the_time_limit_ends_the_search_with_what_it_has():
 
 def test_one_pair_is_tried_however_short_the_time():
     slow = Slow(0.01)
-    result = audit(slow, [planted_network(3, 10)], Plan(1, time_limit=1e-9), subject="slow")
+    result = audit(slow, [planted_network(3, 10)], Config(1, time_limit=1e-9), subject="slow")
     assert result.context["tried"]["pairs"] == 1
 
 
 @pytest.mark.parametrize("tries", [1, 3])
 def test_no_more_pairs_are_tried_than_asked_for(tries, monkeypatch):
-    monkeypatch.setattr(hunting, "MOVES", 0)
-    result = audit(Slow(0.0), [planted_network(3, 10)], Plan(1, tries=tries), subject="slow")
+    monkeypatch.setattr(exact_search, "MOVES", 0)
+    result = audit(Slow(0.0), [planted_network(3, 10)], Config(1, tries=tries), subject="slow")
     assert result.context["tried"]["pairs"] == tries
     assert "remarks" not in result.context
 
 
 def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
-    monkeypatch.setattr(hunting, "MOST_WORK", 35.0)
+    monkeypatch.setattr(exact_search, "MOST_WORK", 35.0)
     results = [
-        audit(Slow(0.0, 10.0), [planted_network(5, 24)], Plan(1, tries=1), subject="expensive")
+        audit(Slow(0.0, 10.0), [planted_network(5, 24)], Config(1, tries=1), subject="expensive")
         for _ in range(2)
     ]
     (remark,) = results[0].context["remarks"]
@@ -79,20 +79,21 @@ def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
 
 
 def test_laws_too_expensive_for_all_pairs_give_way_to_sampling_unless_given_time(monkeypatch):
-    monkeypatch.setattr(hunting, "MOST_WORK", 79.0)
+    monkeypatch.setattr(exact_search, "MOST_WORK", 79.0)
     networks = [planted_network(3, 10)]
-    sampled = audit(Slow(0.0, 10.0), networks, Plan(1, tries=4), subject="expensive")
+    sampled = audit(Slow(0.0, 10.0), networks, Config(1, tries=4), subject="expensive")
     (remark,) = sampled.context["remarks"]
     assert "the exact laws of 4 pairs would take about 80 s, so it was sampled" in remark
     assert sampled.claims[0].exact is None
-    given = audit(Slow(0.0, 10.0), networks, Plan(1, tries=4, time_limit=60.0), subject="expensive")
+    patient = Config(1, tries=4, time_limit=60.0)
+    given = audit(Slow(0.0, 10.0), networks, patient, subject="expensive")
     assert given.claims[0].exact is not None
 
 
 @pytest.fixture
 def still(monkeypatch) -> None:
     """No climbing: the pairs of the families will do."""
-    monkeypatch.setattr(hunting, "MOVES", 0)
+    monkeypatch.setattr(exact_search, "MOVES", 0)
 
 
 class Begun(Slow):
@@ -113,7 +114,7 @@ class Begun(Slow):
 
 
 def worst_of_all(networks) -> float:
-    return audit(Slow(0.0), networks, Plan(1), subject="all").claims[0].exact
+    return audit(Slow(0.0), networks, Config(1), subject="all").claims[0].exact
 
 
 NETWORKS = [planted_network(5, 24), planted_network(3, 10)]
@@ -123,7 +124,7 @@ NETWORKS = [planted_network(5, 24), planted_network(3, 10)]
 def test_what_the_law_of_the_beginning_breaks_is_broken():
     whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
     whole.claim = PrivacyClaim(0.9 * worst_of_all(NETWORKS), source="nobody")
-    result = audit(whole, NETWORKS, Plan(1), subject="begun")
+    result = audit(whole, NETWORKS, Config(1), subject="begun")
     (claim,) = result.claims
     assert claim.status == "violated"
     assert claim.exact == pytest.approx(worst_of_all(NETWORKS), rel=1e-12)
@@ -136,7 +137,7 @@ def test_what_the_law_of_the_beginning_breaks_is_broken():
 def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
     whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
     whole.claim = PrivacyClaim(1.1 * worst_of_all(NETWORKS), source="nobody")
-    result = audit(whole, NETWORKS, Plan(1), subject="begun")
+    result = audit(whole, NETWORKS, Config(1), subject="begun")
     assert result.claims[0].exact is None
     (remark,) = result.context["remarks"]
     assert "no claim is broken" in remark
@@ -151,7 +152,7 @@ def test_each_claim_is_judged_by_what_breaks_it():
             return tuple(PrivacyClaim(share * worst, source="nobody") for share in (0.9, 1.1))
 
     whole = Both(0.0, shorter=Slow(0.0), refuses=lambda law: True)
-    result = audit(whole, NETWORKS, Plan(1, default_samples=2_000), subject="both")
+    result = audit(whole, NETWORKS, Config(1, default_samples=2_000), subject="both")
     assert [claim.exact is None for claim in result.claims] == [False, True]
     assert result.claims[0].status == "violated"
     assert "and what that law does not break was sampled" in result.context["remarks"][0]
@@ -159,8 +160,8 @@ def test_each_claim_is_judged_by_what_breaks_it():
 
 @pytest.mark.usefixtures("still")
 def test_a_mechanism_that_says_it_has_no_beginning_is_as_one_that_does_not_say(monkeypatch):
-    monkeypatch.setattr(hunting, "MOST_WORK", 1.0)
-    result = audit(Begun(0.0, 10.0, shorter=None), NETWORKS, Plan(1, tries=4), subject="short")
+    monkeypatch.setattr(exact_search, "MOST_WORK", 1.0)
+    result = audit(Begun(0.0, 10.0, shorter=None), NETWORKS, Config(1, tries=4), subject="short")
     (remark,) = result.context["remarks"]
     assert "so it was sampled" in remark
 
@@ -176,4 +177,4 @@ def test_a_claim_is_not_broken_by_what_its_laws_may_be_off_by(error, status):
         def law(self, instance) -> Law:
             return replace(super().law(instance), error=error)
 
-    assert audit(Off(0.0), NETWORKS, Plan(1), subject="off").claims[0].status == status
+    assert audit(Off(0.0), NETWORKS, Config(1), subject="off").claims[0].status == status

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from pdpaudit import __version__
-from pdpaudit.auditing import Plan, audit, hunting
-from pdpaudit.auditing.plan import Silent
+from pdpaudit.auditing import Config, audit, exact_search
+from pdpaudit.auditing.claim_results import AuditContext, Prover
+from pdpaudit.auditing.config import Silent
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
-from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
@@ -52,8 +52,8 @@ class Made:
         return law
 
 
-def ran(made: Made, **options: Any) -> Result:
-    return audit(made, [], Plan(1, **options), subject="made")
+def ran(made: Made, prover: Prover | None = None, **options: Any) -> Result:
+    return audit(made, [], Config(1, **options), subject="made", prover=prover)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_law_that_misbehaves_is_an_error_that_says_where_and_what(law: Any, sa
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 def test_a_law_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hunting, "LIMIT_S", 0.2)
+    monkeypatch.setattr(exact_search, "LIMIT_S", 0.2)
     made = Made(FAIR, FAIR)
     made.law = lambda instance: time.sleep(30)  # type: ignore[method-assign, assignment, return-value]
     (claim,) = ran(made).claims
@@ -87,7 +87,7 @@ def test_a_law_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hunting, "LIMIT_S", 0.01)
+    monkeypatch.setattr(exact_search, "LIMIT_S", 0.01)
     made = Made(FAIR, FAIR)
     made.law = lambda instance: time.sleep(0.05) or FAIR  # type: ignore[method-assign, assignment]
     assert ran(made, time_limit=60.0).claims[0].status == "not_rejected"
@@ -97,8 +97,8 @@ def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -
 def test_a_law_is_waited_for_as_long_as_fits_the_search(
     limit: float | None, seconds: float
 ) -> None:
-    run = Run(Made(FAIR), "made", {}, Plan(1, time_limit=limit), Silent())
-    assert hunting.patience(run) == seconds
+    run = AuditContext(Made(FAIR), "made", {}, Config(1, time_limit=limit), Silent())
+    assert exact_search.patience(run) == seconds
 
 
 def test_what_was_computed_before_is_kept() -> None:
@@ -250,8 +250,7 @@ def test_an_enclosure_that_misbehaves_proves_nothing(enclose: Any, said: str) ->
     made = Made(FAIR, SKEW, enclose=enclose, enclose_again=enclose)
     with pytest.raises(Unproved, match=said):
         prove(made, 0, 1, frozenset({1}), made.claim)  # type: ignore[arg-type]
-    claim = ran(made).claims[0]
-    assert said in prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
+    assert said in ran(made, prove_claim).claims[0].event["unproved"]
 
 
 def test_an_enclosure_that_makes_sense_proves() -> None:
@@ -260,7 +259,7 @@ def test_an_enclosure_that_makes_sense_proves() -> None:
         return exact, exact
 
     made = Made(FAIR, SKEW, enclose=enclose, enclose_again=enclose)
-    assert prove_claim(ran(made).claims[0], made, 1, None).method == "enclosure"  # type: ignore[arg-type]
+    assert ran(made, prove_claim).claims[0].method == "enclosure"
 
 
 def test_no_certificate_is_written_that_replay_refuses() -> None:
@@ -278,23 +277,28 @@ def test_no_certificate_is_written_that_replay_refuses() -> None:
 
     for again, said in ((other, "by separate code"), (unable, "cannot be enclosed again")):
         made = Made(FAIR, SKEW, enclose=enclose, enclose_again=again)
-        claim = prove_claim(ran(made).claims[0], made, 1, None)  # type: ignore[arg-type]
+        (claim,) = ran(made, prove_claim).claims
         assert claim.method == "exact law"
         assert "certificate" not in (claim.witness or {})
         assert said in claim.event["unproved"]
 
 
-@pytest.mark.parametrize(
-    "error", [LawUnavailable("no more"), InputError("stop = 3: too many"), RuntimeError("worn out")]
-)
-def test_a_law_that_is_refused_when_it_comes_to_the_proof_proves_nothing(error: Exception) -> None:
-    made = Made(FAIR, SKEW, enclose=lambda *_: None, enclose_again=lambda *_: None)
-    claim = ran(made).claims[0]
-    made.laws = (FAIR, error)
-    unproved = prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
-    assert str(error) in unproved
-    made.pairs = list  # type: ignore[method-assign, assignment]
-    assert prove_claim(claim, made, 1, None).event["unproved"]  # type: ignore[arg-type]
+def test_each_law_is_computed_once_whatever_is_made_of_it() -> None:
+    """The search keeps the worst pair's laws; neither the verdict nor the proof asks again."""
+    asked: list[int] = []
+
+    class Counted(Made):
+        def law(self, instance: int) -> Law:
+            asked.append(instance)
+            return super().law(instance)
+
+    def enclose(instance: int, outputs: frozenset[int]) -> tuple[Fraction, Fraction]:
+        exact = sum(Fraction(str(made.laws[instance].probabilities[o])) for o in outputs)
+        return exact, exact
+
+    made = Counted(FAIR, SKEW, FAIR, enclose=enclose, enclose_again=enclose)
+    assert ran(made, prove_claim).claims[0].method == "enclosure"
+    assert sorted(asked) == [0, 0, 1, 2]  # two pairs, two sides each
 
 
 @pytest.mark.parametrize(
@@ -355,7 +359,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, dict[st
     monkeypatch.chdir(tmp_path)
     Path("later.py").write_text(LATER)
     made, spec = make_mechanism("later.py:Later", {})
-    result = audit(made, [], Plan(1), subject="later", spec=spec)
+    result = audit(made, [], Config(1), subject="later", spec=spec)
     assert result.claims[0].status == "violated"
     Path("broken").touch()
     return made, result.to_json()["claims"][0]
@@ -394,7 +398,7 @@ def test_equal_outputs_of_two_kinds_are_told_apart_in_replay_too(
     monkeypatch.chdir(tmp_path)
     Path("kinds.py").write_text(KINDS)
     made, spec = make_mechanism("kinds.py:Kinds", {})
-    claim = audit(made, [], Plan(1), subject="kinds", spec=spec).to_json()["claims"][0]
+    claim = audit(made, [], Config(1), subject="kinds", spec=spec).to_json()["claims"][0]
     assert (claim["status"], claim["exact"]) == ("violated", "inf")
     replay = replay_claim(claim, Terms(1, __version__, _never, find=finder(trust=True)))
     assert replay.reproduced, replay.why

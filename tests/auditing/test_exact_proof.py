@@ -18,7 +18,7 @@ from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Flow, Path
 from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network
-from pdpaudit.auditing import Plan, audit, hunting
+from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
@@ -38,9 +38,9 @@ def _never(*_: Any) -> Any:
 
 def _proved(mechanism: Any, name: str, networks: list[Any], **parameters: Any) -> dict[str, Any]:
     spec = {"name": name, "parameters": {**SPEC, **parameters}}
-    result = audit(mechanism, networks, Plan(1), subject=name, spec=spec)
-    claims = tuple(prove_claim(claim, mechanism, 1, _never) for claim in result.claims)
-    body: dict[str, Any] = replace(result, claims=claims).to_json()["claims"][0]
+    asked: dict[str, Any] = {"subject": name, "spec": spec, "prover": prove_claim}
+    result = audit(mechanism, networks, Config(1), **asked)
+    body: dict[str, Any] = result.to_json()["claims"][0]
     return body
 
 
@@ -48,8 +48,8 @@ def _proved(mechanism: Any, name: str, networks: list[Any], **parameters: Any) -
 def few_moves() -> Iterator[None]:
     """The families' pairs break these claims without climbing further."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hunting, "MOVES", 1)
-        patch.setattr(hunting, "STARTS", 1)
+        patch.setattr(exact_search, "MOVES", 1)
+        patch.setattr(exact_search, "STARTS", 1)
         yield
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_enclosed_says_why() -> None:
     with pytest.raises(LawUnavailable, match="no output"):
         PTarget(sop=CN()).enclose(instance, frozenset({(1, 2)}))
     claim = PrivacyClaim(1.0, 0.9)
-    with pytest.raises(Unproved, match="told from"):
+    with pytest.raises(Unproved, match="distinguished from"):
         prove(PTargetMainText(sop=CN()), instance, instance, frozenset({(0, 1)}), claim)
 
 
@@ -237,7 +237,7 @@ def test_true_bound_and_curves_are_told(main_text: dict[str, Any]) -> None:
 
 def test_losses_stay_below_the_proved_bound() -> None:
     for mechanism in (SearchCom(sop=CN()), PTarget(sop=CN()), PTargetMainText(sop=CN())):
-        result: Result = audit(mechanism, [planted_network(6, 24)], Plan(3), subject="m")
+        result: Result = audit(mechanism, [planted_network(6, 24)], Config(3), subject="m")
         claim = result.claims[0]
         assert claim.exact is not None
         assert claim.exact <= claim.event["proved_bound"]["epsilon"] + 1e-9

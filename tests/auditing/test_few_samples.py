@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.core.protocols import PrivacyClaim
 
 #: Pairs of a search with a limit on its queries, and samples at which a part of them was left out.
@@ -37,6 +37,6 @@ def test_a_leak_on_one_pair_of_many_is_found_with_few_samples(place: int) -> Non
     Sixteen runs a side in the first look show none of them with probability 0.003.
     """
     mechanism = Limited(2 * place + 1)
-    claim = audit(mechanism, [], Plan(seed=1, samples=SAMPLES), subject="limited").claims[0]
+    claim = audit(mechanism, [], Config(seed=1, samples=SAMPLES), subject="limited").claims[0]
     assert claim.status == "violated"
     assert "limit" in claim.event["words"]

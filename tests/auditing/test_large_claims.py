@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpaudit.auditing.inference import advantage_allowed, tpr_allowed
+from pdpaudit.auditing.attack_metrics import advantage_allowed, tpr_allowed
 from pdpaudit.core.composition import composition_table, optimal_delta
 from pdpaudit.core.privacy_loss import hockey_stick
 from pdpaudit.core.protocols import Law, PrivacyClaim

@@ -11,16 +11,16 @@ from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Plan, audit, hunting
+from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.core.protocols import LargestLoss, SearchedMechanism
 from pdpaudit.report.words import true_words
 
 
 @pytest.mark.parametrize("kind", [SearchCom, PTarget])
 def test_an_audit_tells_the_largest_loss_found_and_the_bound(kind, monkeypatch):
-    monkeypatch.setattr(hunting, "MOVES", 0)  # the pairs themselves will do
+    monkeypatch.setattr(exact_search, "MOVES", 0)  # the pairs themselves will do
     network = planted_network(8, 400)
-    result = audit(kind(sop=CN()), [network], Plan(1, tries=12), subject="it")
+    result = audit(kind(sop=CN()), [network], Config(1, tries=12), subject="it")
     claim = result.claims[0]
     found, proved = claim.event["largest_found"], claim.event["proved_bound"]
     assert 0 < claim.exact <= found["epsilon"] + 1e-6

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.auditing import Plan, audit
-from pdpaudit.auditing.arms import arms_of
+from pdpaudit.auditing import Config, audit
+from pdpaudit.auditing.candidate_pairs import candidate_pairs
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 
@@ -57,7 +57,7 @@ def test_anything_else_is_refused_with_the_shape_expected(given: Any) -> None:
     with pytest.raises(
         InputError, match=r"give a list of pairs, each \(left, right\) or"
     ) as caught:
-        audit(Constant(given), [], Plan(seed=1, samples=100), subject="constant")
+        audit(Constant(given), [], Config(seed=1, samples=100), subject="constant")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 250
 
@@ -76,6 +76,6 @@ def test_anything_else_is_refused_with_the_shape_expected(given: Any) -> None:
     ],
 )
 def test_pairs_are_what_they_look_like(given: Any, labels: list[str]) -> None:
-    arms = arms_of(Constant(given), [], 1)
+    arms = candidate_pairs(Constant(given), [], 1)
     assert [arm.label for arm in arms] == labels
     assert all(len(arm.inputs()) == 2 for arm in arms)

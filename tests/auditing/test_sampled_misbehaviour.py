@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import event_from_json
@@ -33,7 +33,7 @@ def made(function: Any, claims: tuple[float, ...] = (1.0,)) -> Any:
 
 
 def ran(function: Any, claims: tuple[float, ...] = (1.0,)) -> Result:
-    return audit(made(function, claims), [], Plan(seed=1, samples=600), subject="made")
+    return audit(made(function, claims), [], Config(seed=1, samples=600), subject="made")
 
 
 def test_what_always_raises_is_an_error_that_says_what() -> None:
@@ -64,7 +64,7 @@ NETWORKS = [planted_network(4, size) for size in (16, 20, 24)]
 
 
 def test_what_fails_on_all_of_many_pairs_is_an_error() -> None:
-    result = audit(Failing(KeyError(3)), NETWORKS, Plan(seed=1, samples=2000), subject="made")
+    result = audit(Failing(KeyError(3)), NETWORKS, Config(seed=1, samples=2000), subject="made")
     (claim,) = result.claims
     assert claim.status == "error"
     assert claim.method == "every run raised KeyError: 3"
@@ -75,14 +75,14 @@ def test_what_is_refused_on_all_of_many_pairs_is_a_wrong_request() -> None:
         audit(
             Failing(InputError("the statistic raised")),
             NETWORKS,
-            Plan(seed=1, samples=2000),
+            Config(seed=1, samples=2000),
             subject="made",
         )
 
 
 def test_what_fails_on_most_networks_is_judged_with_a_remark() -> None:
     mechanism = Failing(KeyError(3), known=NETWORKS[0].n)
-    result = audit(mechanism, NETWORKS, Plan(seed=1, samples=20_000), subject="made")
+    result = audit(mechanism, NETWORKS, Config(seed=1, samples=20_000), subject="made")
     assert result.claims[0].status == "not_rejected"
     assert result.context["remarks"] == ["some runs raised KeyError: 3; that counts as an output"]
 
@@ -145,7 +145,7 @@ def test_printing_is_swallowed_and_told(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_batch_that_fails_is_told_once() -> None:
     mechanism = made(lambda instance, rng: int(rng.integers(2)))
     mechanism.sample = lambda instance, size, rng: [0] * (size - 1)
-    result = audit(mechanism, [], Plan(seed=1, samples=600), subject="made")
+    result = audit(mechanism, [], Config(seed=1, samples=600), subject="made")
     assert result.claims[0].status == "not_rejected"
     (remark,) = result.context["remarks"]
     assert remark.startswith("its sample failed, ValueError: asked for ")

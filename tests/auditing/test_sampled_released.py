@@ -15,11 +15,11 @@ from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Plan, audit, released, sampled
-from pdpaudit.auditing.keeping import store_settings
-from pdpaudit.auditing.looking import draw_sides
-from pdpaudit.auditing.paired import draw_in_pairs
+from pdpaudit.auditing import Config, audit, confirmation, released
+from pdpaudit.auditing.confirmation import draw_in_pairs
+from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.auditing.released import audit_released
+from pdpaudit.auditing.sequential import draw_sides
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
@@ -32,14 +32,14 @@ from pdpaudit.sampling import Hits, Store
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few runs, and no word on what would have been seen."""
     monkeypatch.setattr(released, "SAMPLES", 400)
-    monkeypatch.setattr(sampled, "_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
 
 
 @pytest.mark.usefixtures("quick")
 def test_the_list_of_a_private_search_costs_nothing_and_everything_else_does() -> None:
     """Exact but for the time; that one is left to the machine here, see below."""
     networks = [planted_network(3, 6)]
-    result = audit_released(SFS(), networks, Plan(seed=1, samples=None, tries=20), subject="SFS")
+    result = audit_released(SFS(), networks, Config(seed=1, samples=None, tries=20), subject="SFS")
     rows = {row["observable"]: row for row in result.context["released"]}
     assert set(rows) == {"list", *OBSERVABLES}
     assert rows["list"]["measured"] == "0.000 (exact, on the pairs tried)"
@@ -59,7 +59,7 @@ def test_the_list_of_a_private_search_costs_nothing_and_everything_else_does() -
 @pytest.mark.usefixtures("quick")
 def test_a_random_search_is_sampled_and_its_loss_is_what_the_draws_support() -> None:
     networks = [planted_network(3, 6)]
-    plan = Plan(seed=1, samples=400, tries=2, confidence=0.999)
+    plan = Config(seed=1, samples=400, tries=2, confidence=0.999)
     result = audit_released(PTarget(sop=CN()), networks, plan, subject="PTarget")
     rows = {row["observable"]: row for row in result.context["released"] if not row["claimed δ"]}
     assert rows["examined"]["verdict"] == "violated"
@@ -96,7 +96,7 @@ def test_a_search_that_takes_randomness_elsewhere_has_none() -> None:
 )
 def test_events_are_told_in_the_words_of_what_is_seen(what: str, words: str) -> None:
     networks = [planted_network(3, 6)]
-    plan = Plan(seed=1, samples=200, tries=4)
+    plan = Config(seed=1, samples=200, tries=4)
     claim = audit(Observed(SFS(), what), networks, plan, subject="SFS").claims[0]
     assert words in claim.event["words"]
     if what != "truncated":
@@ -112,7 +112,7 @@ def test_statistic_first_search_leaks_through_the_time_it_takes() -> None:
     a machine so busy that one examination more is lost in its noise, nothing would be shown: two
     microseconds against three and a half, where this was measured.
     """
-    plan = Plan(seed=1, samples=2000, tries=6, confidence=0.999)
+    plan = Config(seed=1, samples=2000, tries=6, confidence=0.999)
     networks = [planted_network(2, 2)]
     claim = audit(Observed(SFS(), "time"), networks, plan, subject="SFS").claims[0]
     assert claim.status == "violated"
@@ -161,4 +161,4 @@ def test_what_differs_from_run_to_run_cannot_be_kept(tmp_path: Any) -> None:
         Store(tmp_path / "kept.db", settings) as store,
         pytest.raises(InputError, match="leave it out"),
     ):
-        audit(Moody(), [], Plan(seed=1, samples=300, store=store), subject="moody")
+        audit(Moody(), [], Config(seed=1, samples=300, store=store), subject="moody")

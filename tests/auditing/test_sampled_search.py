@@ -10,7 +10,7 @@ import pytest
 from pdpaudit.algorithms.searches.main_text import PTargetMainText
 from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.auditing import Plan, audit, benchmark_networks
+from pdpaudit.auditing import Config, audit, benchmark_networks
 
 #: Seconds of this process, on one core.
 LIMITS = {"main text": 60.0, "appendix": 300.0}
@@ -36,7 +36,7 @@ def test_it_is_broken_by_search(
     standard errors or more away. The seeds are the first three.
     """
     began = time.process_time()
-    plan = Plan(seed=seed, samples=samples, confidence=0.999)
+    plan = Config(seed=seed, samples=samples, confidence=0.999)
     claim = audit(mechanism, benchmark_networks(), plan, subject=name).claims[0]
     assert claim.exact is None
     assert claim.status == "violated"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pdpaudit import __version__
-from pdpaudit.auditing import Plan, audit, sampled
-from pdpaudit.auditing.keeping import store_settings
+from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import PrivacyClaim
@@ -26,11 +26,11 @@ SEQUENTIAL: dict[str, Any] = {"seed": 5, "samples": 20_000, "method": "sequentia
 def without_power(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What would have been seen takes most of the time, and is asked for in one test."""
     if "would_have_been_seen" not in request.node.name:
-        monkeypatch.setattr(sampled, "power_of_looks", lambda *_: 0.0)
+        monkeypatch.setattr(confirmation, "power_of_looks", lambda *_: 0.0)
 
 
 def _claim(mechanism: Any, **plan: Any) -> ClaimResult:
-    return audit(mechanism, [], Plan(**{**SEQUENTIAL, **plan}), subject="coin").claims[0]
+    return audit(mechanism, [], Config(**{**SEQUENTIAL, **plan}), subject="coin").claims[0]
 
 
 def test_it_stops_once_a_violation_is_certain_and_says_so() -> None:
@@ -89,7 +89,7 @@ def test_a_store_changes_nothing_and_a_smaller_limit_finds_its_looks_in_it(tmp_p
 
 def test_the_witness_replays_and_a_forged_one_does_not() -> None:
     mechanism, spec = make_mechanism("zoo:SVT6", {"epsilon": 1.0})
-    plan = Plan(**SEQUENTIAL)
+    plan = Config(**SEQUENTIAL)
     result = audit(mechanism, [], plan, subject="zoo:SVT6", spec=spec)
     body: dict[str, Any] = result.to_json()["claims"][0]
     assert body["status"] == "violated"
@@ -109,7 +109,7 @@ def test_the_budget_is_split_over_claims() -> None:
         def claims(self) -> tuple[PrivacyClaim, ...]:
             return (PrivacyClaim(1.0, source="a"), PrivacyClaim(1.2, source="b"))
 
-    result = audit(Two(2.0, 1.0), [], Plan(**SEQUENTIAL), subject="c")
+    result = audit(Two(2.0, 1.0), [], Config(**SEQUENTIAL), subject="c")
     assert [claim.witness["alpha"] for claim in result.claims if claim.witness] == pytest.approx(
         [0.025] * 2
     )
@@ -128,7 +128,7 @@ def test_the_budget_is_split_over_claims() -> None:
 )
 def test_what_cannot_be_carried_out_is_refused(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Plan(**{**SEQUENTIAL, **arguments})
+        Config(**{**SEQUENTIAL, **arguments})
 
 
 def test_an_interrupted_look_is_told() -> None:
@@ -142,7 +142,7 @@ def test_an_interrupted_look_is_told() -> None:
             if self.confirming:
                 raise KeyboardInterrupt
 
-    plan = Plan(**SEQUENTIAL)
+    plan = Config(**SEQUENTIAL)
     claim = audit(BatchedCoin(2.0, 1.0), [], plan, subject="c", watcher=Stop()).claims[0]
     assert claim.status == "skipped"
     assert "in the event so far" in claim.method

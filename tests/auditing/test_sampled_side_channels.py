@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdpaudit.algorithms.searches.sfs import SFS
-from pdpaudit.auditing import Plan, audit, benchmark_networks
+from pdpaudit.auditing import Config, audit, benchmark_networks
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed, observed
 from pdpaudit.core.errors import InputError
 
@@ -13,7 +13,7 @@ from pdpaudit.core.errors import InputError
 @pytest.mark.parametrize("what", ["queries", "examined", "truncated"])
 def test_statistic_first_search_leaks_through(what: str) -> None:
     """Deterministic: each event has probability 1 on one side and 0 on the other."""
-    plan = Plan(seed=1, samples=200, tries=24)
+    plan = Config(seed=1, samples=200, tries=24)
     claim = audit(Observed(SFS(), what), benchmark_networks(), plan, subject="SFS").claims[0]
     assert claim.claimed["epsilon"] == 0.0
     assert claim.status == "violated"
@@ -22,13 +22,13 @@ def test_statistic_first_search_leaks_through(what: str) -> None:
 
 
 def test_its_list_does_not() -> None:
-    plan = Plan(seed=1, samples=200, tries=24)
+    plan = Config(seed=1, samples=200, tries=24)
     claim = audit(SFS(), benchmark_networks(), plan, subject="SFS").claims[0]
     assert claim.lower_bound == 0.0
 
 
 def test_time_is_audited_but_not_replayed() -> None:
-    plan = Plan(seed=1, samples=200, tries=4)
+    plan = Config(seed=1, samples=200, tries=4)
     result = audit(Observed(SFS(), "time"), benchmark_networks(), plan, subject="SFS")
     assert result.claims[0].status in ("violated", "not_rejected", "inconclusive")
     assert any("nothing can be replayed" in words for words in result.context["remarks"])

@@ -24,7 +24,7 @@ from typing import Any
 from oracle import oracle_bound
 
 from pdpaudit.algorithms.zoo import ZOO
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.report.dossier import published
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
@@ -114,7 +114,7 @@ def measure(name: str, epsilon: float | None, seed: int) -> dict[str, Any]:
     """Run one audit; called in a process of its own."""
     mechanism = made(name, epsilon)
     began, cpu = time.perf_counter(), time.process_time()
-    plan = Plan(seed=seed, samples=samples_of(name), confidence=1 - ALPHA)
+    plan = Config(seed=seed, samples=samples_of(name), confidence=1 - ALPHA)
     claim = audit(mechanism, [], plan, subject=f"zoo:{name}").claims[0]
     return {
         "bound": claim.lower_bound,

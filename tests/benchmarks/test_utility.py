@@ -7,7 +7,7 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import les_miserables, planted_network
-from pdpaudit.auditing import Plan, audit, hunting
+from pdpaudit.auditing import Config, audit, exact_search
 
 from .utility import contenders, curves
 
@@ -25,9 +25,9 @@ def test_counts_grow_with_the_budget_and_end_at_the_total() -> None:
 
 
 def test_the_searches_keep_what_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hunting, "MOVES", 1)
+    monkeypatch.setattr(exact_search, "MOVES", 1)
     network = planted_network(8, 400)
     for one in contenders(network, CN(), 1.0, 2, 9)[1:]:
-        claim = audit(one.mechanism, [network], Plan(1), subject=one.name).claims[0]
+        claim = audit(one.mechanism, [network], Config(1), subject=one.name).claims[0]
         assert claim.exact is not None
         assert claim.exact <= one.epsilon + 1e-9

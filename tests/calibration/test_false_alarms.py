@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.auditing import Config, audit, confirmation
 
 from .nulls import NULLS
 
@@ -28,8 +28,8 @@ FRACTION = {
 @pytest.fixture
 def without_power(monkeypatch):
     """What a run would have detected decides no violation, and takes most of the time."""
-    monkeypatch.setattr(sampled, "_power", lambda *_: 0.0)
-    monkeypatch.setattr(sampled, "measured_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
 
 
 @pytest.mark.usefixtures("without_power")
@@ -43,7 +43,7 @@ def test_claims_that_hold_exactly_are_rarely_called_violated(name, repetitions):
     mechanism, audits = NULLS[name](), repetitions(*AUDITS)
     bounds, alarms = [], 0
     for seed in range(audits):
-        claim = audit(mechanism, [], Plan(seed=seed, samples=500), subject=name).claims[0]
+        claim = audit(mechanism, [], Config(seed=seed, samples=500), subject=name).claims[0]
         alarms += claim.status == "violated"
         bounds.append(claim.lower_bound)
     told = f"{alarms} alarms, median bound {np.median(bounds) / mechanism.claim.epsilon:.3f}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference import METHODS, lower_bound
 
@@ -32,7 +32,7 @@ def test_scores_without_information_show_no_loss(repetitions):
     """Another auditor reports about 4 here: the best of all thresholds, uncorrected."""
     audits = repetitions(12, 40)
     bounds = [
-        audit(Same(), [], Plan(seed=seed, samples=1000), subject="same").claims[0].lower_bound
+        audit(Same(), [], Config(seed=seed, samples=1000), subject="same").claims[0].lower_bound
         for seed in range(audits)
     ]
     # One in 20 at most is expected; more than this with probability 0.001. Seeds pinned.
@@ -78,7 +78,7 @@ class Stops:
 
 
 def test_a_mechanism_that_ends_early_on_one_side_is_told_apart_by_that():
-    result = audit(Stops(), [], Plan(seed=1, samples=400), subject="stops")
+    result = audit(Stops(), [], Config(seed=1, samples=400), subject="stops")
     claim = result.claims[0]
     assert claim.status == "violated"
     assert claim.event["inside"] == 400
@@ -96,11 +96,11 @@ def test_a_single_outcome_shows_nothing():
         def run(self, instance, rng):
             return ()
 
-    claim = audit(Constant(), [], Plan(seed=1, samples=400), subject="constant").claims[0]
+    claim = audit(Constant(), [], Config(seed=1, samples=400), subject="constant").claims[0]
     assert claim.lower_bound == 0.0
 
 
 def test_one_sample_is_enough_not_to_crash():
-    claim = audit(Same(), [], Plan(seed=1, samples=1), subject="same").claims[0]
+    claim = audit(Same(), [], Config(seed=1, samples=1), subject="same").claims[0]
     assert claim.lower_bound == 0.0
     assert claim.status == "inconclusive"

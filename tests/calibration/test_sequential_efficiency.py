@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.auditing import Config, audit, confirmation
 from pdpaudit.core.protocols import Law
 from pdpaudit.inference import detectable, lower_bound
 from pdpaudit.inference.sequential import Known, Wager, look_sizes
@@ -33,7 +33,7 @@ def test_a_strong_violation_takes_no_more_than_a_sample_of_just_the_right_size(m
 
     Thirty complete audits that may draw 20,000; their mean is below that size. Seeds pinned.
     """
-    monkeypatch.setattr(sampled, "power_of_looks", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "power_of_looks", lambda *_: 0.0)
     planned = next(
         n
         for n in range(50, 4000, 10)
@@ -41,7 +41,7 @@ def test_a_strong_violation_takes_no_more_than_a_sample_of_just_the_right_size(m
     )
     drawn = []
     for seed in range(30):
-        plan = Plan(seed=seed, samples=20_000, method="sequential")
+        plan = Config(seed=seed, samples=20_000, method="sequential")
         claim = audit(_broken(), [], plan, subject="broken").claims[0]
         assert claim.status == "violated"
         drawn.append(claim.samples["confirmation"] / 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.auditing import Config, audit, confirmation
 
 from .nulls import NULLS
 
@@ -18,8 +18,8 @@ AUDITS = (20, 200)
 @pytest.fixture
 def without_power(monkeypatch):
     """What a run would have detected decides no violation, and takes most of the time."""
-    monkeypatch.setattr(sampled, "power_of_looks", lambda *_: 0.0)
-    monkeypatch.setattr(sampled, "measured_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "power_of_looks", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
 
 
 @pytest.mark.usefixtures("without_power")
@@ -34,7 +34,7 @@ def test_looking_while_sampling_accuses_no_more_often(name, repetitions):
     mechanism, audits = NULLS[name](), repetitions(*AUDITS)
     alarms = exceeded = 0
     for seed in range(audits):
-        plan = Plan(seed=seed, samples=900, method="sequential")
+        plan = Config(seed=seed, samples=900, method="sequential")
         claim = audit(mechanism, [], plan, subject=name).claims[0]
         alarms += claim.status == "violated"
         told = [claim.inference[key] for key in ("advantage", "tpr_at_low_fpr")]

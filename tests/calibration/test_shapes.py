@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Plan, audit, sampled
+from pdpaudit.auditing import Config, audit, confirmation
 from pdpaudit.core.protocols import PrivacyClaim
 
 from .planted import SHAPES as PLANTED
@@ -30,8 +30,8 @@ SOUND = {
 @pytest.fixture
 def without_power(monkeypatch):
     """What would have been found decides no violation, and takes most of the time."""
-    monkeypatch.setattr(sampled, "measured_power", lambda *_: 0.0)
-    monkeypatch.setattr(sampled, "_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
 
 
 def test_there_are_enough():
@@ -55,7 +55,7 @@ def _every_shape_once(mechanisms):
 )
 def test_a_leak_of_twice_the_claim_is_found(mechanism):
     """By the settings that are the default, but for fewer runs; the seed is pinned."""
-    claim = audit(mechanism, [], Plan(seed=1, samples=4000), subject="leak").claims[0]
+    claim = audit(mechanism, [], Config(seed=1, samples=4000), subject="leak").claims[0]
     assert claim.status == "violated"
     # Above the truth with probability 0.05 for each of these.
     assert (claim.lower_bound or 0) <= mechanism.loss + 0.25
@@ -72,7 +72,7 @@ def test_what_keeps_its_claim_is_rarely_called_violated(method, repetitions):
         audit(
             mechanisms[seed % len(mechanisms)],
             [],
-            Plan(seed=seed, samples=samples, method=method),
+            Config(seed=seed, samples=samples, method=method),
             subject="sound",
         )
         .claims[0]
@@ -110,7 +110,7 @@ def test_what_a_run_gives_does_not_depend_on_its_neighbours(kind, repetitions):
     """Fails for a sound auditor with probability below 0.001."""
     audits = repetitions(4, 24)
     alarms = sum(
-        audit(kind(), [], Plan(seed=seed, samples=5000), subject="sound").claims[0].status
+        audit(kind(), [], Config(seed=seed, samples=5000), subject="sound").claims[0].status
         == "violated"
         for seed in range(audits)
     )
@@ -126,16 +126,16 @@ def test_what_is_said_to_be_found_is_found(monkeypatch, repetitions):
     sizes = {}
     for shape in PLANTED:
         claim = audit(
-            Planted(shape, 0.0, 0.25, 1), [], Plan(seed=1, samples=runs), subject=shape
+            Planted(shape, 0.0, 0.25, 1), [], Config(seed=1, samples=runs), subject=shape
         ).claims[0]
         sizes[shape] = claim.detectable_epsilon
     assert all(size is not None and size < 3 for size in sizes.values()), sizes
-    monkeypatch.setattr(sampled, "measured_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
     for shape, size in sizes.items():
         for seed in range(each):
             rate = (0.1, 0.25, 0.5)[seed % 3]
             leak = Planted(shape, size or 0.0, rate, 1000 + seed)
-            result = audit(leak, [], Plan(seed=seed, samples=runs), subject=shape)
+            result = audit(leak, [], Config(seed=seed, samples=runs), subject=shape)
             found += result.claims[0].status == "violated"
             planted += 1
     assert found >= stats.binom.ppf(0.03, planted, 0.95), f"{found} of {planted} at {sizes}"
@@ -161,7 +161,7 @@ def test_the_same_information_has_the_same_verdict():
                 forms |= {"array": np.array([x, y]), "object": Pair(x, y)}
                 return forms[self.shape]
 
-        claim = audit(Shown(), [], Plan(seed=3, samples=1500), subject=shape).claims[0]
+        claim = audit(Shown(), [], Config(seed=3, samples=1500), subject=shape).claims[0]
         losses[shape] = (claim.status, claim.lower_bound, claim.event["inside"])
     assert len(set(losses.values())) == 1, losses
     assert losses["tuple"][0] == "violated"

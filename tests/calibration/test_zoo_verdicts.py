@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pdpaudit.algorithms.zoo import ZOO
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 
 #: Broken where it claims ε: what it is made with, and the fresh samples a side that suffice.
 BROKEN = {
@@ -45,7 +45,7 @@ def test_every_broken_mechanism_is_caught(name):
     arguments, samples = BROKEN[name]
     mechanism = ZOO[name](*arguments)
     assert mechanism.true_loss().epsilon > mechanism.claim.epsilon
-    plan = Plan(seed=1, samples=samples)
+    plan = Config(seed=1, samples=samples)
     claim = audit(mechanism, [], plan, subject=name).claims[0]
     assert claim.status == "violated", (claim.lower_bound, claim.event["words"])
 
@@ -55,6 +55,6 @@ def test_every_correct_mechanism_is_spared(name):
     """Thirteen claims that hold, each at an error of 0.001: one alarm in 77 seeds."""
     mechanism = ZOO[name](*CORRECT[name])
     assert mechanism.true_loss().epsilon <= mechanism.claim.epsilon + 1e-12
-    plan = Plan(seed=1, samples=20_000, confidence=0.999)
+    plan = Config(seed=1, samples=20_000, confidence=0.999)
     claim = audit(mechanism, [], plan, subject=name).claims[0]
     assert claim.status in ("not_rejected", "inconclusive"), claim.lower_bound

@@ -15,7 +15,7 @@ from pdpaudit import __version__
 from pdpaudit.algorithms.paper_claims.noisy_max import NoisyMaxWithValue, output
 from pdpaudit.algorithms.searches.sfs import SFS, sfs
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import hunting
+from pdpaudit.auditing import exact_search
 from pdpaudit.auditing.published_claims import (
     MechanismClaim,
     audit_claims,
@@ -36,8 +36,8 @@ from pdpaudit.report.reading import source_from_json
 def few_moves() -> Iterator[None]:
     """The families' pairs break these claims without climbing further."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hunting, "MOVES", 1)
-        patch.setattr(hunting, "STARTS", 1)
+        patch.setattr(exact_search, "MOVES", 1)
+        patch.setattr(exact_search, "STARTS", 1)
         yield
 
 

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from pdpaudit.algorithms.searches.repaired import NoiseName
-from pdpaudit.auditing.plan import SEQUENTIAL
+from pdpaudit.auditing.config import SEQUENTIAL
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
 from pdpaudit.checks.properties import CHECKS
 from pdpaudit.cli import completing

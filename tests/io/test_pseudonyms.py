@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io import find_people, read_network
-from pdpaudit.io.pseudonyms import pseudonyms
+from pdpaudit.io.people import pseudonyms
 
 NAMES = ["Quagga", "Okapi", "Bongo", "Fossa", "Dhole"]
 

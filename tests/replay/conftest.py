@@ -11,9 +11,10 @@ from typing import Any
 import networkx as nx
 
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Plan, audit
-from pdpaudit.auditing.keeping import source_digest
+from pdpaudit.auditing import Config, audit
+from pdpaudit.auditing.claim_results import Prover
 from pdpaudit.auditing.proof import prove_claim
+from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.statistic import statistic
@@ -42,10 +43,11 @@ def find(group: str, name: str) -> Any:
     return friends_shared if name == "friends_shared" else finder(trust=False)(group, name)  # type: ignore[arg-type]
 
 
-def audited(name: str, parameters: Body, **asked: Any) -> Result:
+def audited(name: str, parameters: Body, prover: Prover | None = None, **asked: Any) -> Result:
     made, spec = make_mechanism(name, parameters)
     networks = [] if hasattr(made, "pairs") else [planted_network(3, 12)]
-    return audit(made, networks, Plan(SEED, **asked), subject=name, spec=spec)
+    config = Config(SEED, **asked)
+    return audit(made, networks, config, subject=name, spec=spec, prover=prover)
 
 
 def exact() -> Result:
@@ -61,11 +63,9 @@ def sequential() -> Result:
 
 
 def proved() -> Result:
-    result = exact()
-    made, _ = make_mechanism("PTarget:main-text", {"epsilon": 0.5})
-    claims = tuple(prove_claim(claim, made, SEED, never) for claim in result.claims)
-    assert any(claim.method == "enclosure" for claim in claims)
-    return replace(result, claims=claims)
+    result = audited("PTarget:main-text", {"epsilon": 0.5}, prover=prove_claim, tries=6)
+    assert any(claim.method == "enclosure" for claim in result.claims)
+    return result
 
 
 def checked() -> Result:

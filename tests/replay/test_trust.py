@@ -164,7 +164,7 @@ NODES = "id,label\nann,target\nbob,protected\ncat,target\ndan,protected\neve,tar
 def test_a_network_is_read_beside_the_result_or_where_it_is_said_to_be(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pdpaudit.auditing.describe.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.auditing.claim_results.INLINE_EDGES", 0)
     (mine / "data").mkdir()
     (mine / "data/edges.csv").write_text(EDGES)
     (mine / "data/nodes.csv").write_text(NODES)
@@ -183,6 +183,25 @@ def test_a_network_is_read_beside_the_result_or_where_it_is_said_to_be(
     err = capsys.readouterr().err
     assert "cannot be read as the result says" in err
     assert "secret" not in err
+
+
+@pytest.mark.parametrize(
+    ("sop", "prove"), [("Path", []), ("CN", ["--prove"])], ids=["exact", "proved"]
+)
+def test_a_network_that_is_only_named_keeps_its_public_degree_bound(
+    sop: str, prove: list[str], mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The noise follows the bound, so a law on the network read again without it is another."""
+    monkeypatch.setattr("pdpaudit.auditing.claim_results.INLINE_EDGES", 0)
+    Path("edges.csv").write_text(EDGES)
+    Path("nodes.csv").write_text(NODES)
+    where = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--max-degree", "4")
+    asked = ("--sop", sop, "--seed", "1", "--json", "r.json", *prove)
+    assert run("audit", "PTarget:main-text", *where, *asked) in (0, 1)
+    claim = load(Path("r.json"))["claims"][0]
+    assert claim["witness"]["pair"]["base"]["file"]["edges"] == "edges.csv"
+    assert claim["method"] == ("enclosure" if prove else "exact law")
+    assert run("replay", "r.json") == 0
 
 
 #: What a forger changes together, so that nothing on file contradicts another.

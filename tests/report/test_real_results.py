@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.auditing import Plan, audit
+from pdpaudit.auditing import Config, audit
 from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.protocols import Law, PrivacyClaim
@@ -59,7 +59,7 @@ class Broken(LeakyCoin):
 
 
 def test_why_a_claim_could_not_be_judged_is_told() -> None:
-    result = audit(Broken(), [network()], Plan(seed=1), subject="coin", spec={"name": "coin"})
+    result = audit(Broken(), [network()], Config(seed=1), subject="coin", spec={"name": "coin"})
     sources = [through_json(result, "coin.json")]
     html, markdown = render_html(sources), render_markdown(sources)
     assert "its law raised ValueError: no &lt;law&gt;; --samples does" in html
@@ -69,7 +69,7 @@ def test_why_a_claim_could_not_be_judged_is_told() -> None:
 
 @pytest.mark.parametrize("samples", [None, 2000], ids=["by law", "by samples"])
 def test_an_audit_is_told_in_full(samples: int | None) -> None:
-    plan = Plan(seed=1, samples=samples, jobs=1)
+    plan = Config(seed=1, samples=samples, jobs=1)
     result = audit(LeakyCoin(), [network()], plan, subject="coin", spec={"name": "coin"})
     source = through_json(result, "coin.json")
     (part,) = compose([source]).parts

@@ -107,7 +107,7 @@ def test_interrupted_then_killed_then_resumed_to_the_same_result(folder):
 
 
 def test_an_interrupted_confirmation_reports_what_there_is(folder, monkeypatch):
-    from pdpaudit.auditing import Plan, audit
+    from pdpaudit.auditing import Config, audit
     from pdpaudit.core.protocols import PrivacyClaim
     from pdpaudit.sampling import engine
 
@@ -133,7 +133,7 @@ def test_an_interrupted_confirmation_reports_what_there_is(folder, monkeypatch):
             if self.confirming == 4:
                 raise KeyboardInterrupt
 
-    told = audit(Mine(), [], Plan(1, samples=4000), subject="mine", watcher=Impatient())
+    told = audit(Mine(), [], Config(1, samples=4000), subject="mine", watcher=Impatient())
     assert told.status == "skipped"
     assert "interrupted before this claim was confirmed" in told.claims[0].method
     assert "of 1,500 on the left and 0 of 0 on the right" in told.claims[0].method

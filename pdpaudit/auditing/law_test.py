@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.telling import Run
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
+from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
@@ -29,7 +28,7 @@ __all__ = [
     "comparison",
     "contradiction",
     "deviation",
-    "several",
+    "pairs_to_compare",
 ]
 
 #: Runs a side and pairs at most, where many runs are drawn at once, and where one by one.
@@ -51,27 +50,29 @@ class Incomparable(LawUnavailable):
     """Outputs that are real numbers, none of which a law can list."""
 
 
-def compare_laws(run: Run, found: Sequence[Found], worst: Iterable[Found]) -> set[Arm]:
+def compare_laws(
+    context: AuditContext, found: Sequence[MeasuredPair], worst: Iterable[MeasuredPair]
+) -> set[CandidatePair]:
     """Compare the laws of several pairs with runs; return the pairs where they disagree."""
-    batched = callable(getattr(run.mechanism, "sample", None))
+    batched = callable(getattr(context.mechanism, "sample", None))
     runs, most = AT_ONCE if batched else ONE_BY_ONE
     judged = list(worst)
-    pairs = several(found, judged, most)
+    pairs = pairs_to_compare(found, judged, most)
     level = _level(len(pairs))
-    run.watcher.stage("comparing laws with runs", len(pairs))
-    wrong: set[Arm] = set()
+    context.watcher.stage("comparing laws with runs", len(pairs))
+    wrong: set[CandidatePair] = set()
     for number, one in enumerate(pairs):
         try:
-            odd = _disagreement(run, one, number, runs, level)
+            odd = _disagreement(context, one, number, runs, level)
         except Misbehaviour as error:
             odd = str(error)
         if odd:
-            run.blocked.append(f"{one.arm.label}, {odd}")
-            wrong.add(one.arm)
+            context.blocked.append(f"{one.candidate.label}, {odd}")
+            wrong.add(one.candidate)
         if wrong and number + 1 >= len(judged):
             return wrong
-        run.watcher.advance(1)
-    run.compared.update(comparison(len(pairs), runs))
+        context.watcher.advance(1)
+    context.compared.update(comparison(len(pairs), runs))
     return wrong
 
 
@@ -86,7 +87,9 @@ def _level(pairs: int) -> float:
     return FALSE_ALARM / (pairs * 2 * (2 * 2 * COMPARED + 1))
 
 
-def several(found: Sequence[Found], worst: Sequence[Found], most: int) -> list[Found]:
+def pairs_to_compare(
+    found: Sequence[MeasuredPair], worst: Sequence[MeasuredPair], most: int
+) -> list[MeasuredPair]:
     """Return pairs to compare on: those that matter, that with the least loss, and a spread.
 
     The spread has the worst of each network and the least of each family, in turn, as far as laws
@@ -103,16 +106,18 @@ def several(found: Sequence[Found], worst: Sequence[Found], most: int) -> list[F
     return list(chosen.values())
 
 
-def _first_of_each(found: Iterable[Found], kind: Callable[[Found], str]) -> list[Found]:
+def _first_of_each(
+    found: Iterable[MeasuredPair], kind: Callable[[MeasuredPair], str]
+) -> list[MeasuredPair]:
     return list({kind(one): one for one in reversed(list(found))}.values())[::-1]
 
 
-def _network(one: Found) -> str:
-    return one.arm.label if one.arm.pair is None else one.arm.pair.network.title
+def _network(one: MeasuredPair) -> str:
+    return one.candidate.label if one.candidate.pair is None else one.candidate.pair.network.title
 
 
-def _family(one: Found) -> str:
-    return one.arm.label if one.arm.pair is None else one.arm.pair.family
+def _family(one: MeasuredPair) -> str:
+    return one.candidate.label if one.candidate.pair is None else one.candidate.pair.family
 
 
 def deviation(runs: int, level: float) -> float:
@@ -125,12 +130,16 @@ def deviation(runs: int, level: float) -> float:
     return sum(math.sqrt(-math.log(tail) / (2 * runs)) for tail in (level, MISSED))
 
 
-def _disagreement(run: Run, one: Found, number: int, runs: int, level: float) -> str:
+def _disagreement(
+    context: AuditContext, one: MeasuredPair, number: int, runs: int, level: float
+) -> str:
     """Return how the runs on a pair contradict its laws, in words; empty where they do not."""
     assert one.laws is not None
-    for side, law, instance in zip(("left", "right"), one.laws, one.arm.inputs(), strict=True):
+    for side, law, instance in zip(
+        ("left", "right"), one.laws, one.candidate.inputs(), strict=True
+    ):
         key = ("agree", number, side)
-        draws = draw(run.mechanism, instance, runs, seed=run.plan.seed, key=key)
+        draws = draw(context.mechanism, instance, runs, seed=context.config.seed, key=key)
         odd = contradiction(law, _counted(draws), runs, level)
         if odd:
             return f"on the {side}: its law and its runs disagree: {odd}"

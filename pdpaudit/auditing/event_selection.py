@@ -14,11 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found, by_score, climb, empty_halves
-from pdpaudit.auditing.ladder import ladder
+from pdpaudit.auditing.attack_metrics import other_thresholds
+from pdpaudit.auditing.candidate_pairs import (
+    CandidatePair,
+    MeasuredPair,
+    by_score,
+    empty_halves,
+    local_search,
+)
+from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.power import Rehearsal
-from pdpaudit.auditing.telling import Run
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
@@ -26,19 +31,19 @@ from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 
-__all__ = ["Discovery"]
+__all__ = ["EventSelection"]
 
 #: How much discovery may cost, as a multiple of the confirming samples a side: where each output
 #: is a run of its own, and where many are drawn at once, for few pairs and for many.
 SINGLE = 1.0
 BATCHED_LEAST, BATCHED_MOST = 1.0, 10.0
-ARMS_PER_SAMPLE = 12
+PAIRS_PER_SAMPLE = 12
 
-#: Fewest runs a side that tell arms apart, and of a first look where there are too many arms: what
+#: Fewest runs a side that tell pairs apart, and of a first look where there are too many: what
 #: differs always is seen in a few runs.
 FEWEST_RUNS, LEAST_RUNS = 200, 16
 
-#: How sharply each round of halving cuts, where there are few arms and where there are many, and
+#: How sharply each round of halving cuts, where there are few pairs and where there are many, and
 #: how many are left at the end.
 FEW, CUT_FEW, CUT_MANY = 16, 2, 4
 LEFT = 2
@@ -52,7 +57,7 @@ MOVES = 4
 #: Share of discovery that goes into testing the finalists' events on samples of their own.
 TESTING = 0.4
 
-#: Standard errors given away when arms are compared, when events are chosen among many, and among
+#: Standard errors given away when pairs are compared, when events are chosen among many, and among
 #: the few that are tested.
 COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
 
@@ -66,34 +71,36 @@ TWICE = 32
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
-class Discovery:
+class EventSelection:
     """The search for a pair and an event, and what it has spent."""
 
-    def __init__(self, run: Run, claims: Sequence[PrivacyClaim], alpha: float) -> None:
-        self.run, self.claims, self.alpha = run, claims, alpha
+    def __init__(self, context: AuditContext, claims: Sequence[PrivacyClaim], alpha: float) -> None:
+        self.context, self.claims, self.alpha = context, claims, alpha
         self.spent = self._measured = 0
         self._answered = self.single = False
         self._failure = ""
         self._choose: Any = registered("events")[0].load()
-        limit = run.plan.time_limit
+        limit = context.config.time_limit
         self._until = math.inf if limit is None else time.monotonic() + limit
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
         self._first: tuple[int, float] = (0, -math.inf)
-        self._set_aside: list[Found] = []
+        self._set_aside: list[MeasuredPair] = []
 
-    def check_repeatable(self, arm: Arm) -> None:
+    def check_repeatable(self, candidate: CandidatePair) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
-        if not getattr(self.run.mechanism, "repeatable", True):
-            self.run.remark(
+        if not getattr(self.context.mechanism, "repeatable", True):
+            self.context.remark(
                 "what is observed differs from run to run, whatever the seed: the command again "
                 "gives other numbers, perhaps another verdict, and nothing can be replayed"
             )
             return
-        plan, instance = self.run.plan, arm.inputs()[0]
+        config, instance = self.context.config, candidate.inputs()[0]
         once, again = (
-            draw(self.run.mechanism, instance, TWICE, seed=plan.seed, key=("discover", "twice"))
+            draw(
+                self.context.mechanism, instance, TWICE, seed=config.seed, key=("discover", "twice")
+            )
             for _ in range(2)
         )
         self.spent += 2 * TWICE
@@ -104,25 +111,25 @@ class Discovery:
                 "the rng it is given"
             )
 
-    def aim(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
+    def expected_bound(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
         """Return what a claim will be confirmed with."""
-        return ExpectedBound(self.run.plan.size, self.alpha, claim.delta, caution)
+        return ExpectedBound(self.context.config.size, self.alpha, claim.delta, caution)
 
-    def search(self, arms: Sequence[Arm]) -> list[Found]:
-        """Find the arms with the best expected evidence by successive halving, then climb.
+    def search(self, candidates: Sequence[CandidatePair]) -> list[MeasuredPair]:
+        """Find the pairs with the best expected evidence by successive halving, then climb.
 
-        Too many arms for the runs that may be spent are cut short, all families alike.
+        Too many pairs for the runs that may be spent are cut short, all families alike.
         """
-        runs = self._runs_a_side(len(arms))
-        arms = self._wide_look(list(arms)[: self.run.plan.tries], runs)
-        cut = CUT_FEW if len(arms) <= FEW else CUT_MANY
-        rounds = max(1, math.ceil(math.log(len(arms) / LEFT, cut)))
-        climbs = arms[0].pair is not None
+        runs = self._runs_a_side(len(candidates))
+        candidates = self._wide_look(list(candidates)[: self.context.config.tries], runs)
+        cut = CUT_FEW if len(candidates) <= FEW else CUT_MANY
+        rounds = max(1, math.ceil(math.log(len(candidates) / LEFT, cut)))
+        climbs = candidates[0].pair is not None
         spend = int(runs * (1 - TESTING) / (rounds + climbs))
-        self.run.watcher.stage("looking for the pair that leaks most", 2 * runs)
-        found, dropped = [Found(arm) for arm in arms], list[Found]()
+        self.context.watcher.stage("looking for the pair that leaks most", 2 * runs)
+        found, dropped = [MeasuredPair(candidate) for candidate in candidates], list[MeasuredPair]()
         for _ in range(rounds):
-            pools = len({key for one in found for key in self._keys(one.arm)})
+            pools = len({key for one in found for key in self._keys(one.candidate)})
             each = max(FEWEST_RUNS, 2 * spend // pools)
             measured = by_score(one for one in found if self._measure(one, each))
             if not measured:
@@ -137,18 +144,18 @@ class Discovery:
         self._refuse_nothing(found)
         each = max(FEWEST_RUNS, spend // (MOVES * 12))
 
-        def measure(arm: Arm) -> Found:
-            one = Found(arm)
+        def measure(candidate: CandidatePair) -> MeasuredPair:
+            one = MeasuredPair(candidate)
             self._measure(one, each)
             return one
 
-        found = by_score(climb(found[0], found, measure, MOVES, self.run.plan.seed))
+        found = by_score(local_search(found[0], found, measure, MOVES, self.context.config.seed))
         finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
         each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
         # Pairs reached by local moves have fewer runs than one that stayed in from the beginning.
         longest = max(one.wanted for one in finalists)
         stayed = [one for one in finalists if one.wanted == longest]
-        lucky = stayed[stream(self.run.plan.seed, "power", "pair").integers(len(stayed))]
+        lucky = stayed[stream(self.context.config.seed, "power", "pair").integers(len(stayed))]
         self._pool = Draws()
         for half in lucky.halves[0]:
             self._pool.update(half)
@@ -156,29 +163,31 @@ class Discovery:
             self._test(one, each)
         return [one for one in by_score(finalists) + dropped + self._set_aside if one.runs]
 
-    def _wide_look(self, arms: list[Arm], runs: int) -> list[Arm]:
-        """Return the arms that the runs suffice for, after a short look at as many as possible."""
-        if len(arms) * FEWEST_RUNS * 2 <= runs:
-            return arms
-        arms = arms[: max(1, runs // (2 * LEAST_RUNS))]
-        each = max(LEAST_RUNS, runs // (2 * len(arms)))
-        measured = by_score(one for one in map(Found, arms) if self._measure(one, each))
+    def _wide_look(self, candidates: list[CandidatePair], runs: int) -> list[CandidatePair]:
+        """Return the pairs that the runs suffice for, after a short look at as many as possible."""
+        if len(candidates) * FEWEST_RUNS * 2 <= runs:
+            return candidates
+        candidates = candidates[: max(1, runs // (2 * LEAST_RUNS))]
+        each = max(LEAST_RUNS, runs // (2 * len(candidates)))
+        measured = by_score(
+            one for one in map(MeasuredPair, candidates) if self._measure(one, each)
+        )
         keep = max(LEFT, runs // (2 * FEWEST_RUNS))
         self._stays_in(measured, keep, each)
         found, self._set_aside = measured[:keep], measured[keep:]
         for one in self._set_aside:
             one.halves = empty_halves()
         self._forget(found)
-        return [one.arm for one in found] or arms[:keep]
+        return [one.candidate for one in found] or candidates[:keep]
 
-    def _stays_in(self, measured: Sequence[Found], keep: int, each: int) -> None:
+    def _stays_in(self, measured: Sequence[MeasuredPair], keep: int, each: int) -> None:
         """Note what it took to stay in after the first round."""
         if self._first[0] == 0:
             needed = measured[keep - 1].score if len(measured) > keep else -math.inf
             self._first = (each, needed)
 
-    def best_event(self, one: Found, claim: PrivacyClaim) -> tuple[Event, float]:
-        """Return the tested event of an arm that promises most for a claim, and what."""
+    def best_event(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, float]:
+        """Return the tested event of a pair that promises most for a claim, and what."""
         place, promised = self.pick(claim, one.events, one.tested, one.tests)
         return one.events[place], promised
 
@@ -195,7 +204,7 @@ class Discovery:
             for event, (x, y) in zip(events, tested, strict=True)
         ]
         ours, theirs = np.array(sides, dtype=np.float64).T
-        expected = self.aim(claim, TESTED).expected(ours, tests, theirs, tests)
+        expected = self.expected_bound(claim, TESTED).expected(ours, tests, theirs, tests)
         best = float(expected.max())
         least = best - SIMPLER * abs(best)
         if best > claim.epsilon:
@@ -204,7 +213,7 @@ class Discovery:
         place = min(near, key=lambda i: (complexity(events[i]), -expected[i].round(9), i))
         return place, float(expected[place])
 
-    def rehearsal(self, claim: PrivacyClaim, found: Sequence[Found]) -> Rehearsal | None:
+    def rehearsal(self, claim: PrivacyClaim, found: Sequence[MeasuredPair]) -> Rehearsal | None:
         """Return what was done, to be done again on planted leaks."""
         tested = [one for one in found if one.tests]
         if self._pool is None or not tested:
@@ -219,45 +228,45 @@ class Discovery:
             pick=partial(self.pick, claim),
         )
 
-    def _runs_a_side(self, arms: int) -> int:
-        size = self.run.plan.size
-        if not hasattr(self.run.mechanism, "sample"):
+    def _runs_a_side(self, candidates: int) -> int:
+        size = self.context.config.size
+        if not hasattr(self.context.mechanism, "sample"):
             return int(size * SINGLE)
-        return int(size * min(max(arms / ARMS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
+        return int(size * min(max(candidates / PAIRS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
 
-    def _keys(self, arm: Arm) -> tuple[Hashable, Hashable]:
-        """Return what stands for an arm's two inputs: themselves where they are plain values."""
-        if arm.pair is not None:
-            return (arm, "left"), (arm, "right")
+    def _keys(self, candidate: CandidatePair) -> tuple[Hashable, Hashable]:
+        """Return what stands for a pair's two inputs: themselves where they are plain values."""
+        if candidate.pair is not None:
+            return (candidate, "left"), (candidate, "right")
         left, right = (
-            instance if isinstance(instance, VALUES) and _hashable(instance) else (arm, side)
-            for side, instance in zip(("left", "right"), arm.inputs(), strict=True)
+            instance if isinstance(instance, VALUES) and _hashable(instance) else (candidate, side)
+            for side, instance in zip(("left", "right"), candidate.inputs(), strict=True)
         )
         return left, right
 
-    def _measure(self, one: Found, size: int) -> bool:
+    def _measure(self, one: MeasuredPair, size: int) -> bool:
         """Add about ``size`` runs a side and score anew; say whether that was possible."""
         if time.monotonic() > self._until and self._measured:
-            self.run.remark("the time limit ended the search")
+            self.context.remark("the time limit ended the search")
             return one.score > -math.inf
         self._measured += 1
         failed = {}
         until = one.wanted + size
         for side, key, instance in zip(
-            ("left", "right"), self._keys(one.arm), one.arm.inputs(), strict=True
+            ("left", "right"), self._keys(one.candidate), one.candidate.inputs(), strict=True
         ):
             try:
                 self._grow(key, instance, until)
             except Misbehaviour as error:
                 failed[side] = str(error)
         if failed:
-            self.run.blocked.append(_blocked(one.arm, failed))
+            self.context.blocked.append(_blocked(one.candidate, failed))
             one.score = -math.inf
             return False
-        left, right = (self._pools[key] for key in self._keys(one.arm))
+        left, right = (self._pools[key] for key in self._keys(one.candidate))
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
-        aim = self.aim(self.claims[0], COMPARING)
-        one.score = self._choose(*one.halves, aim, thorough=False).expected
+        expected_bound = self.expected_bound(self.claims[0], COMPARING)
+        one.score = self._choose(*one.halves, expected_bound, thorough=False).expected
         return True
 
     def _grow(self, key: Hashable, instance: Any, until: int) -> None:
@@ -270,14 +279,14 @@ class Discovery:
                 continue
             for piece in self._pieces(runs):
                 draws = draw(
-                    self.run.mechanism,
+                    self.context.mechanism,
                     instance,
                     piece,
-                    seed=self.run.plan.seed,
+                    seed=self.context.config.seed,
                     key=("discover", "looking", number, half, len(pool[half])),
-                    jobs=self.run.plan.jobs,
-                    progress=self.run.watcher.advance,
-                    store=self.run.plan.store,
+                    jobs=self.context.config.jobs,
+                    progress=self.context.watcher.advance,
+                    store=self.context.config.store,
                     single=self.single,
                 )
                 self.spent += piece
@@ -289,28 +298,28 @@ class Discovery:
         self._answered = self._answered or draws.answered()
         for words in draws.failures.values():
             self._failure = self._failure or words
-            self.run.remark(f"some runs raised {words}; that counts as an output")
+            self.context.remark(f"some runs raised {words}; that counts as an output")
         if draws.alone:
             self._batch_failed(draws.alone)
         if draws.printed:
-            self.run.remark("it printed to standard output, which was swallowed")
+            self.context.remark("it printed to standard output, which was swallowed")
 
     def _batch_failed(self, why: str) -> None:
         """Draw one by one from now on: which runs share a batch must decide nothing."""
         if not self.single:
             self.single = True
-            self.run.remark(f"its sample failed, {why}; it was run one by one")
+            self.context.remark(f"its sample failed, {why}; it was run one by one")
 
     def _pieces(self, runs: int) -> list[int]:
         """Return how many runs to ask for at once: one, where each is also confirmed alone."""
-        return [runs] if getattr(self.run.mechanism, "repeatable", True) else [1] * runs
+        return [runs] if getattr(self.context.mechanism, "repeatable", True) else [1] * runs
 
-    def _forget(self, kept: Sequence[Found]) -> None:
-        """Give up the runs of inputs that no arm left needs."""
-        needed = {key for one in kept for key in self._keys(one.arm)}
+    def _forget(self, kept: Sequence[MeasuredPair]) -> None:
+        """Give up the runs of inputs that no pair left needs."""
+        needed = {key for one in kept for key in self._keys(one.candidate)}
         self._pools = {key: pool for key, pool in self._pools.items() if key in needed}
 
-    def _test(self, one: Found, size: int) -> None:
+    def _test(self, one: MeasuredPair, size: int) -> None:
         """Choose events, and see on other samples which of them holds what it promises.
 
         Where much is tried, what looks best owes some of it to chance, and what is rare the most.
@@ -318,58 +327,58 @@ class Discovery:
         if one.score == -math.inf:
             return
         for delta in dict.fromkeys(claim.delta for claim in self.claims):
-            aim = self.aim(replace(self.claims[0], delta=delta), CHOOSING)
-            choice = self._choose(*one.halves, aim)
+            expected_bound = self.expected_bound(replace(self.claims[0], delta=delta), CHOOSING)
+            choice = self._choose(*one.halves, expected_bound)
             one.events += [choice.event, *(other.event for other in choice.others)]
-        number = self._numbers.setdefault(("testing", one.arm), len(self._numbers))
+        number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
         try:
             inside = self._inside(one, size, number)
         except BatchFailed as error:
             self._batch_failed(str(error))
             inside = self._inside(one, size, number)
         except Misbehaviour as error:
-            self.run.blocked.append(f"{one.arm.label}: {error}")
+            self.context.blocked.append(f"{one.candidate.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
             return
         one.tested = [(int(x), int(y)) for x, y in zip(*inside, strict=True)]
         one.tests = size
         one.runs += 2 * size
-        one.ladders = [self._ladder(one, claim) for claim in self.claims]
+        one.thresholds = [self._ladder(one, claim) for claim in self.claims]
         one.halves = empty_halves()
         one.score = self.best_event(one, self.claims[0])[1]
 
-    def _inside(self, one: Found, size: int, number: int) -> list[Any]:
-        """Return how many of ``size`` fresh runs a side fall into each event of an arm."""
+    def _inside(self, one: MeasuredPair, size: int, number: int) -> list[Any]:
+        """Return how many of ``size`` fresh runs a side fall into each event of a pair."""
         together, inside = Several(tuple(one.events)), []
-        for side, instance in zip(("left", "right"), one.arm.inputs(), strict=True):
+        for side, instance in zip(("left", "right"), one.candidate.inputs(), strict=True):
             counted, pieces = Hits(), self._pieces(size)
             for i, piece in enumerate(pieces):
                 hits(
-                    self.run.mechanism,
+                    self.context.mechanism,
                     instance,
                     piece,
                     together,
-                    seed=self.run.plan.seed,
+                    seed=self.context.config.seed,
                     key=("discover", "testing", number, side, *([i] if i else [])),
-                    jobs=self.run.plan.jobs,
-                    progress=self.run.watcher.advance,
+                    jobs=self.context.config.jobs,
+                    progress=self.context.watcher.advance,
                     total=counted,
-                    store=self.run.plan.store,
+                    store=self.context.config.store,
                     single=self.single,
                 )
             self.spent += size
             inside.append(counted.inside)
         return inside
 
-    def _ladder(self, one: Found, claim: PrivacyClaim) -> tuple[Event, ...]:
+    def _ladder(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, ...]:
         event, _ = self.best_event(one, claim)
         ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
-        return ladder(event, ours, theirs)
+        return other_thresholds(event, ours, theirs)
 
-    def _refuse_nothing(self, found: Sequence[Found]) -> None:
+    def _refuse_nothing(self, found: Sequence[MeasuredPair]) -> None:
         """Refuse to judge a mechanism that never gave an output."""
         if all(one.score == -math.inf for one in found):
-            raise Misbehaviour("; ".join(self.run.blocked[:2]))
+            raise Misbehaviour("; ".join(self.context.blocked[:2]))
         if self._answered:
             return
         if self._failure.startswith("InputError: "):
@@ -377,12 +386,12 @@ class Discovery:
         raise Misbehaviour(f"every run raised {self._failure}")
 
 
-def _blocked(arm: Arm, failed: dict[str, str]) -> str:
+def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:
     """Say why a pair could not be measured, and whether that alone tells its sides apart."""
-    told = [f"{arm.label}, on the {side}: {words}" for side, words in failed.items()]
+    failures = [f"{candidate.label}, on the {side}: {words}" for side, words in failed.items()]
     if len(failed) == 1:
-        told.append("not so on the other side, which anyone who waits can see")
-    return "; ".join(told)
+        failures.append("not so on the other side, which anyone who waits can see")
+    return "; ".join(failures)
 
 
 def _hashable(value: Any) -> bool:

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Plan, agreeing, audit, hunting
-from pdpaudit.auditing.agreeing import contradiction, deviation, several
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found
+from pdpaudit.auditing import Config, audit, exact_search, law_test
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
+from pdpaudit.auditing.law_test import contradiction, deviation, pairs_to_compare
 from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.outputs import flatten
 from pdpaudit.results.results import ClaimResult, Result
@@ -63,7 +62,7 @@ class AsArray(Coin):
 
 
 def audited(mechanism: Any, seed: int = 1, **options: Any) -> Result:
-    return audit(mechanism, [], Plan(seed, **options), subject="coin")
+    return audit(mechanism, [], Config(seed, **options), subject="coin")
 
 
 def only(result: Result) -> ClaimResult:
@@ -142,7 +141,7 @@ def test_the_result_says_what_was_compared_and_what_would_have_been_seen() -> No
     for kind, runs in ((Coin, 100), (Batched, 1000)):
         mechanism = kind([FAIR] * 3, [FAIR] * 3, [(0, 1), (0, 2)])
         told = audited(mechanism).context["law_compared"]
-        level = agreeing.FALSE_ALARM / (2 * 2 * (4 * agreeing.COMPARED + 1))
+        level = law_test.FALSE_ALARM / (2 * 2 * (4 * law_test.COMPARED + 1))
         assert told["deviation"] == pytest.approx(deviation(runs, level), abs=1e-6)
         assert (told["pairs"], told["runs_a_side"]) == (2, runs)
         assert mechanism.runs == 2 * 2 * runs
@@ -164,15 +163,15 @@ def test_a_probability_that_is_off_by_so_much_is_seen(runs: int, chance: float) 
     for truth in (chance - off, chance + off):
         if 0 <= truth <= 1:
             missed = stats.binom.pmf(passed, runs, truth).sum()
-            assert missed <= agreeing.MISSED
+            assert missed <= law_test.MISSED
 
 
 @pytest.mark.parametrize("pairs", [1, 16])
 @pytest.mark.parametrize("chance", [0.5, 0.01])
 def test_the_level_is_kept_by_the_union_of_all_counts(pairs: int, chance: float) -> None:
     """Exactly: the probability that a right law is refused on some pair is below 1e-9."""
-    runs = agreeing.AT_ONCE[0]
-    level = agreeing.FALSE_ALARM / (pairs * 2 * (4 * agreeing.COMPARED + 1))
+    runs = law_test.AT_ONCE[0]
+    level = law_test.FALSE_ALARM / (pairs * 2 * (4 * law_test.COMPARED + 1))
     law = Law({0: 1 - chance, 1: chance})
     refused = [
         k
@@ -180,7 +179,7 @@ def test_the_level_is_kept_by_the_union_of_all_counts(pairs: int, chance: float)
         if contradiction(law, {flatten(0): runs - k, flatten(1): k}, runs, level)
     ]
     total = 2 * pairs * float(stats.binom.pmf(refused, runs, chance).sum())
-    assert 0 < total <= agreeing.FALSE_ALARM
+    assert 0 < total <= law_test.FALSE_ALARM
 
 
 def test_outputs_that_the_law_does_not_know_are_named() -> None:
@@ -256,7 +255,7 @@ def test_runs_are_counted_and_never_timed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("time.monotonic", lambda: float(next(ticks)))
     slow = Coin([FAIR] * 2, [FAIR] * 2)
     assert only(audited(slow)).status == "not_rejected"
-    assert slow.runs == 2 * agreeing.ONE_BY_ONE[0]
+    assert slow.runs == 2 * law_test.ONE_BY_ONE[0]
 
 
 def test_runs_that_cannot_be_had_are_an_error() -> None:
@@ -269,27 +268,29 @@ def test_runs_that_cannot_be_had_are_an_error() -> None:
     assert "gives more than" in claim.method
 
 
-def _found(labels: str, laws: bool = True) -> list[Found]:
+def _found(labels: str, laws: bool = True) -> list[MeasuredPair]:
     law = (FAIR, FAIR) if laws else None
-    return [Found(Arm(label, lambda: (0, 1), number=1), laws=law) for label in labels]
+    return [
+        MeasuredPair(CandidatePair(label, lambda: (0, 1), number=1), laws=law) for label in labels
+    ]
 
 
 def test_the_pairs_compared_are_the_judged_the_least_and_a_spread() -> None:
     found = _found("aabacbbd")
-    chosen = several(found, [found[1]], 3)
+    chosen = pairs_to_compare(found, [found[1]], 3)
     assert [*map(id, chosen)] == [*map(id, (found[1], found[-1], found[0]))]
-    labels = [one.arm.label for one in several(found, [found[0]], 16)]
+    labels = [one.candidate.label for one in pairs_to_compare(found, [found[0]], 16)]
     assert set(labels) == set("abcd")
     # Only laws that were kept can be compared.
-    assert len(several([*found[:1], *_found("xyz", laws=False)], found[:1], 16)) == 1
+    assert len(pairs_to_compare([*found[:1], *_found("xyz", laws=False)], found[:1], 16)) == 1
     # The judged ones are never left out.
-    assert len(several(found, found, 2)) == len(found)
+    assert len(pairs_to_compare(found, found, 2)) == len(found)
 
 
 def test_the_laws_of_the_worst_are_kept_however_many_outputs_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hunting, "KEPT", 4)
+    monkeypatch.setattr(exact_search, "KEPT", 4)
     laws = [FAIR, FAIR, Law({0: 0.6, 1: 0.4}), SKEW, Law({0: 0.7, 1: 0.3})]
     mechanism = Batched(laws, laws, [(0, i) for i in range(1, 5)])
     result = audited(mechanism)

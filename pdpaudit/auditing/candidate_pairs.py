@@ -1,10 +1,11 @@
-"""Where and what to attack: pairs of inputs from every family on every network, and local moves."""
+"""Which pairs to try: from every family on every network, a mechanism's own, and local moves."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -14,23 +15,30 @@ import numpy as np
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import Mechanism
+from pdpaudit.core.privacy_loss import ExactLoss
+from pdpaudit.core.protocols import Law, Mechanism
 from pdpaudit.core.registry import registered
+from pdpaudit.outputs import Draws, Event
 from pdpaudit.sampling import stream
 
 __all__ = [
-    "Arm",
-    "arms_of",
-    "as_candidate",
+    "CandidatePair",
+    "Halves",
+    "MeasuredPair",
     "benchmark_networks",
-    "moves_of",
-    "own_candidates",
-    "promised",
+    "by_score",
+    "candidate_pairs",
+    "empty_halves",
+    "local_moves",
+    "local_search",
+    "network_candidate",
+    "own_pairs",
+    "within_degree_bound",
 ]
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class CandidatePair:
     """One pair of inputs worth trying."""
 
     label: str
@@ -44,7 +52,7 @@ def benchmark_networks() -> list[Network]:
     return [network for item in registered("networks") for network in item.load()()]
 
 
-def promised(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
+def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
     """Return the networks under another public degree bound, those that keep it."""
     if max_degree is None:
         return list(networks)
@@ -57,21 +65,23 @@ def promised(networks: Sequence[Network], max_degree: int | None) -> list[Networ
     return kept
 
 
-def arms_of(mechanism: Mechanism, networks: Sequence[Network], seed: int) -> list[Arm]:
+def candidate_pairs(
+    mechanism: Mechanism, networks: Sequence[Network], seed: int
+) -> list[CandidatePair]:
     """Return the pairs to try: the mechanism's own, or each family's on each network.
 
     The families take turns, so that cutting the list short cuts all of them alike.
     """
     own = getattr(mechanism, "pairs", None)
     if own is not None:
-        return own_candidates(own)
+        return own_pairs(own)
     sources = []
     for network in networks:
         for attack in registered("attacks"):
             rng = stream(seed, "pairs", network.title, attack.name)
-            sources.append(map(as_candidate, attack.load()(network, rng)))
+            sources.append(map(network_candidate, attack.load()(network, rng)))
     rows = zip_longest(*sources)
-    return [arm for row in rows for arm in row if arm is not None]
+    return [candidate for row in rows for candidate in row if candidate is not None]
 
 
 #: Characters of what others gave that are shown.
@@ -81,7 +91,7 @@ MOST_SHOWN = 60
 EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
 
 
-def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
+def own_pairs(pairs: Callable[[], Iterable[Any]]) -> list[CandidatePair]:
     """Return the pairs a mechanism brings, as many as it gives."""
     try:
         found = pairs()
@@ -103,7 +113,7 @@ def own_candidates(pairs: Callable[[], Iterable[Any]]) -> list[Arm]:
             f"pairs; {EXPECTED}"
         )
     return [
-        Arm(pair[0] if _is_named(pair) else f"pair {i}", partial(_sides, pair), number=i)
+        CandidatePair(pair[0] if _is_named(pair) else f"pair {i}", partial(_sides, pair), number=i)
         for i, pair in enumerate(given, 1)
     ]
 
@@ -123,17 +133,75 @@ def _sides(pair: Any) -> tuple[Any, Any]:
     return left, right
 
 
-def moves_of(pair: NeighborPair, seed: int, step: int) -> Iterator[Arm]:
+def local_moves(pair: NeighborPair, seed: int, step: int) -> Iterator[CandidatePair]:
     """Return small changes of a pair, another draw of them at each step."""
     rng = stream(seed, "moves", step)
     for refinement in registered("refinements"):
-        yield from map(as_candidate, refinement.load()(pair, rng))
+        yield from map(network_candidate, refinement.load()(pair, rng))
 
 
-def as_candidate(pair: NeighborPair) -> Arm:
+def network_candidate(pair: NeighborPair) -> CandidatePair:
     """Return a pair of networks as one to try."""
-    return Arm(
+    return CandidatePair(
         f"{pair.family} on {pair.network.title}",
         lambda: (pair.left.instance(), pair.right.instance()),
         pair,
     )
+
+
+#: Discovery samples: left and right, each in two halves.
+Halves = tuple[tuple[Draws, Draws], tuple[Draws, Draws]]
+
+#: Rounds without gain after which climbing ends.
+PATIENCE = 2
+
+
+def empty_halves() -> Halves:
+    """Return discovery samples with nothing in them yet."""
+    return (Draws(), Draws()), (Draws(), Draws())
+
+
+@dataclass
+class MeasuredPair:
+    """A pair with what discovery learned about it."""
+
+    candidate: CandidatePair
+    score: float = -math.inf
+    losses: dict[float, ExactLoss] = field(default_factory=dict)
+    laws: tuple[Law, Law] | None = field(default=None, repr=False)
+    halves: Halves = field(default_factory=empty_halves)
+    events: list[Event] = field(default_factory=list)
+    tested: list[tuple[int, int]] = field(default_factory=list)
+    tests: int = 0
+    thresholds: list[tuple[Event, ...]] = field(default_factory=list)
+    wanted: int = 0
+    runs: int = 0
+
+
+def local_search(
+    best: MeasuredPair,
+    found: list[MeasuredPair],
+    measure: Callable[[CandidatePair], MeasuredPair],
+    moves: int,
+    seed: int,
+) -> list[MeasuredPair]:
+    """Follow local moves uphill; return everything measured."""
+    patience = PATIENCE
+    for step in range(moves):
+        if best.candidate.pair is None or math.isinf(best.score) or not patience:
+            break
+        tried = [measure(candidate) for candidate in local_moves(best.candidate.pair, seed, step)]
+        if not tried:
+            break
+        found = found + tried
+        top = max(tried, key=lambda one: one.score)
+        if top.score > best.score * (1 + 1e-6):
+            best, patience = top, PATIENCE
+        else:
+            patience -= 1
+    return found
+
+
+def by_score(found: Iterable[MeasuredPair]) -> list[MeasuredPair]:
+    """Return what was found, worst leak first."""
+    return sorted(found, key=lambda one: -one.score)

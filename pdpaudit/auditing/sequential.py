@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.plan import Plan
+from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.power import FOUND
 from pdpaudit.core.protocols import Mechanism, PrivacyClaim
 from pdpaudit.inference.sequential import (
@@ -34,29 +34,31 @@ class Looks:
     sizes: list[int]
     enough: bool
 
-    def words(self, drawn: int, plan: Plan, *, violated: bool) -> str:
+    def words(self, drawn: int, config: Config, *, violated: bool) -> str:
         """Say why sampling stopped after so many draws a side."""
-        most = f"{plan.size:,} runs a side"
+        most = f"{config.size:,} runs a side"
         if violated:
             return f"Stopped after {drawn:,} of at most {most}: the violation was certain."
         if self.enough:
             return (
-                f"Stopped after {drawn:,} of at most {most}: a loss of {plan.detect:g} would have "
-                "been found by then in 19 of 20 planted leaks."
+                f"Stopped after {drawn:,} of at most {most}: a loss of {config.detect:g} would "
+                "have been found by then in 19 of 20 planted leaks."
             )
-        asked = "" if plan.detect is None else f", nor would a loss of {plan.detect:g} surely have"
+        asked = (
+            "" if config.detect is None else f", nor would a loss of {config.detect:g} surely have"
+        )
         return f"Drew all {most}: no violation was seen{asked}."
 
 
 def planned_looks(
-    plan: Plan,
+    config: Config,
     claim: PrivacyClaim,
     alpha: float,
     planted: Iterable[tuple[float, float] | None],
     known: Known,
 ) -> Looks:
     """Return when to look: until the loss asked for would have been seen, or all is drawn."""
-    sizes, wanted = look_sizes(plan.size), plan.detect
+    sizes, wanted = look_sizes(config.size), config.detect
     if wanted is None or wanted <= claim.epsilon:
         return Looks(sizes, enough=False)
     shares = [

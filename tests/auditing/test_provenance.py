@@ -9,9 +9,8 @@ from types import ModuleType
 import pytest
 
 from pdpaudit.algorithms.zoo import Laplace
-from pdpaudit.auditing.keeping import source_digest, store_settings
+from pdpaudit.auditing.provenance import source_digest, source_files, store_settings
 from pdpaudit.auditing.side_channels import observed
-from pdpaudit.auditing.sources import source_files
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.registry import resolve
 

@@ -13,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pdpaudit.auditing import Plan, audit
-from pdpaudit.auditing.inference import (
+from pdpaudit.auditing import Config, audit
+from pdpaudit.auditing.attack_metrics import (
     LOW_FPR,
+    SHARES,
     advantage_allowed,
-    by_counts,
-    by_laws,
+    metrics_by_counts,
+    metrics_by_law,
+    other_thresholds,
     tpr_allowed,
 )
-from pdpaudit.auditing.ladder import SHARES, ladder
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.outputs import Column, Draws, Membership, Range, Score, Term, flatten, gathered
@@ -40,7 +41,7 @@ def test_the_best_attacker_is_the_best_of_all_events(left: list[int], right: lis
     """The oracle tries every set of outputs; those drawn by lot between two lie on lines."""
     size = max(len(left), len(right))
     laws = [_law(weights + [1] * (size - len(weights))) for weights in (left, right)]
-    told = by_laws(*laws, "left", PrivacyClaim(1.0))
+    told = metrics_by_law(*laws, "left", PrivacyClaim(1.0))
     p, q = (np.array([law.probabilities[i] for i in range(size)]) for law in laws)
     sets = [np.array(chosen) for chosen in itertools.product([0.0, 1.0], repeat=size)]
     points = [(float(q @ chosen), float(p @ chosen)) for chosen in sets]
@@ -60,7 +61,7 @@ def test_no_attacker_attains_more_than_the_exact_loss_allows(
     size = max(len(left), len(right))
     laws = [_law(weights + [1] * (size - len(weights))) for weights in (left, right)]
     claim = PrivacyClaim(exact_loss(*laws, delta).epsilon, delta)
-    told = by_laws(*laws, side, claim)
+    told = metrics_by_law(*laws, side, claim)
     for key in ("advantage", "tpr_at_low_fpr"):
         assert told[key]["attained"] <= told[key]["allowed"] + 1e-7
     # Rates are told to eight decimals: the true one lies within half of the last.
@@ -78,7 +79,7 @@ def test_what_is_allowed_is_attained_by_randomised_response(epsilon: float, delt
     left = Law({"sure 0": delta, 0: keep, 1: lie})
     right = Law({"sure 1": delta, 1: keep, 0: lie})
     claim = PrivacyClaim(epsilon, delta)
-    told = by_laws(left, right, "left", claim)
+    told = metrics_by_law(left, right, "left", claim)
     assert told["advantage"]["attained"] == pytest.approx(advantage_allowed(claim), abs=1e-7)
     assert told["tpr_at_low_fpr"]["attained"] == pytest.approx(
         tpr_allowed(LOW_FPR, claim), abs=1e-7
@@ -86,7 +87,9 @@ def test_what_is_allowed_is_attained_by_randomised_response(epsilon: float, delt
 
 
 def test_a_law_that_leaves_something_out_tells_nothing() -> None:
-    assert by_laws(Law({0: 0.5}, missing=0.5), Law({0: 1.0}), "left", PrivacyClaim(1.0)) == {}
+    assert (
+        metrics_by_law(Law({0: 0.5}, missing=0.5), Law({0: 1.0}), "left", PrivacyClaim(1.0)) == {}
+    )
 
 
 @pytest.mark.parametrize("stopped", [False, True])
@@ -103,7 +106,7 @@ def test_what_is_attained_at_least_is_attained(stopped: bool) -> None:
         first = rng.binomial(runs, p[0]), rng.binomial(runs, q[0])
         more = [(r[1] - r[0]) / (1 - r[0]) for r in (p, q)]
         rest = [rng.binomial(runs - first[i], more[i]) for i in (0, 1)]
-        told = by_counts(
+        told = metrics_by_counts(
             [first[0], first[0] + rest[0]],
             [first[1], first[1] + rest[1]],
             runs,
@@ -119,7 +122,7 @@ def test_what_is_attained_at_least_is_attained(stopped: bool) -> None:
 
 
 def test_a_single_sure_event_is_told_with_its_limits() -> None:
-    told = by_counts([1000], [0], 1000, "left", PrivacyClaim(0.0), 0.05)
+    told = metrics_by_counts([1000], [0], 1000, "left", PrivacyClaim(0.0), 0.05)
     high = stats.beta.ppf(0.975, 1, 1000)
     assert told["advantage"]["attained"] == 1.0
     assert told["advantage"]["at_least"] == pytest.approx(0.025 ** (1 / 1000) - high, abs=1e-7)
@@ -137,7 +140,7 @@ def test_a_ladder_is_nested_and_runs_from_rare_to_common(counts: list[int], seed
         for _ in range(2)
     )
     event = Membership("left", Column("output"), frozenset({0}))
-    rungs = [one for one in ladder(event, ours, theirs) if isinstance(one, Membership)]
+    rungs = [one for one in other_thresholds(event, ours, theirs) if isinstance(one, Membership)]
     for smaller, larger in itertools.pairwise(rungs):
         assert smaller.values < larger.values
     assert all(one.side == "left" and one.feature == "output" for one in rungs)
@@ -154,11 +157,11 @@ def test_ladders_of_real_values_aim_at_rates_of_false_alarms() -> None:
     ]
     fresh = gathered(rng.normal(size=20_000), 20_000)
     for event in events[:2]:
-        shares = [one.count(fresh) / 20_000 for one in ladder(event, theirs, theirs)]
+        shares = [one.count(fresh) / 20_000 for one in other_thresholds(event, theirs, theirs)]
         # Four standard errors of either sample.
         assert shares == pytest.approx(SHARES, abs=4 * math.sqrt(2 * 0.25 / 20_000))
-    assert len(ladder(events[2], theirs, theirs)) in (2, 3)
-    assert ladder(Range("left", number, 0.0, 1.0), theirs, theirs) == ()
+    assert len(other_thresholds(events[2], theirs, theirs)) in (2, 3)
+    assert other_thresholds(Range("left", number, 0.0, 1.0), theirs, theirs) == ()
 
 
 def test_ladders_read_counted_outputs_as_they_read_arrays() -> None:
@@ -169,16 +172,18 @@ def test_ladders_read_counted_outputs_as_they_read_arrays() -> None:
     mixed = gathered([(x, "a") for x in rows.tolist()] + [None] * 500, 4500)
     assert not mixed.arrays
     for low, high in ((0.5, math.inf), (-math.inf, 0.5)):
-        plain = ladder(Range("left", Column("number"), low, high), (array, array), (array, Draws()))
+        plain = other_thresholds(
+            Range("left", Column("number"), low, high), (array, array), (array, Draws())
+        )
         inner = Range("left", Column("number", (0,)), low, high)
-        found = ladder(inner, (mixed, mixed), (mixed, Draws()))
+        found = other_thresholds(inner, (mixed, mixed), (mixed, Draws()))
         assert [(one.low, one.high) for one in found] == [(one.low, one.high) for one in plain]
         assert len(found) >= 3
 
 
 def test_audits_tell_of_attackers_exactly_and_from_samples() -> None:
     exact, drawn = (
-        audit(LawfulCoin(1.5, 1.0), [], Plan(seed=2, samples=n), subject="c").claims[0]
+        audit(LawfulCoin(1.5, 1.0), [], Config(seed=2, samples=n), subject="c").claims[0]
         for n in (None, 5000)
     )
     p = 1 / (1 + math.exp(-1.5))
@@ -192,7 +197,7 @@ def test_audits_tell_of_attackers_exactly_and_from_samples() -> None:
 
 
 def test_attackers_are_counted_on_the_runs_that_confirm() -> None:
-    claim = audit(BatchedCoin(1.5, 1.0), [], Plan(seed=2, samples=5000), subject="c").claims[0]
+    claim = audit(BatchedCoin(1.5, 1.0), [], Config(seed=2, samples=5000), subject="c").claims[0]
     rates = (claim.event["inside_other"] / 5000, claim.event["inside"] / 5000)
     roc = claim.inference["roc"]
     assert rates in set(zip(roc["fpr"], roc["tpr"], strict=True))

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found, by_score, climb
-from pdpaudit.auditing.telling import Run
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
+from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.core.asking import LIMIT_S, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
 
-__all__ = ["DECIMALS", "TooExpensive", "hunt", "patience", "worst_of"]
+__all__ = ["DECIMALS", "TooExpensive", "patience", "search_by_law", "worst_of"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
@@ -46,46 +45,46 @@ class TooExpensive(LawUnavailable):
 class _Meter:
     """Exact losses of pairs, one after another, until so much time or work is over."""
 
-    run: Run
+    context: AuditContext
     mechanism: LawfulMechanism
     deltas: Sequence[float]
     until: float
     most: float
     began: float = field(default_factory=time.monotonic)
-    measured: list[Found] = field(default_factory=list)
+    measured: list[MeasuredPair] = field(default_factory=list)
     work: float = 0.0
     kept: int = 0
-    worst: dict[float, Found] = field(default_factory=dict)
-    extra: list[Found] = field(default_factory=list)
+    worst: dict[float, MeasuredPair] = field(default_factory=dict)
+    extra: list[MeasuredPair] = field(default_factory=list)
 
     @property
     def spent(self) -> float:
         """Seconds so far: of the clock where it ends the search, else as laws count them."""
-        timed = self.run.plan.time_limit is not None
+        timed = self.context.config.time_limit is not None
         return time.monotonic() - self.began if timed else self.work
 
-    def _law(self, arm: Arm, side: str, instance: Any) -> Law:
+    def _law(self, candidate: CandidatePair, side: str, instance: Any) -> Law:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
         try:
-            found = law_of(self.mechanism, instance, patience(self.run))
+            found = law_of(self.mechanism, instance, patience(self.context))
         except Misbehaviour as error:
-            raise Misbehaviour(f"{arm.label}, on the {side}: {error}") from None
+            raise Misbehaviour(f"{candidate.label}, on the {side}: {error}") from None
         self.work += found.work
         return found
 
-    def measure(self, arm: Arm) -> Found:
-        sides = zip(("left", "right"), arm.inputs(), strict=True)
-        left, right = (self._law(arm, side, instance) for side, instance in sides)
+    def measure(self, candidate: CandidatePair) -> MeasuredPair:
+        sides = zip(("left", "right"), candidate.inputs(), strict=True)
+        left, right = (self._law(candidate, side, instance) for side, instance in sides)
         losses = {delta: exact_loss(left, right, delta) for delta in self.deltas}
-        self.run.watcher.advance(1)
+        self.context.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
         score = round(losses[self.deltas[0]].epsilon, DECIMALS)
-        self.measured.append(Found(arm, score, losses, (left, right)))
+        self.measured.append(MeasuredPair(candidate, score, losses, (left, right)))
         self._keep(self.measured[-1])
         return self.measured[-1]
 
-    def _keep(self, new: Found) -> None:
+    def _keep(self, new: MeasuredPair) -> None:
         """Keep the laws of the first pairs, and those of the worst at each δ."""
         for delta in self.deltas:
             best = self.worst.get(delta)
@@ -102,58 +101,61 @@ class _Meter:
         self.extra = [one for one in (*self.extra, new) if one.laws is not None]
 
 
-def worst_of(found: Sequence[Found], delta: float) -> Found:
+def worst_of(found: Sequence[MeasuredPair], delta: float) -> MeasuredPair:
     """Return the worst pair for a slack; of those that are alike the first."""
     return max(found, key=lambda one: _rank(one, delta))
 
 
-def _rank(one: Found, delta: float) -> tuple[float, float]:
+def _rank(one: MeasuredPair, delta: float) -> tuple[float, float]:
     return round(one.losses[delta].at_least, DECIMALS), one.score
 
 
-def hunt(
-    run: Run, mechanism: LawfulMechanism, arms: Sequence[Arm], deltas: Sequence[float]
-) -> list[Found]:
-    """Compute the exact loss of every arm, then climb from the worst; no samples."""
-    limit = run.plan.time_limit
+def search_by_law(
+    context: AuditContext,
+    mechanism: LawfulMechanism,
+    candidates: Sequence[CandidatePair],
+    deltas: Sequence[float],
+) -> list[MeasuredPair]:
+    """Compute the exact loss of every pair, then climb from the worst; no samples."""
+    limit = context.config.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
-    meter = _Meter(run, mechanism, deltas, until, most)
-    run.watcher.stage("computing exact losses", len(arms))
+    meter = _Meter(context, mechanism, deltas, until, most)
+    context.watcher.stage("computing exact losses", len(candidates))
     try:
-        _all_of(meter, arms, most if limit is None else math.inf)
+        _all_of(meter, candidates, most if limit is None else math.inf)
     except _Enough:
-        _tell_of_the_end(meter, len(arms))
+        _tell_of_the_end(meter, len(candidates))
     except Misbehaviour as error:
-        run.blocked.append(str(error))
+        context.blocked.append(str(error))
         if meter.measured:
-            run.remark(f"the search for a pair ended at {error}")
+            context.remark(f"the search for a pair ended at {error}")
     return by_score(meter.measured)
 
 
-def patience(run: Run) -> float:
+def patience(context: AuditContext) -> float:
     """Return the seconds after which a law is taken to hang, fewer where little time is given."""
-    limit = run.plan.time_limit
+    limit = context.config.time_limit
     return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
 
 
-def _all_of(meter: _Meter, arms: Sequence[Arm], allowed: float) -> None:
-    for number, arm in enumerate(arms, start=1):
-        meter.measure(arm)
-        needed = meter.spent / number * len(arms)
+def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) -> None:
+    for number, candidate in enumerate(candidates, start=1):
+        meter.measure(candidate)
+        needed = meter.spent / number * len(candidates)
         if needed > allowed:
             raise TooExpensive(
-                f"the exact laws of {len(arms)} pairs would take about {needed:,.0f} s"
+                f"the exact laws of {len(candidates)} pairs would take about {needed:,.0f} s"
             )
     found = list(meter.measured)
     for start in _starts(found):
-        found = climb(start, found, meter.measure, MOVES, meter.run.plan.seed)
+        found = local_search(start, found, meter.measure, MOVES, meter.context.config.seed)
 
 
 def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
     left_over = max(pairs - len(meter.measured), 0)
     after = f"with {left_over} of {pairs} pairs untried" if left_over else "while climbing"
-    limit = meter.run.plan.time_limit
-    meter.run.remark(
+    limit = meter.context.config.time_limit
+    meter.context.remark(
         f"the search for a pair ended after laws of about {meter.work:.0f} s, {after}; a longer "
         "one may find worse: --time-limit sets another"
         if limit is None
@@ -162,17 +164,17 @@ def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
     )
 
 
-def _starts(found: Iterable[Found]) -> list[Found]:
+def _starts(found: Iterable[MeasuredPair]) -> list[MeasuredPair]:
     """Return the worst pair of each family, the worst families first.
 
     Climbing from the worst of all would only ever sharpen one shape of pair, and the shape that
     is worst in the end may not be so at the sizes tried first.
     """
-    best: dict[str, Found] = {}
+    best: dict[str, MeasuredPair] = {}
     for one in by_score(found):
         best.setdefault(_family(one), one)
     return list(best.values())[:STARTS]
 
 
-def _family(one: Found) -> str:
-    return "" if one.arm.pair is None else one.arm.pair.family
+def _family(one: MeasuredPair) -> str:
+    return "" if one.candidate.pair is None else one.candidate.pair.family

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.auditing.arms import arms_of
-from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.exact import by_beginning, by_law
-from pdpaudit.auditing.keeping import source_digest
-from pdpaudit.auditing.plan import Plan, Silent, Watcher
-from pdpaudit.auditing.provenance import commit_of
-from pdpaudit.auditing.sampled import by_samples
-from pdpaudit.auditing.telling import Run
+from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
+from pdpaudit.auditing.claim_results import AuditContext, Prover
+from pdpaudit.auditing.config import Config, Silent, Watcher
+from pdpaudit.auditing.confirmation import audit_by_samples
+from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
+from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawfulMechanism, Mechanism, PrivacyClaim
@@ -41,50 +39,56 @@ def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
 def audit(
     mechanism: Mechanism,
     networks: Sequence[Network],
-    plan: Plan,
+    config: Config,
     *,
     subject: str,
     spec: Mapping[str, Any] | None = None,
     file: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
+    prover: Prover | None = None,
 ) -> Result:
     """Try to break every claim of a mechanism."""
     began = time.monotonic()
     if not getattr(mechanism, "repeatable", True):
-        if plan.store is not None:
+        if config.store is not None:
             raise InputError(
                 "--store: what is observed differs from run to run, so what was drawn before is of "
                 "no use; leave it out"
             )
-        plan = replace(plan, jobs=1)  # other workers would disturb what is measured
-    run = Run(mechanism, subject, spec or {}, plan, watcher or Silent(), file)
-    arms = arms_of(mechanism, networks, plan.seed)
-    if not arms:
+        config = replace(config, jobs=1)  # other workers would disturb what is measured
+    context = AuditContext(
+        mechanism, subject, spec or {}, config, watcher or Silent(), file, prover=prover
+    )
+    candidates = candidate_pairs(mechanism, networks, config.seed)
+    if not candidates:
         raise InputError(
             "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
             "network with protected vertices to rewire"
         )
     claims = claims_of(mechanism)
-    exact: tuple[list[Found], Sequence[ClaimResult | None]] | None = None
-    if plan.samples is None and not plan.sequential and isinstance(mechanism, LawfulMechanism):
-        exact = by_law(run, arms, claims) or by_beginning(run, arms, claims)
+    exact: tuple[list[MeasuredPair], Sequence[ClaimResult | None]] | None = None
+    if config.samples is None and not config.sequential and isinstance(mechanism, LawfulMechanism):
+        exact = audit_by_law(context, candidates, claims)
+        exact = exact or by_beginning(context, candidates, claims)
     found, judged = exact or ([], [None] * len(claims))
     exactly = None not in judged
     if not exactly:
-        found, sampled = by_samples(run, arms, claims)
-        judged = [law or sample for law, sample in zip(judged, sampled, strict=True)]
+        found, sampled = audit_by_samples(context, candidates, claims)
+        judged = [
+            law or context.proved(sample, None) for law, sample in zip(judged, sampled, strict=True)
+        ]
     verdicts = [one for one in judged if one is not None]
     return Result(
         command="audit",
         subject=subject,
-        seed=plan.seed,
+        seed=config.seed,
         elapsed_s=time.monotonic() - began,
         claims=tuple(verdicts),
         context={
             "tried": _tried(found),
-            "error_budget": budget_words(plan, len(claims), exact=exactly),
-            **({"law_compared": run.compared} if exact and run.compared else {}),
-            **({"remarks": run.remarks} if run.remarks else {}),
+            "error_budget": budget_words(config, len(claims), exact=exactly),
+            **({"law_compared": context.compared} if exact and context.compared else {}),
+            **({"remarks": context.remarks} if context.remarks else {}),
             **({"network": file} if file else {}),
         },
         source=source_digest(mechanism),
@@ -92,16 +96,16 @@ def audit(
     )
 
 
-def _tried(found: Sequence[Found]) -> dict[str, Any]:
+def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
     """Count what discovery looked at, by family and network."""
     labels: dict[str, int] = {}
     for one in found:
-        labels[one.arm.label] = labels.get(one.arm.label, 0) + 1
+        labels[one.candidate.label] = labels.get(one.candidate.label, 0) + 1
     return {"pairs": len(found), "by": labels}
 
 
-def budget_words(plan: Plan, claims: int, *, exact: bool) -> str:
+def budget_words(config: Config, claims: int, *, exact: bool) -> str:
     """Say how the probability of a false alarm was spent."""
     if exact:
         return "exact output laws: no sampling error"
-    return ErrorBudget(1 - plan.confidence, claims).describe()
+    return ErrorBudget(1 - config.confidence, claims).describe()

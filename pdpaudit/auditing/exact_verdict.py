@@ -10,12 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pdpaudit.auditing.agreeing import Incomparable, compare_laws
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.hunting import DECIMALS, TooExpensive, hunt, patience, worst_of
-from pdpaudit.auditing.inference import by_laws
-from pdpaudit.auditing.telling import Run, stopped, told
+from pdpaudit.auditing.attack_metrics import metrics_by_law
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
+from pdpaudit.auditing.claim_results import AuditContext, build_claim, unconfirmed_claim
+from pdpaudit.auditing.exact_search import (
+    DECIMALS,
+    TooExpensive,
+    patience,
+    search_by_law,
+    worst_of,
+)
+from pdpaudit.auditing.law_test import Incomparable, compare_laws
 from pdpaudit.core.asking import ask, beginning_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
@@ -32,7 +37,7 @@ from pdpaudit.core.protocols import (
 from pdpaudit.outputs import Event, Side, simplest
 from pdpaudit.results.results import ClaimResult, Status
 
-__all__ = ["EXACT_SLACK", "METHOD", "by_beginning", "by_law", "judged", "verdict"]
+__all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
 
 #: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
 #: than this.
@@ -51,68 +56,71 @@ MOST_LEFT_OUT = 1e-3
 POINTS = 33
 
 
-def by_law(
-    run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
-) -> tuple[list[Found], list[ClaimResult]] | None:
+def audit_by_law(
+    context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
+) -> tuple[list[MeasuredPair], list[ClaimResult]] | None:
     """Judge claims by exact laws; None where no law is available."""
-    assert isinstance(run.mechanism, LawfulMechanism)
+    assert isinstance(context.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
     try:
-        found = hunt(run, run.mechanism, arms[: run.plan.tries], deltas)
+        tried = candidates[: context.config.tries]
+        found = search_by_law(context, context.mechanism, tried, deltas)
     except LawUnavailable as unavailable:
         if isinstance(unavailable, TooExpensive):
-            run.remark(
+            context.remark(
                 f"{unavailable}, so it was sampled instead; "
                 "--time-limit gives them as many seconds as you like"
             )
         return None
-    wrong: set[Arm] = set()
+    wrong: set[CandidatePair] = set()
     worst = {delta: worst_of(found, delta) for delta in deltas if found}
     try:
         if found:
-            wrong = compare_laws(run, found, worst.values())
+            wrong = compare_laws(context, found, worst.values())
     except Incomparable as reason:
-        run.remark(f"its law cannot be compared with its runs: {reason}; it was sampled instead")
+        context.remark(
+            f"its law cannot be compared with its runs: {reason}; it was sampled instead"
+        )
         return None
     results = []
     for number, claim in enumerate(claims, start=1):
         result = None
-        if found and worst[claim.delta].arm not in wrong:
+        if found and worst[claim.delta].candidate not in wrong:
             try:
-                result = _judged(run, number, claim, worst[claim.delta], found)
+                result = _judged(context, number, claim, worst[claim.delta], found)
             except Misbehaviour as error:
-                run.blocked.append(f"{worst[claim.delta].arm.label}, {error}")
-        if result is None or (run.blocked and result.status != "violated"):
-            why = f"{run.blocked[0]}; --samples does without its law"
-            result = stopped(run, number, claim, why)
-        results.append(result)
+                context.blocked.append(f"{worst[claim.delta].candidate.label}, {error}")
+        if result is None or (context.blocked and result.status != "violated"):
+            why = f"{context.blocked[0]}; --samples does without its law"
+            result = unconfirmed_claim(context, number, claim, why)
+        results.append(context.proved(result, worst.get(claim.delta)))
     return found, results
 
 
 def by_beginning(
-    run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
-) -> tuple[list[Found], list[ClaimResult | None]] | None:
+    context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
+) -> tuple[list[MeasuredPair], list[ClaimResult | None]] | None:
     """Break claims by the law of how the output begins: all of it loses no less.
 
     None for a claim, or for all, that this law does not break.
     """
     try:
-        shorter = beginning_of(run.mechanism, patience(run))
+        shorter = beginning_of(context.mechanism, patience(context))
     except LawUnavailable:
         return None
-    begun = replace(run, mechanism=shorter, spec={**run.spec, "beginning": True})
-    judged = by_law(begun, arms, claims)
+    begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
+    judged = audit_by_law(begun, candidates, claims)
     if judged is None:
         return None
     found, results = judged
     broken = [one if one is not None and one.status == "violated" else None for one in results]
     if not any(broken):
-        run.remark(
+        context.remark(
             "only the beginning of its output has an exact law, and by that law no claim is broken "
             "on the pairs tried: it was sampled"
         )
         return None
-    run.remark(
+    context.remark(
         "judged by the exact law of how its output begins: all of the output loses no less"
         + (", and what that law does not break was sampled" if None in broken else "")
     )
@@ -120,21 +128,25 @@ def by_beginning(
 
 
 def _judged(
-    run: Run, number: int, claim: PrivacyClaim, worst: Found, found: Sequence[Found]
+    context: AuditContext,
+    number: int,
+    claim: PrivacyClaim,
+    worst: MeasuredPair,
+    found: Sequence[MeasuredPair],
 ) -> ClaimResult:
     """Tell what the worst pair says of a claim."""
     loss, laws = worst.losses[claim.delta], worst.laws
     assert laws is not None
     event = simplest(loss.outputs, loss.event, loss.side)
     ends = _ends([one.losses[claim.delta] for one in found])
-    return judged(run, number, claim, worst.arm, laws, event, loss, ends)
+    return exact_claim(context, number, claim, worst.candidate, laws, event, loss, ends)
 
 
-def judged(
-    run: Run,
+def exact_claim(
+    context: AuditContext,
     number: int,
     claim: PrivacyClaim,
-    arm: Arm,
+    candidate: CandidatePair,
     laws: tuple[Law, Law],
     event: Event,
     loss: ExactLoss,
@@ -145,11 +157,11 @@ def judged(
     The probabilities of ``loss`` are those of the event; ``ends`` are of all pairs.
     """
     status = verdict(claim.epsilon, loss.at_least, *ends)
-    return told(
-        run,
+    return build_claim(
+        context,
         number,
         claim,
-        arm,
+        candidate,
         event,
         status=status,
         lower_bound=loss.at_least,
@@ -159,13 +171,13 @@ def judged(
         detectable_epsilon=_detectable(claim, status, *ends),
         counts={
             **_exact_counts(loss, event.side),
-            **_left_out(run, laws),
+            **_left_out(context, laws),
             **_at_most(loss, ends),
-            **_bound(run, arm, claim, loss),
+            **_bound(context, candidate, claim, loss),
             **_curves(*laws, max(claim.epsilon, loss.epsilon)),
         },
         witnessed={"ends": list(ends)} if _at_most(loss, ends) else {},
-        inference=by_laws(*laws, event.side, claim),
+        inference=metrics_by_law(*laws, event.side, claim),
     )
 
 
@@ -198,34 +210,36 @@ def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> dict[str, Any]:
     return {"at_most": {"epsilon": most, "left_out": left_out}}
 
 
-def _bound(run: Run, arm: Arm, claim: PrivacyClaim, loss: ExactLoss) -> dict[str, Any]:
+def _bound(
+    context: AuditContext, candidate: CandidatePair, claim: PrivacyClaim, loss: ExactLoss
+) -> dict[str, Any]:
     """Return what is known of the mechanism in the pair's configuration: found, and proved."""
-    told = {}
-    instance = arm.inputs()[0]
+    known = {}
+    instance = candidate.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
-    if claim.delta == 0 and isinstance(run.mechanism, SearchedMechanism):
-        found = _said(run, "largest_loss", LargestLoss, instance)
+    if claim.delta == 0 and isinstance(context.mechanism, SearchedMechanism):
+        found = _said(context, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
-            told["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
-    if isinstance(run.mechanism, BoundedMechanism):
-        bound = _said(run, "proved_bound", ProvedBound, instance)
+            known["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
+    if isinstance(context.mechanism, BoundedMechanism):
+        bound = _said(context, "proved_bound", ProvedBound, instance)
         if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
             raise Misbehaviour(
                 f"its proved_bound is {bound.epsilon:.6g}, and by its law the pair loses "
                 f"{loss.at_least:.6g}: one of them is wrong"
             )
         if bound is not None:
-            told["proved_bound"] = {"epsilon": bound.epsilon, "words": bound.words}
-    return told
+            known["proved_bound"] = {"epsilon": bound.epsilon, "words": bound.words}
+    return known
 
 
-def _said(run: Run, part: str, kind: type[Said], instance: Any) -> Said | None:
+def _said(context: AuditContext, part: str, kind: type[Said], instance: Any) -> Said | None:
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
-        said = ask(part, run.mechanism, instance, limit=patience(run))
+        said = ask(part, context.mechanism, instance, limit=patience(context))
     except Misbehaviour as error:
-        run.remark(f"{error}; it was left out")
+        context.remark(f"{error}; it was left out")
         return None
     if said is None:
         return None
@@ -233,7 +247,7 @@ def _said(run: Run, part: str, kind: type[Said], instance: Any) -> Said | None:
         if isinstance(said.epsilon, numbers.Real) and said.epsilon >= 0:
             return said
         raise Misbehaviour(f"its {part} is {said.epsilon!r}, which is no loss")
-    run.remark(f"its {part} is no {kind.__name__}; it was left out")
+    context.remark(f"its {part} is no {kind.__name__}; it was left out")
     return None
 
 
@@ -251,15 +265,15 @@ def _curves(left: Law, right: Law, reach: float) -> dict[str, Any]:
     }
 
 
-def _left_out(run: Run, laws: Sequence[Law]) -> dict[str, Any]:
+def _left_out(context: AuditContext, laws: Sequence[Law]) -> dict[str, Any]:
     """Tell of the probability that a law leaves out, where it is more than rounding."""
     missing = max(law.missing for law in laws)
     if missing <= EXACT_SLACK:
         return {}
     missing = float(f"{missing:.3g}")
-    run.remark(
+    context.remark(
         f"the law leaves out improbable outputs, of probability {missing:g} together: the loss is "
-        "at least what is told, wherever that probability is"
+        "at least what is stated, wherever that probability is"
     )
     return {"left_out": missing}
 

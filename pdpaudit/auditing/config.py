@@ -10,14 +10,14 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.inference import METHODS
 from pdpaudit.sampling import Store
 
-__all__ = ["SEQUENTIAL", "Plan", "Silent", "Watcher"]
+__all__ = ["SEQUENTIAL", "Config", "Silent", "Watcher"]
 
 #: The method that looks at the samples while they come in, and stops.
 SEQUENTIAL = "sequential"
 
 
 class Watcher(Protocol):
-    """Told what an audit is doing."""
+    """Follows what an audit is doing."""
 
     def stage(self, words: str, total: int) -> None:
         """Take note that a new stage begins, of ``total`` runs or pairs."""
@@ -39,7 +39,7 @@ class Silent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Config:
     """What an audit may spend and how sure it must be."""
 
     seed: int

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.arms import Arm
-from pdpaudit.auditing.climbing import Found
-from pdpaudit.auditing.discovery import CHOOSING, Discovery
-from pdpaudit.auditing.inference import by_counts
-from pdpaudit.auditing.looking import (
+from pdpaudit.auditing.attack_metrics import metrics_by_counts
+from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
+from pdpaudit.auditing.claim_results import AuditContext, build_claim, statement, unconfirmed_claim
+from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.event_selection import CHOOSING, EventSelection
+from pdpaudit.auditing.power import confirmed, measured_power, planted_rates
+from pdpaudit.auditing.sequential import (
     Looks,
     draw_in_looks,
     draw_sides,
@@ -26,42 +28,48 @@ from pdpaudit.auditing.looking import (
     planned_looks,
     power_of_looks,
 )
-from pdpaudit.auditing.paired import draw_in_pairs
-from pdpaudit.auditing.plan import Plan
-from pdpaudit.auditing.power import confirmed, measured_power, planted_rates
-from pdpaudit.auditing.telling import Run, statement, stopped, told
-from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.protocols import Mechanism, PrivacyClaim
 from pdpaudit.inference import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.inference.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.results.results import ClaimResult, Status
-from pdpaudit.sampling import Hits, Misbehaviour, stream
+from pdpaudit.sampling import Hits, Misbehaviour, Progress, hits, stream
 
-__all__ = ["Chosen", "Confirmation", "Power", "by_samples", "verdict"]
+__all__ = [
+    "BLOCK",
+    "Chosen",
+    "Confirmation",
+    "Power",
+    "audit_by_samples",
+    "draw_in_pairs",
+    "verdict",
+]
 
-#: From so many draws on the power of the exact method is told by the score method, which then
+#: From so many draws on the power of the exact method is computed by the score method, which then
 #: differs from it by less than 0.001 and takes a tenth of the time.
 POWER_BY_SCORE = 1000
 
 
-def by_samples(
-    run: Run, arms: Sequence[Arm], claims: Sequence[PrivacyClaim]
-) -> tuple[list[Found], list[ClaimResult]]:
+def audit_by_samples(
+    context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
+) -> tuple[list[MeasuredPair], list[ClaimResult]]:
     """Discover on one set of samples, confirm on another."""
-    discovery = Discovery(run, claims, ErrorBudget(1 - run.plan.confidence, len(claims)).share)
+    discovery = EventSelection(
+        context, claims, ErrorBudget(1 - context.config.confidence, len(claims)).share
+    )
     try:
-        discovery.check_repeatable(arms[0])
-        found = discovery.search(arms)
+        discovery.check_repeatable(candidates[0])
+        found = discovery.search(candidates)
     except Misbehaviour as error:
         spent = {"discovery": discovery.spent, "confirmation": 0}
         return [], [
-            stopped(run, number, claim, str(error), samples=spent)
+            unconfirmed_claim(context, number, claim, str(error), samples=spent)
             for number, claim in enumerate(claims, start=1)
         ]
     results: list[ClaimResult] = []
     for number, claim in enumerate(claims, start=1):
         confirmation = Confirmation(
-            run, number, claim, discovery.alpha, discovery.spent, discovery.single
+            context, number, claim, discovery.alpha, discovery.spent, discovery.single
         )
         try:
             chosen = _choose(discovery, number, claim, found)
@@ -72,7 +80,7 @@ def by_samples(
             results.append(confirmation.so_far())
             why = "interrupted before this claim was confirmed"
             for later, left in enumerate(claims[number:], start=number + 1):
-                results.append(stopped(run, later, left, why, status="skipped"))
+                results.append(unconfirmed_claim(context, later, left, why, status="skipped"))
             break
     return found, results
 
@@ -90,7 +98,7 @@ def verdict(claimed: float, lower: float, detectable_epsilon: float | None) -> S
 
 
 def _choose(
-    discovery: Discovery, number: int, claim: PrivacyClaim, found: Sequence[Found]
+    discovery: EventSelection, number: int, claim: PrivacyClaim, found: Sequence[MeasuredPair]
 ) -> Chosen:
     """Choose among the finalists by what is expected of each."""
     tested = [one for one in found if one.tests]
@@ -99,7 +107,7 @@ def _choose(
     left, right = best.tested[best.events.index(event)]
     ours, theirs = (left, right) if event.side == "left" else (right, left)
     known = Known(ours, theirs, best.tests)
-    return Chosen(best.arm, event, tuple(best.ladders[number - 1]), known)
+    return Chosen(best.candidate, event, tuple(best.thresholds[number - 1]), known)
 
 
 @dataclass(frozen=True)
@@ -112,23 +120,23 @@ class Power:
 
 
 def _powered(
-    discovery: Discovery, number: int, claim: PrivacyClaim, found: Sequence[Found]
+    discovery: EventSelection, number: int, claim: PrivacyClaim, found: Sequence[MeasuredPair]
 ) -> Power:
     """Return what planted leaks say of the power for one claim."""
-    rehearsal, plan = discovery.rehearsal(claim, found), discovery.run.plan
+    rehearsal, config = discovery.rehearsal(claim, found), discovery.context.config
     if rehearsal is None:
         return Power(lambda least, chance: math.inf)
-    aim = discovery.aim(claim, CHOOSING)
+    expected_bound = discovery.expected_bound(claim, CHOOSING)
 
     def measure(least: float, chance: Callable[[float, float], float]) -> float:
-        rng = stream(plan.seed, "power", number)
-        return measured_power(rehearsal, claim, aim, chance, least, rng)
+        rng = stream(config.seed, "power", number)
+        return measured_power(rehearsal, claim, expected_bound, chance, least, rng)
 
     def planted() -> Iterable[tuple[float, float] | None]:
-        if plan.detect is None:
+        if config.detect is None:
             return ()
-        seed = int(stream(plan.seed, "power", "detect", number).integers(2**63))
-        return planted_rates(rehearsal, claim, aim, plan.detect, seed)
+        seed = int(stream(config.seed, "power", "detect", number).integers(2**63))
+        return planted_rates(rehearsal, claim, expected_bound, config.detect, seed)
 
     return Power(measure, planted)
 
@@ -137,7 +145,7 @@ def _powered(
 class Confirmation:
     """One claim on fresh samples; ``replay`` makes it again."""
 
-    run: Run
+    context: AuditContext
     number: int
     claim: PrivacyClaim
     alpha: float
@@ -158,64 +166,66 @@ class Confirmation:
         )
         why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
         spent = {"discovery": self.spent, "confirmation": self.runs}
-        return stopped(self.run, self.number, self.claim, why, status="skipped", samples=spent)
+        return unconfirmed_claim(
+            self.context, self.number, self.claim, why, status="skipped", samples=spent
+        )
 
     def result(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw, bound, and say what would have been found."""
-        plan = self.run.plan
+        config = self.context.config
         words = f"confirming {statement(self.claim)} on fresh samples"
-        self.run.watcher.stage(words, 2 * plan.size)
+        self.context.watcher.stage(words, 2 * config.size)
         try:
-            if not getattr(self.run.mechanism, "repeatable", True):
+            if not getattr(self.context.mechanism, "repeatable", True):
                 return self._in_pairs(chosen)
-            if plan.sequential:
+            if config.sequential:
                 return self._in_looks(chosen, power)
             draw_sides(
-                self.run.mechanism,
+                self.context.mechanism,
                 chosen.inputs,
-                plan.size,
+                config.size,
                 chosen.together,
-                seed=plan.seed,
+                seed=config.seed,
                 key=("confirm", self.number),
-                jobs=plan.jobs,
-                progress=self.run.watcher.advance,
+                jobs=config.jobs,
+                progress=self.context.watcher.advance,
                 counted=self.counted,
-                store=plan.store,
+                store=config.store,
                 single=self.single,
             )
         except Misbehaviour as error:
             return self._misbehaved(chosen, str(error))
-        size, x, y = plan.size, *self._inside(chosen)
-        lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=plan.method)
+        size, x, y = config.size, *self._inside(chosen)
+        lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.method)
         if lower > self.claim.epsilon:
             return self._told(chosen, float(lower), None)
-        least = _power(plan, self.claim, self.alpha, y / size)
+        least = _power(config, self.claim, self.alpha, y / size)
         # The score method differs from the exact one by less than the steps of this search.
-        method = "score" if plan.method == "exact" and size >= POWER_BY_SCORE else plan.method
+        method = "score" if config.method == "exact" and size >= POWER_BY_SCORE else config.method
         chance = confirmed(size, self.alpha, self.claim, method)
-        self.run.watcher.stage("measuring what would have been found", 0)
+        self.context.watcher.stage("measuring what would have been found", 0)
         return self._told(chosen, float(lower), power.measure(least, chance))
 
     def _in_looks(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
-        plan, claim, alpha = self.run.plan, self.claim, self.alpha
+        config, claim, alpha = self.context.config, self.claim, self.alpha
         known = chosen.known
         looks = power.looks
         if looks is None:
-            looks = planned_looks(plan, claim, alpha, power.planted(), known)
+            looks = planned_looks(config, claim, alpha, power.planted(), known)
         wager = draw_in_looks(
-            self.run.mechanism,
+            self.context.mechanism,
             chosen.inputs,
             chosen.together,
             chosen.event.side,
             Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known),
             looks.sizes,
-            seed=plan.seed,
+            seed=config.seed,
             number=self.number,
             counted=self.counted,
-            jobs=plan.jobs,
-            progress=self.run.watcher.advance,
-            store=plan.store,
+            jobs=config.jobs,
+            progress=self.context.watcher.advance,
+            store=config.store,
             single=self.single,
         )
         seen = None
@@ -228,36 +238,36 @@ class Confirmation:
                 return float(refuted_by(*rates)[-1])
 
             # What ended the audit was measured by the same planted leaks, and is what is stated.
-            asked = plan.detect if looks.enough else None
+            asked = config.detect if looks.enough else None
             seen = power.measure(least, chance) if asked is None else max(asked, least)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
             **({"enough": True} if looks.enough else {}),
             "known": [known.inside, known.inside_other, known.runs],
-            **({} if plan.detect is None else {"detect": plan.detect}),
+            **({} if config.detect is None else {"detect": config.detect}),
         }
-        detail = looks.words(wager.n, plan, violated=wager.violated)
+        detail = looks.words(wager.n, config, violated=wager.violated)
         return self._told(chosen, wager.bound, seen, witnessed, detail)
 
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:
         """Run both sides in turn: what is seen may depend on the moment too."""
-        plan, claim, alpha = self.run.plan, self.claim, self.alpha
+        config, claim, alpha = self.context.config, self.claim, self.alpha
         state = draw_in_pairs(
-            self.run.mechanism,
+            self.context.mechanism,
             chosen.inputs,
             chosen.event,
             chosen.event.side,
             Betting(alpha, claim.delta),
-            plan.size,
-            seed=plan.seed,
+            config.size,
+            seed=config.seed,
             number=self.number,
             counted=self.counted,
-            progress=self.run.watcher.advance,
-            enough=claim.epsilon if plan.sequential else math.inf,
+            progress=self.context.watcher.advance,
+            enough=claim.epsilon if config.sequential else math.inf,
             single=self.single,
         )
         _, theirs = self._inside(chosen)
-        seen = _power(replace(plan, method="betting"), claim, alpha, theirs / state.pairs)
+        seen = _power(replace(config, method="betting"), claim, alpha, theirs / state.pairs)
         detail = (
             f"{state.pairs:,} pairs of runs, one on each side in an order decided by a coin, were "
             "bet on. Other runs give other values: nothing here can be replayed."
@@ -275,10 +285,12 @@ class Confirmation:
         ours, theirs = (self.counted[side] for side in chosen.sides)
         x, y = self._inside(chosen)
         got = (
-            f"{chosen.arm.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
+            f"{chosen.candidate.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
             "runs fell into the event looked at"
         )
-        return stopped(self.run, self.number, self.claim, got, samples=self._samples())
+        return unconfirmed_claim(
+            self.context, self.number, self.claim, got, samples=self._samples()
+        )
 
     def _samples(self) -> dict[str, int]:
         return {"discovery": self.spent, "confirmation": self.runs}
@@ -291,42 +303,42 @@ class Confirmation:
         witnessed: Mapping[str, Any] | None = None,
         detail: str = "",
     ) -> ClaimResult:
-        plan, claim, alpha = self.run.plan, self.claim, self.alpha
+        config, claim, alpha = self.context.config, self.claim, self.alpha
         status = verdict(claim.epsilon, lower, seen)
-        if status != "violated" and self.run.blocked:
-            why = "; ".join(self.run.blocked[:2])
-            return stopped(self.run, self.number, claim, why, samples=self._samples())
+        if status != "violated" and self.context.blocked:
+            why = "; ".join(self.context.blocked[:2])
+            return unconfirmed_claim(self.context, self.number, claim, why, samples=self._samples())
         x, y = self._inside(chosen)
         ours, theirs = (self.counted[side] for side in chosen.sides)
-        return told(
-            self.run,
+        return build_claim(
+            self.context,
             self.number,
             claim,
-            chosen.arm,
+            chosen.candidate,
             chosen.event,
             status=status,
             lower_bound=lower,
             exact=None,
-            method=plan.method,
+            method=config.method,
             samples=self._samples(),
             detectable_epsilon=seen,
             counts={"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
             witnessed={
-                "confidence": plan.confidence,
+                "confidence": config.confidence,
                 **({"single": True} if self.single else {}),
                 **({} if seen is None else {"detectable": seen}),
                 "ladder": [_threshold(event, chosen.event) for event in chosen.ladder],
                 **(witnessed or {}),
             },
-            inference=by_counts(
+            inference=metrics_by_counts(
                 np.atleast_1d(ours.inside).tolist(),
                 np.atleast_1d(theirs.inside).tolist(),
                 ours.runs,
                 chosen.event.side,
                 claim,
                 alpha,
-                stopped=plan.sequential,
+                stopped=config.sequential,
             ),
             detail=detail,
         )
@@ -336,7 +348,7 @@ class Confirmation:
 class Chosen:
     """The pair and event that are confirmed, and what discovery knows of them."""
 
-    arm: Arm
+    candidate: CandidatePair
     event: Event
     ladder: tuple[Event, ...] = ()
     known: Known = field(default_factory=Known)
@@ -349,7 +361,7 @@ class Chosen:
     @cached_property
     def inputs(self) -> dict[Side, Any]:
         """Both instances."""
-        left, right = self.arm.inputs()
+        left, right = self.candidate.inputs()
         return {"left": left, "right": right}
 
     @property
@@ -364,20 +376,20 @@ def _threshold(event: Event, chosen: Event) -> dict[str, Any]:
     return {key: value for key, value in event.to_json().items() if value != known[key]}
 
 
-def _power(plan: Plan, claim: PrivacyClaim, alpha: float, base: float) -> float:
+def _power(config: Config, claim: PrivacyClaim, alpha: float, base: float) -> float:
     """Return the smallest ε that this many samples would have shown to break the claim."""
     if math.isinf(claim.epsilon):
         return math.inf
-    score = plan.method == "exact" and plan.size >= POWER_BY_SCORE
-    method = "score" if score else plan.method
+    score = config.method == "exact" and config.size >= POWER_BY_SCORE
+    method = "score" if score else config.method
     return min(
-        float(detectable(plan.size, q, alpha, claim.delta, 0.95, method, claim.epsilon))
+        float(detectable(config.size, q, alpha, claim.delta, 0.95, method, claim.epsilon))
         for q in _bases(claim, base)
     )
 
 
 def _bases(claim: PrivacyClaim, base: float) -> list[float]:
-    """Return the rates that power is told for; the most telling counts.
+    """Return the rates that power is stated for; the one that shows most counts.
 
     An event as likely as the one looked at, or, where that never or always happens and can show
     nothing, one that happens half the time. That may be too likely to show a large loss at all, so
@@ -387,3 +399,57 @@ def _bases(claim: PrivacyClaim, base: float) -> list[float]:
         base = 0.5 * math.exp(-min(claim.epsilon, 5.0))
     largest = math.exp(-min(claim.epsilon, 30.0))
     return sorted({q for q in (base, 0.5 * largest, 0.1 * largest) if 0 < q < 1})
+
+
+#: Pairs after which progress is reported, and the bets are looked at.
+BLOCK = 100
+
+
+def draw_in_pairs(
+    mechanism: Mechanism,
+    inputs: Mapping[Side, Any],
+    event: Any,
+    side: Side,
+    state: Betting,
+    size: int,
+    *,
+    seed: int,
+    number: int,
+    counted: Mapping[Side, Hits],
+    progress: Progress | None = None,
+    enough: float = math.inf,
+    single: bool = False,
+) -> Betting:
+    """Make pairs of runs, one a side in an order decided by a coin, and bet on each."""
+    coins = stream(seed, "confirm", number, "order").random(size) < 0.5
+    other: Side = "right" if side == "left" else "left"
+    for begin in range(0, size, BLOCK):
+        seen = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+        for i in range(begin, min(begin + BLOCK, size)):
+            fell: dict[Side, bool] = {}
+            for one in (side, other) if coins[i] else (other, side):
+                total = counted[one]
+                before = total.inside
+                hits(
+                    mechanism,
+                    inputs[one],
+                    1,
+                    event,
+                    seed=seed,
+                    key=("confirm", number, one, i),
+                    total=total,
+                    single=single,
+                )
+                fell[one] = bool(total.inside > before)
+            seen[fell[side], fell[other]] += 1
+        state = state.update(
+            both=seen[True, True],
+            first_only=seen[True, False],
+            second_only=seen[False, True],
+            neither=seen[False, False],
+        )
+        if progress is not None:
+            progress(2 * sum(seen.values()))
+        if state.bound > enough:
+            break
+    return state

@@ -1,0 +1,414 @@
+"""Which columns of a table are the ends of ties, their weight and time, and is there a header."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.io.names import IDS, INDEX, TIMES, WEIGHTS, named_ends, normal
+from pdpaudit.io.source import show
+from pdpaudit.io.table import Table
+from pdpaudit.io.values import is_missing, whole
+
+__all__ = ["EdgeOptions", "Ends", "choose_columns", "find_column", "find_id_column"]
+
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+NAMES_COLUMNS = "it names the columns"
+_ENDS_HELP = "say which two columns are the ends with --source-column and --target-column"
+
+
+@dataclass(frozen=True)
+class EdgeOptions:
+    """What a user says of the columns and rows of an edge list."""
+
+    source_column: str | None = None
+    target_column: str | None = None
+    weight_column: str | None = None
+    time_column: str | None = None
+    since: str | None = None
+    until: str | None = None
+    count_contacts: bool = False
+    keep_missing: bool = False
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The columns of an edge list."""
+
+    source: int
+    target: int
+    weight: int | None
+    time: int | None
+    header: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The names on the first line, and by how much they stand left of their columns."""
+
+    names: tuple[str, ...]
+    shift: int
+    notes: tuple[str, ...] = ()
+
+    def at(self, column: int) -> str | None:
+        """Return the name of a column."""
+        place = column - self.shift
+        return self.names[place] if 0 <= place < len(self.names) else None
+
+
+def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> Ends:
+    """Decide by names, by agreement with people's ``ids``, by what varies like an id."""
+    one, other = options.source_column, options.target_column
+    if (one is None) != (other is None):
+        raise InputError("--source-column and --target-column go together: name both or neither")
+    if one is not None and other is not None:
+        head = _head(table, named=one in table.head)
+        ends = (
+            find_column(table, one, "--source-column", head.names, head.shift),
+            find_column(table, other, "--target-column", head.names, head.shift),
+        )
+        if ends[0] == ends[1]:
+            raise InputError(
+                f"--source-column and --target-column are both {one!r}; name two columns"
+            )
+        named = normal(one) in map(normal, head.names)
+    else:
+        pairs = named_ends(table.head)
+        head = _head(table, named=bool(pairs))
+        pairs = [(a + head.shift, b + head.shift) for a, b in pairs]
+        named = bool(pairs)
+        ends = _one_of(table, pairs, ids) if pairs else _by_values(table, ids)
+    reason = NAMES_COLUMNS if named else _header_reason(table, ends, ids)
+    if named and table.head_width != table.row_width and not head.shift:
+        raise InputError(
+            f"{table.where(min(1, table.size - 1))}: {table.row_width} columns where the header "
+            f"has {table.head_width}; correct the line, or quote names that hold the separator"
+        )
+    notes = [*head.notes]
+    if reason is not None:
+        # Only what names columns is quoted: any other line may name people.
+        quoted = f" {table.head_text}" if reason == NAMES_COLUMNS else ""
+        notes.insert(0, f"first line{quoted} taken as a header because {reason}")
+    elif not all(_INTEGER.fullmatch(table.head[end]) for end in ends):
+        notes.insert(
+            0,
+            f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})",
+        )
+    time = _time(table, options, ends, head, named=named)
+    weight, more = _weight(table, options, ends, head, time, named=named)
+    if time is None and table.width == 3 and ends != (0, 1) and not named and reason is None:
+        time = 0 if ends == (1, 2) else None
+    said = [_described(table, head, ends, weight, time, named=named)]
+    return Ends(*ends, weight, time, reason is not None, (*said, *notes, *more))
+
+
+def _described(
+    table: Table,
+    head: _Head,
+    ends: tuple[int, int],
+    weight: int | None,
+    time: int | None,
+    *,
+    named: bool,
+) -> str:
+    """Return in one line which columns were taken."""
+
+    def call(column: int) -> str:
+        name = head.at(column) if named else None
+        return show(name, 30) if name else f"{column + 1}"
+
+    more = [
+        f"{what} {call(at)}" for what, at in (("weight", weight), ("time", time)) if at is not None
+    ]
+    return ", ".join(
+        [f"{table.source.path}: the ends are columns {call(ends[0])} and {call(ends[1])}", *more]
+    )
+
+
+def _head(table: Table, *, named: bool) -> _Head:
+    if not (named and table.head_width == table.row_width - 1):
+        return _Head(table.head, 0)
+    if not _counts_rows([row[0] for row in table.sample()]):
+        return _Head(table.head, 0)
+    note = f"{table.head_text}: one name fewer than columns, so the first is skipped"
+    return _Head(table.head, 1, (note,))
+
+
+def _one_of(
+    table: Table, pairs: Sequence[tuple[int, int]], ids: Collection[str]
+) -> tuple[int, int]:
+    """Return the only pair, or the only one whose ends are in the people table."""
+    if len(pairs) > 1 and ids:
+        rows = table.sample()
+        agreeing = [pair for pair in pairs if all(_agrees(rows, end, ids) for end in pair)]
+        pairs = agreeing or pairs
+    if len(pairs) > 1:
+        raise _ambiguous(table, pairs)
+    return pairs[0]
+
+
+def _ambiguous(table: Table, pairs: Iterable[tuple[int, int]]) -> InputError:
+    """Return a refusal that shows every reading and the options that choose."""
+    readings = " or ".join(f"columns {a + 1} and {b + 1}" for a, b in pairs)
+    return InputError(
+        f"{table.source.path}: the ends may be {readings}; {_ENDS_HELP}, by name or number (first "
+        f"line: {_listed(table.head)})"
+    )
+
+
+def _agrees(rows: Sequence[Sequence[str]], column: int, ids: Collection[str]) -> bool:
+    values = [whole(row[column]) for row in rows if not is_missing(row[column])]
+    return bool(values) and all(value in ids for value in values)
+
+
+def _counts_rows(values: Sequence[str]) -> bool:
+    """Whether the values are whole numbers that grow by one, as an index does."""
+    if not values or not all(_INTEGER.fullmatch(value) for value in values):
+        return False
+    first = int(values[0])
+    return first in (0, 1, 2) and [int(value) for value in values] == [
+        *range(first, first + len(values))
+    ]
+
+
+def _kind(values: Sequence[str]) -> str:
+    """Return what most values of a column are: integer, number, date or word."""
+    values = [value for value in values if not is_missing(value)]
+    numeric = [value for value in values if is_number(value)]
+    if values and 2 * len(numeric) >= len(values):
+        all_whole = all(_INTEGER.fullmatch(whole(value)) for value in numeric)
+        return "integer" if all_whole and len(numeric) == len(values) else "number"
+    if values and all(re.match(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b", value) for value in values):
+        return "date"
+    return "word"
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as pandas reads one."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
+    """Find the ends without their names."""
+    if {"id", "label"} <= {normal(name) for name in table.head}:
+        raise InputError(
+            f"{table.source.path}: looks like a nodes file (first line: {_listed(table.head)}); "
+            f"give it after --nodes and the edges after --edges, or {_ENDS_HELP}"
+        )
+    if table.width == 2:
+        return 0, 1
+    rows = table.sample() or [list(table.head)]
+    columns = range(table.width)
+    counters = [c for c in columns if _counts_rows([row[c] for row in rows])]
+    if ids:
+        agreeing = [c for c in columns if _agrees(rows, c, ids)]
+        for found in (agreeing, [c for c in agreeing if c not in counters]):
+            if len(found) == 2:
+                return found[0], found[1]
+    if table.width > 3:
+        raise InputError(
+            f"{table.source.path}: {table.width} columns, and the first line does not tell which "
+            f"two are the ends; {_ENDS_HELP}, by name or number (first line: "
+            f"{_listed(table.head)})"
+        )
+    kinds = [_kind([row[c] for row in rows]) for c in columns]
+    if kinds[2] == "word" and len(table.head) == 3 and is_number(table.head[2]):
+        kinds[2] = "number"  # most likely a weight that is wrong on some lines
+    return _by_kinds(table, kinds, counters)
+
+
+def _by_kinds(table: Table, kinds: Sequence[str], counters: Sequence[int]) -> tuple[int, int]:
+    """Find the ends among three columns: two that vary alike, beside a weight, time or index."""
+    named_index = 0 in counters and normal(table.head[0]) in INDEX
+    if kinds[1] == kinds[2] and (named_index or kinds[:2] in (["number", "integer"],)):
+        return 1, 2
+    if kinds == ["integer"] * 3:
+        return _by_shared_values(table, counters)
+    beside = ("integer", "number", "date")
+    for one, other, third in ((0, 1, 2), (1, 2, 0), (0, 2, 1)):
+        if kinds[one] == kinds[other] != kinds[third] and kinds[third] in beside:
+            return one, other
+    raise InputError(
+        f"{table.source.path}: 3 columns, the third not a weight, and the first line does not "
+        f"tell which two are the ends; {_ENDS_HELP}, by name or number (first line: "
+        f"{_listed(table.head)})"
+    )
+
+
+def _by_shared_values(table: Table, counters: Sequence[int]) -> tuple[int, int]:
+    """Find the ends among three columns of whole numbers: those that share their values.
+
+    Both ends are people, so much of one is in the other; weights and times share values by chance.
+    """
+    sets = [set(table.factorize([column], int(table.size > 1))[1]) for column in range(3)]
+    if len(sets[2]) == 1 < table.size - 1 or sets[2] <= {"0", "1"}:
+        return 0, 1  # nobody is met that seldom: a weight
+    shared = [len(a & b) / len(a | b) for a, b in ((sets[0], sets[1]), (sets[1], sets[2]))]
+    if 0 not in counters:
+        if shared[0] >= 2 * shared[1] and shared[0] > 0:
+            return 0, 1
+        if shared[1] >= 2 * shared[0] and shared[1] > 0:
+            return 1, 2
+    raise _ambiguous(table, [(0, 1), (1, 2)])
+
+
+def find_column(table: Table, name: str, option: str, head: Sequence[str], shift: int = 0) -> int:
+    """Return the index of a column given by its name, or by its number counted from 1."""
+    for form in (str, normal):
+        wanted = form(name)
+        found = [i for i, other in enumerate(head) if form(other) == wanted]
+        if len(found) == 1 and found[0] + shift < table.width:
+            return found[0] + shift
+        if len(found) > 1:
+            raise InputError(
+                f"{table.source.path}: {len(found)} columns are called {name!r}; give the number "
+                f"of the column after {option}"
+            )
+    if name.isascii() and name.isdigit() and 1 <= int(name) <= table.width:
+        return int(name) - 1
+    near = difflib.get_close_matches(name, head, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise InputError(
+        f"{table.source.path}: no column {name!r} ({option}); {hint}the columns are {_listed(head)}"
+    )
+
+
+def find_id_column(
+    table: Table, id_column: str | None, ends: Collection[str], label_column: str | None
+) -> int:
+    """Return the column of a people table that names them: by name, or by the ties' ends."""
+    if id_column is not None:
+        return find_column(table, id_column, "--id-column", table.head)
+    names = [normal(name) for name in table.head]
+    for known in IDS:
+        if names.count(known) == 1:
+            return names.index(known)
+    rows = table.sample()
+    columns = range(min(table.width, len(table.head)))
+    shares = [
+        sum(whole(row[c]) in ends for row in rows) if len({row[c] for row in rows}) > 1 else 0
+        for c in columns
+    ]
+    label = None if label_column is None else normal(label_column)
+    unlike = [c for c in columns if names[c] != label]
+    index = [c for c in unlike if names[c] in INDEX and _counts_rows([row[c] for row in rows])]
+    others = [c for c in unlike if c not in index] or unlike
+    best = max(others, key=lambda c: shares[c], default=0)
+    if ends and shares[best] == 0:
+        best = max(columns, key=lambda c: shares[c])
+    return best if shares and shares[best] else (others[0] if others else 0)
+
+
+def _listed(names: Sequence[str], limit: int = 12) -> str:
+    shown = ", ".join(show(name, 30) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown}, and {len(names) - limit} more"
+
+
+def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) -> str | None:
+    """Return why the first line is no edge, if it is none."""
+    head, rows = table.head, table.sample()
+    if len(head) != table.width:
+        columns = "1 column" if len(head) == 1 else f"{len(head)} columns"
+        return f"it has {columns} and the others {table.width}"
+    if not rows:
+        return None
+    listed = any(whole(head[end]) in ids for end in ends)
+    if ids and not listed and all(_agrees(rows, end, ids) for end in ends):
+        return "its ends are nobody's id, unlike those below it"
+    if table.width == 3 and ends == (0, 1):
+        numeric = sum(is_number(row[2]) for row in rows)
+        if not is_number(head[2]) and 2 * numeric >= len(rows):
+            return "its last column is no number, unlike those below it"
+    numbered = [
+        column
+        for column in range(table.width)
+        if all(_INTEGER.fullmatch(row[column]) for row in rows)
+    ]
+    if len(rows) > 1 and any(
+        not is_number(head[c]) and (c not in ends or not is_missing(head[c])) for c in numbered
+    ):
+        return "it has words where the others have numbers"
+    if len(numbered) == table.width == 2 and _is_size_line(table):
+        return "it says how many vertices and edges follow"
+    return None
+
+
+def _is_size_line(table: Table) -> bool:
+    if not all(value.isdigit() for value in table.head) or int(table.head[1]) != table.size - 1:
+        return False
+    _, names, _ = table.factorize([0, 1], 1)
+    ids = [int(name) for name in names if _INTEGER.fullmatch(name)]
+    return len(ids) == len(names) and min(ids) >= 0 and max(ids) <= int(table.head[0])
+
+
+def _time(
+    table: Table, options: EdgeOptions, ends: tuple[int, int], head: _Head, *, named: bool
+) -> int | None:
+    if options.time_column is not None:
+        return find_column(table, options.time_column, "--time-column", head.names, head.shift)
+    if not named:
+        return None
+    names = {c: normal(head.at(c) or "") for c in range(table.width) if c not in ends}
+    return next((c for known in TIMES for c, name in names.items() if name == known), None)
+
+
+def _weight(
+    table: Table,
+    options: EdgeOptions,
+    ends: tuple[int, int],
+    head: _Head,
+    time: int | None,
+    *,
+    named: bool,
+) -> tuple[int | None, list[str]]:
+    if options.weight_column is not None:
+        if options.count_contacts:
+            raise InputError("--count-contacts makes the weights; leave --weight-column out")
+        found = find_column(table, options.weight_column, "--weight-column", head.names, head.shift)
+        if found in ends:
+            raise InputError(
+                f"--weight-column {options.weight_column!r} is an end; name another column"
+            )
+        return found, []
+    if options.count_contacts:
+        return None, []
+    others = [c for c in range(table.width) if c not in ends and c != time]
+    if named:
+        names = {c: normal(head.at(c) or "") for c in others}
+        for known in WEIGHTS:
+            matching = [c for c, name in names.items() if name == known]
+            if len(matching) == 1:
+                return matching[0], []
+        if not others:
+            return None, []
+        listed = _listed([head.at(c) or f"column {c + 1}" for c in others])
+        return None, [
+            f"no weight column recognised among {listed}: all ties count alike (name one with "
+            "--weight-column)"
+        ]
+    if table.width == 3 and ends == (0, 1) and time is None:
+        first = [table.head[2]] if is_number(table.head[2]) else []
+        if _grows_from_zero([*first, *(row[2] for row in table.sample())]):
+            return None, ["third column grows from 0: taken as a time, not the weight"]
+        return 2, ["third column taken as the weight"]
+    return None, []
+
+
+def _grows_from_zero(values: Sequence[str]) -> bool:
+    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+    return bool(
+        len(values)
+        and numbers.is_monotonic_increasing
+        and numbers[0] == 0
+        and numbers.nunique() > 2
+    )

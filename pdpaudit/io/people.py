@@ -1,0 +1,198 @@
+"""People: their ids and labels in a table or graph file, and what they are called instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.io.columns import find_column, find_id_column
+from pdpaudit.io.source import read_source, show
+from pdpaudit.io.table import read_table
+from pdpaudit.io.values import is_missing, unify
+
+__all__ = ["People", "PeopleTable", "find_people", "partition", "pseudonyms", "read_labels"]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The rows of a people table; a label is ``None`` where it is missing."""
+
+    names: list[str]
+    labels: list[str | None] | None
+    id_header: str
+    notes: tuple[str, ...]
+    where: tuple[str, ...] = ()  # the first row without a label
+
+
+class PeopleTable:
+    """A people table before it is known which column holds the ids."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        source = read_source(path)
+        self._table = table = read_table(source, header=True)
+        self._notes = [*source.notes, *table.notes]
+        if len(table.head) > table.width:
+            raise InputError(
+                f"{path}: the header names {len(table.head)} columns and the rows have "
+                f"{table.width}; make them agree"
+            )
+
+    def candidates(self, id_column: str | None) -> set[str]:
+        """Return what may be ids, to find the ends of ties by."""
+        if self._table.size == 1:
+            return set()
+        at = find_id_column(self._table, id_column, (), None)
+        return set(unify(self._table.factorize([at], 1)[1])[0])
+
+    def read(
+        self,
+        id_column: str | None,
+        label_column: str | None,
+        ends: Collection[str],
+        *,
+        keep_missing: bool = False,
+    ) -> People:
+        """Return people and labels, ids from the column asked for, or named so, or in ``ends``."""
+        table = self._table
+        label_at = None
+        if label_column is not None:
+            label_at = find_column(table, label_column, "--label-column", table.head)
+        id_at = find_id_column(table, id_column, ends, label_column)
+        if table.size == 1:
+            raise InputError(f"{self.path}: holds a header and no rows; list one person a line")
+        codes, values, rows = table.factorize([id_at], 1)
+        names, changed = unify(values)
+        merged, distinct = pd.factorize(np.array(names, dtype=object))
+        person = merged[codes[:, 0]]
+        names = distinct.tolist()
+        first = np.full(len(names), table.size)
+        np.minimum.at(first, merged, rows)
+        notes = [*self._notes, self._described(id_at, label_at)]
+        if changed:
+            notes.append(f"{self.path}: {changed:,} ids written like 2.0 are read as 2")
+        for code, name in enumerate(names):
+            if "\n" in name or (is_missing(name) and not keep_missing) or not name:
+                what = "runs over several lines" if "\n" in name else "is missing"
+                shown = f" {show(name, 40)}" if name else ""
+                what = f"the id{shown} {what}" if name else "the id is empty"
+                literal = ", or take it for a name with --keep-missing" if name.strip() else ""
+                raise InputError(
+                    f"{table.where(int(first[code]))}: {what}; correct the line{literal}"
+                )
+        if len(names) < len(person):
+            count = len(person) - len(names)
+            notes.append(f"{self.path}: {count:,} repeated rows of people listed before")
+        labels = None
+        if label_at is not None:
+            labels = self._labels(label_at, person, names, first, keep_missing)
+        lacking = () if labels is None else tuple(
+            table.where(int(first[i])) for i, label in enumerate(labels) if label is None
+        )[:1]  # fmt: skip
+        return People(names, labels, table.head[id_at], tuple(notes), lacking)
+
+    def _described(self, id_at: int, label_at: int | None) -> str:
+        head = self._table.head
+        labels = "" if label_at is None else f", labels column {show(head[label_at], 30)}"
+        return f"{self.path}: ids are column {show(head[id_at], 30)}{labels}"
+
+    def _labels(
+        self,
+        column: int,
+        person: npt.NDArray[np.int64],
+        names: Sequence[str],
+        first_rows: npt.NDArray[np.int64],
+        keep_missing: bool,
+    ) -> list[str | None]:
+        codes, values, _ = self._table.factorize([column], 1)
+        label = codes[:, 0]
+        own = label[first_rows - 1]
+        wrong = np.flatnonzero(label != own[person])
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{self._table.where(row + 1)}: {show(names[person[row]])} is labelled otherwise "
+                f"than on line {self._table.line(int(first_rows[person[row]]))}; keep one of them"
+            )
+        given = [
+            None if not value or (is_missing(value) and not keep_missing) else value
+            for value in values
+        ]
+        return [given[code] for code in own.tolist()]
+
+
+def read_labels(values: Sequence[object]) -> list[str | None]:
+    """Return the labels a graph file gives its vertices."""
+    texts = ["" if value is None else str(value).strip() for value in values]
+    return [None if is_missing(text) else text for text in texts]
+
+
+def partition(
+    path: Path, labels: Sequence[str | None], targeted_value: str, ids: Collection[str] = ()
+) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
+    """Return who is targeted, and what is worth saying about the labels.
+
+    Labels that are people's ``ids``, as where the column of ids is taken for labels, are counted
+    and not listed.
+    """
+    wanted = targeted_value.strip()
+    counts = Counter(label for label in labels if label is not None)
+    if wanted not in counts:
+        known = [
+            f"{show(label, 30)} ({n:,})" for label, n in counts.most_common() if label not in ids
+        ]
+        raise InputError(
+            f"{path}: no label is {targeted_value!r}, so nobody is targeted; give one of the "
+            f"labels there with --targeted-value: {_listed(known, 8, len(counts))}"
+        )
+    if len(counts) == 1 and None not in labels:
+        raise InputError(
+            f"{path}: every label is {targeted_value!r}, so there is no protected vertex to "
+            "rewire; label the protected otherwise, or name another column with --label-column"
+        )
+    notes: tuple[str, ...] = ()
+    if len(counts) > 2:
+        others = [
+            show(label, 30)
+            for label, _ in counts.most_common()
+            if label != wanted and label not in ids
+        ]
+        listed = _listed(others, 5, len(counts) - 1)
+        notes = (f"everyone labelled otherwise is protected: {listed}",)
+    return np.array([label == wanted for label in labels], dtype=np.bool_), notes
+
+
+def _listed(words: Sequence[str], most: int, of: int) -> str:
+    """Return the first words in a sentence, and how many of all are left out."""
+    shown = list(words[:most])
+    left = of - len(shown)
+    more = [f"{left} more" if shown else f"{left} labels that are ids of people"] if left else []
+    return " and ".join([", ".join(shown), *more] if shown else more)
+
+
+def pseudonyms(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what to call people instead: ``person 17`` for vertex 17; O(n).
+
+    A pseudonym is the vertex's number, the one a witness counts by, so that whoever holds the file
+    can look a person up, with or without this program. Numbers drawn at random would hide no more:
+    a witness lists the vertices in the order of the file.
+    """
+    word = "person"
+    while any(name.startswith(word) for name in names):
+        word += "*"
+    return tuple(f"{word} {vertex}" for vertex in range(len(names)))
+
+
+def find_people(asked: Sequence[str], names: Sequence[str]) -> list[int | None]:
+    """Return the vertex with each name or pseudonym, None where nobody has it; O(n)."""
+    index = {name: vertex for vertex, name in enumerate(names)}
+    if not index.keys() >= set(asked):
+        index.update({name: vertex for vertex, name in enumerate(pseudonyms(names))})
+    return [index.get(one) for one in asked]
