@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -16,7 +17,7 @@ from pdpaudit.core.network import (
 from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import stream
 
-__all__ = ["karate_club", "les_miserables", "planted", "planted_network"]
+__all__ = ["PlantedNetwork", "karate_club", "les_miserables", "planted", "planted_network"]
 
 #: Sizes (remaining targets, protected vertices) the search starts from.
 SIZES = tuple((m, n) for n in (24, 400, 2000) for m in (2, 5, 10, 20))
@@ -26,7 +27,12 @@ SIZES = tuple((m, n) for n in (24, 400, 2000) for m in (2, 5, 10, 20))
 INFECTION = ("Valjean", 0.5, 0.4, 3, 1862)
 
 
-def planted_network(targets: int, protected: int, max_degree: int | None = None) -> Network:
+@dataclass(frozen=True, eq=False)
+class PlantedNetwork(Network):
+    """A network without ties, made for the pairs that are planted in it."""
+
+
+def planted_network(targets: int, protected: int, max_degree: int | None = None) -> PlantedNetwork:
     """Return a seed, ``targets`` scattered targets and ``protected`` others, without any edge.
 
     The pairs planted in it rewire one protected vertex, so all that distinguishes its sides is
@@ -40,7 +46,7 @@ def planted_network(targets: int, protected: int, max_degree: int | None = None)
         *(f"t{i}" for i in range(1, targets + 1)),
         *(f"p{i}" for i in range(1, protected + 1)),
     )
-    return Network(
+    return PlantedNetwork(
         adjacency_from_edges(n, none, none),
         np.arange(n) <= targets,
         seeds=(0,),

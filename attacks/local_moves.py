@@ -8,7 +8,7 @@ import numpy as np
 
 from pdpaudit.core.neighbors import NeighborPair
 
-from .benchmark_networks import planted_network
+from .benchmark_networks import PlantedNetwork, planted_network
 from .pair_families import Vertices, View, look, pair_of
 
 __all__ = ["contacts", "sizes"]
@@ -43,12 +43,10 @@ def sizes(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborPair
     A role of the rewired vertex that all remaining targets, all but some, or some of them play is
     kept in proportion. Networks that were not planted are left alone.
     """
-    if not pair.network.title.startswith("planted"):
+    if not isinstance(pair.network, PlantedNetwork):
         return
     view = look(pair.network)
     m, n = len(view.remaining), len(pair.network.protected)
-    if pair.network.title != planted_network(m, n).title:
-        return  # somebody's own network, whose title happens to begin like ours
     for targets, protected in (
         (m, round(n * 1.4)),
         (m, round(n / 1.4)),

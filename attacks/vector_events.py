@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse, special
+from scipy import sparse, special
 
 from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
@@ -486,6 +486,8 @@ def _regression(learn: list[list[Ints]], sizes: list[int], bases: Sequence[Float
         [np.stack([c + s for c, s in zip(side, starts, strict=False)], axis=1) for side in learn]
     )
     rows, columns = codes.shape
+    from scipy.optimize import minimize  # takes long to import
+
     design = sparse.csr_array(
         (np.ones(codes.size), codes.ravel(), np.arange(rows + 1) * columns),
         shape=(rows, int(starts[-1])),
@@ -499,7 +501,7 @@ def _regression(learn: list[list[Ints]], sizes: list[int], bases: Sequence[Float
         value = float(np.logaddexp(0.0, z).sum() - labels @ z + RIDGE / 2 * (w @ w))
         return value, basis.T @ (back @ (special.expit(z) - labels)) + RIDGE * w
 
-    found = optimize.minimize(
+    found = minimize(
         loss,
         np.zeros(basis.shape[1]),
         jac=True,

@@ -4,7 +4,7 @@ from pdpaudit.auditing.candidate_pairs import benchmark_networks, within_degree_
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.auditing.confirmation import verdict
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK
-from pdpaudit.auditing.pipeline import audit, claims_of
+from pdpaudit.auditing.pipeline import audit
 
 __all__ = [
     "EXACT_SLACK",
@@ -12,7 +12,6 @@ __all__ = [
     "Watcher",
     "audit",
     "benchmark_networks",
-    "claims_of",
     "verdict",
     "within_degree_bound",
 ]

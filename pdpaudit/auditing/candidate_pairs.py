@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-import numpy as np
-
-from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ExactLoss
-from pdpaudit.core.protocols import Law, Mechanism
+from pdpaudit.core.protocols import Law
 from pdpaudit.core.registry import registered
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event
 from pdpaudit.sampling import stream
 
@@ -32,6 +31,7 @@ __all__ = [
     "local_moves",
     "local_search",
     "network_candidate",
+    "networks_for",
     "own_pairs",
     "within_degree_bound",
 ]
@@ -65,71 +65,48 @@ def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> 
     return kept
 
 
+def networks_for(
+    mechanism: Subject, networks: Network | Sequence[Network] | None, max_degree: int | None = None
+) -> list[Network]:
+    """Return the networks to rewire: those given, else the benchmark ones where any are needed."""
+    if networks is None:
+        if mechanism.has("pairs"):
+            return []
+        return within_degree_bound(benchmark_networks(), max_degree)
+    several = [networks] if isinstance(networks, Network) else list(networks)
+    if max_degree is None:
+        return several
+    return [replace(network, max_degree=max_degree) for network in several]
+
+
 def candidate_pairs(
-    mechanism: Mechanism, networks: Sequence[Network], seed: int
+    mechanism: object, networks: Sequence[Network], seed: int
 ) -> list[CandidatePair]:
     """Return the pairs to try: the mechanism's own, or each family's on each network.
 
     The families take turns, so that cutting the list short cuts all of them alike.
     """
-    own = getattr(mechanism, "pairs", None)
-    if own is not None:
-        return own_pairs(own)
+    subject = Subject.of(mechanism)
+    if subject.has("pairs"):
+        return own_pairs(subject)
     sources = []
     for network in networks:
         for attack in registered("attacks"):
-            rng = stream(seed, "pairs", network.title, attack.name)
+            rng = stream(seed, "pairs", network.stream_key or network.title, attack.name)
             sources.append(map(network_candidate, attack.load()(network, rng)))
     rows = zip_longest(*sources)
     return [candidate for row in rows for candidate in row if candidate is not None]
 
 
-#: Characters of what others gave that are shown.
-MOST_SHOWN = 60
-
-#: What ``pairs()`` may give.
-EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
-
-
-def own_pairs(pairs: Callable[[], Iterable[Any]]) -> list[CandidatePair]:
+def own_pairs(mechanism: Subject) -> list[CandidatePair]:
     """Return the pairs a mechanism brings, as many as it gives."""
-    try:
-        found = pairs()
-        given = list(found)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"its pairs() raised {described(error)}; {EXPECTED}") from None
-    if not given:
-        raise InputError(f"its pairs() gives none; {EXPECTED}")
-    if isinstance(found, (str, bytes, np.ndarray, Mapping)):
-        raise InputError(f"its pairs() gives a {type(found).__name__}; {EXPECTED}")
-    for pair in given:
-        if not isinstance(pair, (tuple, list)) or not (len(pair) == 2 or _is_named(pair)):
-            raise InputError(f"its pairs() gives {_short(pair)}, which is no pair; {EXPECTED}")
-    if type(found) is tuple and len(found) == 2 and not any(map(_is_named, given)):
-        raise InputError(
-            f"its pairs() gives {_short(found)}, which may be one pair of tuples or a tuple of two "
-            f"pairs; {EXPECTED}"
-        )
     return [
-        CandidatePair(pair[0] if _is_named(pair) else f"pair {i}", partial(_sides, pair), number=i)
-        for i, pair in enumerate(given, 1)
+        CandidatePair(name or f"pair {i}", partial(_sides, left, right), number=i)
+        for i, (name, left, right) in enumerate(mechanism.pairs(), 1)
     ]
 
 
-def _is_named(pair: Any) -> bool:
-    return len(pair) == 3 and isinstance(pair[0], str)
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
-
-
-def _sides(pair: Any) -> tuple[Any, Any]:
-    """Return the two inputs of a mechanism's own pair, which may carry a name before them."""
-    left, right = pair[-2:]
+def _sides(left: Any, right: Any) -> tuple[Any, Any]:
     return left, right
 
 

@@ -28,7 +28,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
 from pdpaudit.inference.expected_bound import ExpectedBound
-from pdpaudit.outputs import Draws, Event, Several, complexity
+from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 
 __all__ = ["EventSelection"]
@@ -67,6 +67,9 @@ SIMPLER, BEYOND = 0.05, 0.2
 #: Runs drawn twice from the same stream, to see that they depend on nothing else.
 TWICE = 32
 
+#: The kind of output that a run is which refuses its input.
+REFUSAL = failure(InputError())[1][0]
+
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
@@ -78,7 +81,7 @@ class EventSelection:
         self.context, self.claims, self.alpha = context, claims, alpha
         self.spent = self._measured = 0
         self._answered = self.single = False
-        self._failure = ""
+        self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
         limit = context.config.time_limit
         self._until = math.inf if limit is None else time.monotonic() + limit
@@ -90,7 +93,7 @@ class EventSelection:
 
     def check_repeatable(self, candidate: CandidatePair) -> None:
         """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
-        if not getattr(self.context.mechanism, "repeatable", True):
+        if not self.context.mechanism.repeatable:
             self.context.remark(
                 "what is observed differs from run to run, whatever the seed: the command again "
                 "gives other numbers, perhaps another verdict, and nothing can be replayed"
@@ -230,7 +233,7 @@ class EventSelection:
 
     def _runs_a_side(self, candidates: int) -> int:
         size = self.context.config.size
-        if not hasattr(self.context.mechanism, "sample"):
+        if not self.context.mechanism.has("sample"):
             return int(size * SINGLE)
         return int(size * min(max(candidates / PAIRS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
 
@@ -296,7 +299,8 @@ class EventSelection:
     def _note(self, draws: Draws) -> None:
         """Keep what is to be said of how the mechanism behaved."""
         self._answered = self._answered or draws.answered()
-        for words in draws.failures.values():
+        for kind, words in draws.failures.items():
+            self._refused = self._refused if self._failure else kind == REFUSAL
             self._failure = self._failure or words
             self.context.remark(f"some runs raised {words}; that counts as an output")
         if draws.alone:
@@ -312,7 +316,7 @@ class EventSelection:
 
     def _pieces(self, runs: int) -> list[int]:
         """Return how many runs to ask for at once: one, where each is also confirmed alone."""
-        return [runs] if getattr(self.context.mechanism, "repeatable", True) else [1] * runs
+        return [runs] if self.context.mechanism.repeatable else [1] * runs
 
     def _forget(self, kept: Sequence[MeasuredPair]) -> None:
         """Give up the runs of inputs that no pair left needs."""
@@ -381,7 +385,7 @@ class EventSelection:
             raise Misbehaviour("; ".join(self.context.blocked[:2]))
         if self._answered:
             return
-        if self._failure.startswith("InputError: "):
+        if self._refused:
             raise InputError(self._failure.removeprefix("InputError: "))
         raise Misbehaviour(f"every run raised {self._failure}")
 

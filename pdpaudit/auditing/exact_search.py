@@ -10,10 +10,10 @@ from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
 from pdpaudit.auditing.claim_results import AuditContext
-from pdpaudit.core.asking import LIMIT_S, law_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
+from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.subject import LIMIT_S, Subject
 
 __all__ = ["DECIMALS", "TooExpensive", "patience", "search_by_law", "worst_of"]
 
@@ -46,7 +46,7 @@ class _Meter:
     """Exact losses of pairs, one after another, until so much time or work is over."""
 
     context: AuditContext
-    mechanism: LawfulMechanism
+    mechanism: Subject
     deltas: Sequence[float]
     until: float
     most: float
@@ -67,7 +67,7 @@ class _Meter:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
         try:
-            found = law_of(self.mechanism, instance, patience(self.context))
+            found = self.mechanism.law(instance, patience(self.context))
         except Misbehaviour as error:
             raise Misbehaviour(f"{candidate.label}, on the {side}: {error}") from None
         self.work += found.work
@@ -112,7 +112,7 @@ def _rank(one: MeasuredPair, delta: float) -> tuple[float, float]:
 
 def search_by_law(
     context: AuditContext,
-    mechanism: LawfulMechanism,
+    mechanism: Subject,
     candidates: Sequence[CandidatePair],
     deltas: Sequence[float],
 ) -> list[MeasuredPair]:

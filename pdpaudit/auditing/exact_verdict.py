@@ -12,7 +12,7 @@ import numpy as np
 
 from pdpaudit.auditing.attack_metrics import metrics_by_law
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
-from pdpaudit.auditing.claim_results import AuditContext, build_claim, unconfirmed_claim
+from pdpaudit.auditing.claim_results import AuditContext, Evidence, claim_fields, unconfirmed_claim
 from pdpaudit.auditing.exact_search import (
     DECIMALS,
     TooExpensive,
@@ -21,21 +21,18 @@ from pdpaudit.auditing.exact_search import (
     worst_of,
 )
 from pdpaudit.auditing.law_test import Incomparable, compare_laws
-from pdpaudit.core.asking import ask, beginning_of
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
 from pdpaudit.core.protocols import (
-    BoundedMechanism,
     LargestLoss,
     Law,
-    LawfulMechanism,
     LawUnavailable,
     PrivacyClaim,
     ProvedBound,
-    SearchedMechanism,
 )
-from pdpaudit.outputs import Event, Side, simplest
-from pdpaudit.results.results import ClaimResult, Status
+from pdpaudit.core.subject import Part
+from pdpaudit.outputs import Side, simplest
+from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
 __all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
 
@@ -60,7 +57,6 @@ def audit_by_law(
     context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[MeasuredPair], list[ClaimResult]] | None:
     """Judge claims by exact laws; None where no law is available."""
-    assert isinstance(context.mechanism, LawfulMechanism)
     deltas = list(dict.fromkeys(claim.delta for claim in claims))
     try:
         tried = candidates[: context.config.tries]
@@ -105,7 +101,7 @@ def by_beginning(
     None for a claim, or for all, that this law does not break.
     """
     try:
-        shorter = beginning_of(context.mechanism, patience(context))
+        shorter = context.mechanism.beginning(patience(context))
     except LawUnavailable:
         return None
     begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
@@ -139,45 +135,35 @@ def _judged(
     assert laws is not None
     event = simplest(loss.outputs, loss.event, loss.side)
     ends = _ends([one.losses[claim.delta] for one in found])
-    return exact_claim(context, number, claim, worst.candidate, laws, event, loss, ends)
+    evidence = Evidence(context, number, claim, worst.candidate, event)
+    return exact_claim(evidence, laws, loss, ends)
 
 
 def exact_claim(
-    context: AuditContext,
-    number: int,
-    claim: PrivacyClaim,
-    candidate: CandidatePair,
-    laws: tuple[Law, Law],
-    event: Event,
-    loss: ExactLoss,
-    ends: tuple[float, float],
-) -> ClaimResult:
+    evidence: Evidence, laws: tuple[Law, Law], loss: ExactLoss, ends: tuple[float, float]
+) -> ExactFinding:
     """Say what a pair shows of a claim by its laws, by one event; ``replay`` does so again.
 
     The probabilities of ``loss`` are those of the event; ``ends`` are of all pairs.
     """
+    context, claim, side = evidence.context, evidence.claim, evidence.event.side
     status = verdict(claim.epsilon, loss.at_least, *ends)
-    return build_claim(
-        context,
-        number,
-        claim,
-        candidate,
-        event,
+    at_most = _at_most(loss, ends)
+    shown = {
+        **_exact_counts(loss, side),
+        **_left_out(context, laws),
+        **at_most,
+        **_bound(context, evidence.candidate, claim, loss),
+        **_curves(*laws, max(claim.epsilon, loss.epsilon)),
+    }
+    return ExactFinding(
+        **claim_fields(evidence, METHOD, shown, ends=ends if at_most else None),
         status=status,
         lower_bound=loss.at_least,
         exact=loss.epsilon,
-        method=METHOD,
         samples={"discovery": 0, "confirmation": 0},
         detectable_epsilon=_detectable(claim, status, *ends),
-        counts={
-            **_exact_counts(loss, event.side),
-            **_left_out(context, laws),
-            **_at_most(loss, ends),
-            **_bound(context, candidate, claim, loss),
-            **_curves(*laws, max(claim.epsilon, loss.epsilon)),
-        },
-        witnessed={"ends": list(ends)} if _at_most(loss, ends) else {},
-        inference=metrics_by_law(*laws, event.side, claim),
+        inference=metrics_by_law(*laws, side, claim),
     )
 
 
@@ -217,12 +203,12 @@ def _bound(
     known = {}
     instance = candidate.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
-    if claim.delta == 0 and isinstance(context.mechanism, SearchedMechanism):
+    if claim.delta == 0 and context.mechanism.has("largest_loss"):
         found = _said(context, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
             known["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
-    if isinstance(context.mechanism, BoundedMechanism):
+    if context.mechanism.has("proved_bound"):
         bound = _said(context, "proved_bound", ProvedBound, instance)
         if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
             raise Misbehaviour(
@@ -234,10 +220,10 @@ def _bound(
     return known
 
 
-def _said(context: AuditContext, part: str, kind: type[Said], instance: Any) -> Said | None:
+def _said(context: AuditContext, part: Part, kind: type[Said], instance: Any) -> Said | None:
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
-        said = ask(part, context.mechanism, instance, limit=patience(context))
+        said = context.mechanism.ask(part, instance, limit=patience(context))
     except Misbehaviour as error:
         context.remark(f"{error}; it was left out")
         return None

@@ -54,7 +54,7 @@ def compare_laws(
     context: AuditContext, found: Sequence[MeasuredPair], worst: Iterable[MeasuredPair]
 ) -> set[CandidatePair]:
     """Compare the laws of several pairs with runs; return the pairs where they disagree."""
-    batched = callable(getattr(context.mechanism, "sample", None))
+    batched = context.mechanism.has("sample")
     runs, most = AT_ONCE if batched else ONE_BY_ONE
     judged = list(worst)
     pairs = pairs_to_compare(found, judged, most)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,29 +16,15 @@ from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import LawfulMechanism, Mechanism, PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import ClaimResult, Result
 
-__all__ = ["audit", "budget_words", "claims_of"]
-
-
-def claims_of(mechanism: Mechanism) -> tuple[PrivacyClaim, ...]:
-    """Return everything a mechanism promises: ``claims`` where it has several, else ``claim``."""
-    several = getattr(mechanism, "claims", None)
-    claims = (mechanism.claim,) if several is None else several
-    if not isinstance(claims, (tuple, list)) or not claims:
-        raise InputError(
-            f"its claims are {claims!r}; give it a tuple of PrivacyClaim(epsilon, ...)"
-        )
-    for claim in claims:
-        if not isinstance(claim, PrivacyClaim):
-            raise InputError(f"it claims {claim!r}; give it a claim = PrivacyClaim(epsilon, ...)")
-    return tuple(claims)
+__all__ = ["audit", "budget_words"]
 
 
 def audit(
-    mechanism: Mechanism,
+    mechanism: object,
     networks: Sequence[Network],
     config: Config,
     *,
@@ -48,8 +35,8 @@ def audit(
     prover: Prover | None = None,
 ) -> Result:
     """Try to break every claim of a mechanism."""
-    began = time.monotonic()
-    if not getattr(mechanism, "repeatable", True):
+    began, asked = time.monotonic(), Subject.of(mechanism)
+    if not asked.repeatable:
         if config.store is not None:
             raise InputError(
                 "--store: what is observed differs from run to run, so what was drawn before is of "
@@ -57,17 +44,17 @@ def audit(
             )
         config = replace(config, jobs=1)  # other workers would disturb what is measured
     context = AuditContext(
-        mechanism, subject, spec or {}, config, watcher or Silent(), file, prover=prover
+        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover
     )
-    candidates = candidate_pairs(mechanism, networks, config.seed)
+    candidates = candidate_pairs(asked, networks, config.seed)
     if not candidates:
         raise InputError(
             "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
             "network with protected vertices to rewire"
         )
-    claims = claims_of(mechanism)
+    claims = asked.claims
     exact: tuple[list[MeasuredPair], Sequence[ClaimResult | None]] | None = None
-    if config.samples is None and not config.sequential and isinstance(mechanism, LawfulMechanism):
+    if config.samples is None and not config.sequential and asked.has("law"):
         exact = audit_by_law(context, candidates, claims)
         exact = exact or by_beginning(context, candidates, claims)
     found, judged = exact or ([], [None] * len(claims))
@@ -91,17 +78,24 @@ def audit(
             **({"remarks": context.remarks} if context.remarks else {}),
             **({"network": file} if file else {}),
         },
-        source=source_digest(mechanism),
-        commit=commit_of(mechanism),
+        source=source_digest(asked.origin),
+        commit=commit_of(asked.origin),
     )
 
 
 def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
     """Count what discovery looked at, by family and network."""
-    labels: dict[str, int] = {}
-    for one in found:
-        labels[one.candidate.label] = labels.get(one.candidate.label, 0) + 1
-    return {"pairs": len(found), "by": labels}
+    labels = Counter(one.candidate.label for one in found)
+    families = Counter(
+        (one.candidate.label, "") if pair is None else (pair.family, pair.network.title)
+        for one in found
+        for pair in [one.candidate.pair]
+    )
+    listed = [
+        {"family": family, "network": network, "pairs": pairs}
+        for (family, network), pairs in families.items()
+    ]
+    return {"pairs": len(found), "by": dict(labels), "families": listed}
 
 
 def budget_words(config: Config, claims: int, *, exact: bool) -> str:

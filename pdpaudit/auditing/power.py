@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference.expected_bound import ExpectedBound
-from pdpaudit.inference.power import critical_hits
+from pdpaudit.inference.power import binomial_pmf, binomial_ppf, binomial_sf, critical_hits
 from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
 from pdpaudit.outputs.records import NUMERIC, Structure
@@ -83,11 +82,11 @@ def confirmed(
     critical = critical_hits(n, nodes, alpha, claim.delta, method, claim.epsilon)
 
     def chance(p: float, q: float) -> float:
-        low, high = (stats.binom.ppf(tail, n, q) if 0 < q < 1 else n * q for tail in TAILS)
+        low, high = (binomial_ppf(tail, n, q) if 0 < q < 1 else n * q for tail in TAILS)
         y = np.unique(np.linspace(float(low), float(high), 129).round())
-        weights = stats.binom.pmf(y, n, q)
+        weights = binomial_pmf(y, n, q)
         needed = np.interp(y, nodes, critical).round()
-        found = stats.binom.sf(needed - 1, n, p)
+        found = binomial_sf(needed - 1, n, p)
         return float(weights @ found / weights.sum())
 
     return chance

@@ -8,70 +8,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import flint
 
 from pdpaudit.auditing.candidate_pairs import MeasuredPair
-from pdpaudit.core.asking import enclosure_of
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.protocols import (
-    LawUnavailable,
-    Mechanism,
-    PrivacyClaim,
-    ProvableMechanism,
-)
+from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import event_from_json
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.claims import PROVED
 from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.results.witnesses import Certificate, Interval
 
-__all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
-
-#: Significant digits of an interval's ends.
-DIGITS = 15
+__all__ = ["Unproved", "prove", "prove_claim"]
 
 #: Working precision of the logarithm, in bits.
 BITS = 256
-
-Interval = tuple[Fraction, Fraction]
 
 
 class Unproved(ValueError):
     """Why there is no proof, in one sentence."""
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What is proved of one pair and one event, in intervals."""
-
-    outputs: frozenset[Hashable]
-    probability: Interval
-    probability_other: Interval
-    loss: Interval
-    excess: Interval
-
-    @property
-    def proves(self) -> bool:
-        """Whether the whole excess lies above 0: then the claim is false."""
-        return self.excess[0] > 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form: ends of intervals as decimal strings, rounded outward."""
-        return {
-            "outputs": sorted((_listed(output) for output in self.outputs), key=repr),
-            "probability": list(interval(self.probability)),
-            "probability_other": list(interval(self.probability_other)),
-            "loss": list(interval(self.loss)),
-            "excess": list(interval(self.excess)),
-        }
-
-
 def prove(
-    mechanism: ProvableMechanism,
+    mechanism: object,
     ours: Any,
     theirs: Any,
     outputs: frozenset[Hashable],
@@ -79,7 +43,7 @@ def prove(
 ) -> Certificate:
     """Enclose the loss of an event."""
     try:
-        p, q = (enclosure_of("enclose", mechanism, side, outputs) for side in (ours, theirs))
+        p, q = (Subject.of(mechanism).enclosure("enclose", one, outputs) for one in (ours, theirs))
     except (LawUnavailable, Misbehaviour) as error:
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
@@ -92,7 +56,7 @@ def prove(
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
 
 
-def prove_claim(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None) -> ClaimResult:
+def prove_claim(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) -> ClaimResult:
     """Turn a violation by the laws of a pair into a proved one, or say why not."""
     if claim.status != "violated":
         return claim
@@ -102,11 +66,11 @@ def prove_claim(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | N
         return replace(claim, event={**claim.event, "unproved": str(reason)})
 
 
-def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None) -> ClaimResult:
+def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) -> ClaimResult:
     """Return the claim with its certificate, once it is verified as `replay` will verify it."""
     if claim.exact is None or claim.witness is None or pair is None or pair.laws is None:
         raise Unproved("the loss was sampled, and no sample is a proof")
-    if not isinstance(mechanism, ProvableMechanism):
+    if not Subject.of(mechanism).has("enclose", "enclose_again"):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
     event = event_from_json(claim.witness["event"])
     outputs = frozenset(o for law in pair.laws for o in law.probabilities if o in event)
@@ -116,13 +80,11 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None)
     certificate = prove(mechanism, ours, theirs, outputs, promise)
     if not certificate.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")
-    body = certificate.to_json()
-    shown = {key: value for key, value in body.items() if key != "outputs"}
     proved = replace(
         claim,
         method=PROVED,
-        event={**claim.event, "proof": {**shown, "words": THEOREM}},
-        witness={**claim.witness, "method": PROVED, "certificate": body},
+        event={**claim.event, "proof": {**certificate.intervals(), "words": THEOREM}},
+        witness={**claim.witness, "method": PROVED, "certificate": certificate.to_json()},
     )
     written = json.loads(json.dumps(Result("audit", "", 0, 0.0, claims=(proved,)).to_json()))
     try:
@@ -136,20 +98,6 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None)
     return proved
 
 
-def interval(ends: Interval, digits: int = DIGITS) -> tuple[str, str]:
-    """Return decimal strings between which the interval lies, as narrow as the digits allow."""
-    low, high = ends
-    return (
-        str(_rounded(low, Context(prec=digits, rounding=ROUND_FLOOR))),
-        str(_rounded(high, Context(prec=digits, rounding=ROUND_CEILING))),
-    )
-
-
-def _rounded(value: Fraction, context: Context) -> Decimal:
-    # Both integers are exact as Decimals, and a division is rounded once, as the context says.
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
 def _log(value: Fraction) -> Interval:
     with flint.ctx.workprec(BITS):
         ball = flint.arb(flint.fmpq(value.numerator, value.denominator)).log()
@@ -161,7 +109,3 @@ def _exact(ball: Any) -> Fraction:
     # An end of a ball is itself a ball without a radius.
     mantissa, exponent = ball.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
-def _listed(output: Hashable) -> Any:
-    return [_listed(item) for item in output] if isinstance(output, tuple) else output

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import networkx as nx
 
-from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks, claims_of
+from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Silent
@@ -29,7 +29,6 @@ from pdpaudit.core.composition import (
     paper_composition_proved,
 )
 from pdpaudit.core.errors import InputError, Misbehaviour
-from pdpaudit.core.making import make_mechanism, make_sop
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import (
     LawfulMechanism,
@@ -37,8 +36,9 @@ from pdpaudit.core.protocols import (
     Mechanism,
     StatisticOfProximity,
 )
-from pdpaudit.core.registry import registered
+from pdpaudit.core.registry import make_mechanism, make_sop, registered
 from pdpaudit.core.statistic import stated_error
+from pdpaudit.core.subject import Subject
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, worst
 
 __all__ = [
@@ -102,7 +102,7 @@ class MechanismClaim:
         """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""
         made, spec = make_mechanism(self.mechanism, self.parameters)
         networks = list(benchmark_networks() if self.networks is None else self.networks())
-        own = hasattr(made, "pairs")
+        own = Subject.of(made).has("pairs")
         config = Config(seed)
         prover = prove_claim if self.enclosed else None
         asked: dict[str, Any] = {"subject": self.id, "spec": spec, "prover": prover}
@@ -117,8 +117,8 @@ class MechanismClaim:
             tried = f"{small.scope}; and {tried}"
             if small.worst is not None and small.epsilon > (claim.exact or 0.0):
                 candidate = _arm("exhaustive", small.worst)
-                run = AuditContext(made, self.id, spec, config, Silent(), prover=prover)
-                told = audit_by_law(run, [candidate], claims_of(made))
+                run = AuditContext(Subject.of(made), self.id, spec, config, Silent(), prover=prover)
+                told = audit_by_law(run, [candidate], run.mechanism.claims)
                 assert told is not None
                 claim = told[1][self.number - 1]
             elif claim.status == "not_rejected":

@@ -8,13 +8,15 @@ long it took, and where a hard limit on examinations cut it off are other output
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import Law, LawUnavailable, Mechanism, PrivacyClaim
+from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.subject import Part, Subject
 
 __all__ = ["ALL", "OBSERVABLES", "SAMPLES", "WORDS", "Observed", "observed"]
 
@@ -73,34 +75,70 @@ WORDING = {
 CERTAIN = 4
 
 
-class Observed:
-    """A search of which only a by-product is seen; it claims what the search claims."""
+class Observed(Subject):
+    """A search of which only a by-product is seen; it claims what the search claims.
 
-    def __init__(self, mechanism: Mechanism, what: str) -> None:
+    Parameters
+    ----------
+    mechanism : Mechanism
+        A search that asks ``instance.oracle``, or a class that makes one.
+    what : str
+        A key of :data:`OBSERVABLES`.
+
+    Raises
+    ------
+    InputError
+        If there is no such observable.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pdpaudit.core.network import Network, adjacency_from_networkx
+    >>> from pdpaudit.core.registry import resolve
+    >>> adjacency, _ = adjacency_from_networkx(nx.star_graph(4))
+    >>> network = Network(adjacency, np.array([True, True, False, False, False]), seeds=(0,))
+    >>> search = resolve("mechanisms", "SFS")
+    >>> Observed(search, "queries").run(network.instance(), np.random.default_rng(1))
+    4
+    """
+
+    default_samples = SAMPLES
+
+    def __init__(self, mechanism: object, what: str) -> None:
         if what not in OBSERVABLES:
             known = ", ".join(OBSERVABLES)
             raise InputError(f"--observe {what}: choose one of {known}; or {ALL}, by itself")
-        self.mechanism, self.what = mechanism, what
-        #: Whether the same random stream gives the same output again.
-        self.repeatable = what != "time"
-        #: How events are told, for :func:`pdpaudit.auditing.claim_results.event_words`.
-        self.wording = WORDING[what]
+        super().__init__(Subject.of(mechanism))
+        self.what = what
 
     @property
-    def claim(self) -> PrivacyClaim:
-        """The first promise of the search, held against the by-product."""
-        return self.claims[0]
+    def repeatable(self) -> bool:
+        """Whether the same random stream gives the same by-product again: time never does."""
+        return self.what != "time"
+
+    @property
+    def wording(self) -> Mapping[str, str]:
+        """How events on the by-product are told."""
+        return WORDING[self.what]
 
     @property
     def claims(self) -> tuple[PrivacyClaim, ...]:
         """All promises of the search, held against the by-product."""
-        several = getattr(self.mechanism, "claims", None)
-        promised = (self.mechanism.claim,) if several is None else several
         words = f"made for the list only; here on {WORDS[self.what]}"
         return tuple(
             PrivacyClaim(claim.epsilon, claim.delta, f"{claim.source}; {words}")
-            for claim in promised
+            for claim in self.mechanism.claims
         )
+
+    def specification(self, inner: dict[str, Any]) -> dict[str, Any]:
+        """Return how to make it again."""
+        return {**inner, "observe": self.what} if inner else {}
+
+    def part(self, name: Part) -> Callable[..., Any] | None:
+        """Return the part asked for: what the search says of its list is not said of this."""
+        if name == "law":
+            return self._law
+        return super().part(name) if name == "pairs" else None
 
     def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
         """Run the search and return the by-product; the cost of one run."""
@@ -108,7 +146,7 @@ class Observed:
         self.mechanism.run(instance, rng)
         return OBSERVABLES[self.what](instance, time.perf_counter() - began)
 
-    def law(self, instance: Any) -> Law:
+    def _law(self, instance: Any) -> Law:
         """Return the one by-product of a search that draws nothing; the cost of a few runs."""
         if not self.repeatable:
             raise LawUnavailable("what differs from run to run has no law that could be computed")
@@ -124,6 +162,6 @@ class Observed:
         return Law(dict.fromkeys(seen, 1.0))
 
 
-def observed(mechanism: Mechanism, what: str | None) -> Mechanism:
+def observed(mechanism: object, what: str | None) -> Any:
     """Return a mechanism of which a by-product is seen, or itself where nothing is named."""
     return mechanism if what is None else Observed(mechanism, what)

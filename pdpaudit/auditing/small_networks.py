@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.core.asking import as_law
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, SearchInstance, adjacency_from_edges
 from pdpaudit.core.privacy_loss import ROUNDED, exact_loss
 from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
+from pdpaudit.core.subject import as_law
 from pdpaudit.outputs import flatten
 
 __all__ = ["SmallNetworks", "try_small_networks"]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pdpaudit.checks.labelled import LARGEST_LABELLED
-from pdpaudit.core.errors import InputError
+from pdpaudit.checks.enumeration import LARGEST_LABELLED
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network
 
 __all__ = ["LARGEST_EXHAUSTIVE", "Options"]
@@ -34,23 +34,25 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
         if not 1 <= self.max_vertices <= LARGEST_EXHAUSTIVE:
-            raise InputError(
-                f"max_vertices = {self.max_vertices}: exhaustive search covers 1 to "
-                f"{LARGEST_EXHAUSTIVE} vertices"
+            raise ParameterError(
+                "max_vertices",
+                self.max_vertices,
+                f"exhaustive search covers 1 to {LARGEST_EXHAUSTIVE} vertices",
             )
         if not 1 <= self.labelled_vertices <= LARGEST_LABELLED:
-            raise InputError(
-                f"labelled_vertices = {self.labelled_vertices}: every labelled network is "
-                f"enumerated up to 1 to {LARGEST_LABELLED} vertices"
+            raise ParameterError(
+                "labelled_vertices",
+                self.labelled_vertices,
+                f"every labelled network is enumerated up to 1 to {LARGEST_LABELLED} vertices",
             )
         if not (self.time_limit > 0 and math.isfinite(self.time_limit)):
-            raise InputError(f"time_limit = {self.time_limit}: give a positive number of seconds")
+            raise ParameterError("time_limit", self.time_limit, "give a positive number of seconds")
         if self.jobs < 1:
-            raise InputError(f"jobs = {self.jobs}: give at least 1 worker process")
+            raise ParameterError("jobs", self.jobs, "give at least 1 worker process")
         if self.examples < 0:
-            raise InputError(f"examples = {self.examples}: give 0 or more")
+            raise ParameterError("examples", self.examples, "give 0 or more")
         if self.max_degree is not None and self.max_degree < 0:
-            raise InputError(f"max_degree = {self.max_degree}: a degree bound is at least 0")
+            raise ParameterError("max_degree", self.max_degree, "a degree bound is at least 0")
         for name, reason in self.expected_failures.items():
             if not reason.strip():
                 raise InputError(f"expected failure of {name!r}: say why, the reason is empty")

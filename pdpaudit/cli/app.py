@@ -17,6 +17,7 @@ import typer
 
 import pdpaudit
 from pdpaudit.cli import audit, check, claims, listing, replay, report, simulate
+from pdpaudit.cli.options import flagged
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import UserCodeError
 from pdpaudit.report.plaintext import clip, on_terminal
@@ -112,7 +113,7 @@ def _run(arguments: list[str] | None) -> int:
         _complain(f"{error}: {described(cause)}; mend the file and run again", before=lines)
         return FAILED
     except InputError as error:
-        _complain(str(error))
+        _complain(flagged(error))
         return FAILED
     except BrokenExecutor:
         _complain(

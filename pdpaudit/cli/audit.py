@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pdpaudit.cli import options as o
 from pdpaudit.cli.completing import METHODS, NOISES, OBSERVABLES, among, names_of
+from pdpaudit.core.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pdpaudit.auditing import Config
+    from pdpaudit.core.network import Network
+    from pdpaudit.results.results import Result
 
 __all__ = ["EXAMPLES", "audit_command"]
 
@@ -18,9 +27,156 @@ EXAMPLES = o.examples(
     "pdpaudit audit PTarget --edges edges.csv --nodes nodes.csv --exposure",
 )
 
-MECHANISM = "Mechanism"
+
+@dataclass(frozen=True)
+class MechanismOptions:
+    """What the mechanism is made with."""
+
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="Privacy parameter ε of each search; default: the mechanism's own, 1."),
+    ] = None
+    delta: Annotated[
+        float | None, typer.Option(help="δ of the claim made by advanced composition.")
+    ] = None
+    components: Annotated[
+        int | None,
+        typer.Option(help="Targeted components to find; default 2, that is one search."),
+    ] = None
+    stop: Annotated[
+        int | None, typer.Option(help="Stopping threshold K; default half of the vertices.")
+    ] = None
+    threshold: Annotated[
+        float | None, typer.Option(help="Stopping score τ of the repaired search.")
+    ] = None
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=among(NOISES),
+            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
+        ),
+    ] = None
+    sop: Annotated[
+        str | None,
+        typer.Option(autocompletion=names_of("sops"), help="Statistic of proximity; default CN."),
+    ] = None
+    max_degree: Annotated[
+        int | None,
+        typer.Option(
+            help="Public bound on every degree, a promise that all networks keep; default: one "
+            "less than the vertices."
+        ),
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what the mechanism itself takes."""
+        return {name: value for name, value in vars(self).items() if name != "max_degree"}
 
 
+@dataclass(frozen=True)
+class SamplingOptions:
+    """How many runs are drawn, and how a loss is bounded from them."""
+
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            help="Fresh samples a side for each claim, even where an exact law would do without; "
+            "default 100000 where there is none, 10000 with --observe."
+        ),
+    ] = None
+    confidence: Annotated[
+        float,
+        typer.Option(
+            help="Probability that no true claim is called violated, over the whole command."
+        ),
+    ] = 0.95
+    method: Annotated[
+        str,
+        typer.Option(
+            autocompletion=among(METHODS),
+            help="How ε is bounded from two counts: exact, clopper-pearson or betting; "
+            "sequential: see --sequential.",
+        ),
+    ] = "exact"
+    sequential: Annotated[
+        bool,
+        typer.Option(
+            "--sequential",
+            help="Look while sampling and stop once a violation is certain; --samples is the most.",
+        ),
+    ] = False
+    detect: Annotated[
+        float | None,
+        typer.Option(
+            help="With --sequential: stop, too, once a loss of this size would have been found in "
+            "19 of 20 planted leaks."
+        ),
+    ] = None
+    tries: Annotated[
+        int | None, typer.Option("--try", help="Pairs to try at most, before local moves.")
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which the search for a pair ends with what it has."),
+    ] = None
+
+    def plan(self, output: o.OutputOptions, jobs: int) -> Config:
+        """Return the settings of the audit."""
+        from pdpaudit.auditing import Config
+        from pdpaudit.auditing.config import SEQUENTIAL
+        from pdpaudit.sampling import draw_seed
+
+        if self.sequential and self.method not in ("exact", SEQUENTIAL):
+            raise InputError(
+                f"--sequential has a method of its own; leave out --method {self.method}"
+            )
+        return Config(
+            draw_seed(output.seed),
+            self.samples,
+            self.confidence,
+            SEQUENTIAL if self.sequential else self.method,
+            jobs,
+            self.tries,
+            self.time_limit,
+            detect=self.detect,
+        )
+
+
+@dataclass(frozen=True)
+class FindingOptions:
+    """What is audited, and what is said of it besides its bound."""
+
+    observe: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=among((*OBSERVABLES, "all")),
+            help="Audit a by-product of a search and not its list: queries, examined, truncated "
+            "or time; all: these and the list, with a table of what each costs.",
+        ),
+    ] = None
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove", help="Enclose what is violated by ball arithmetic, and write a certificate."
+        ),
+    ] = False
+    exposure: Annotated[
+        bool,
+        typer.Option(
+            "--exposure", help="Also what each protected person of --edges loses in a round."
+        ),
+    ] = False
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATUS",
+            autocompletion=among(("inconclusive",)),
+            help="Exit status 1 for this too: inconclusive, where little could have been found.",
+        ),
+    ] = None
+
+
+@o.grouped
 def audit_command(
     mechanism: Annotated[
         str,
@@ -31,233 +187,136 @@ def audit_command(
             "a name in ./mechanisms.py.",
         ),
     ],
-    epsilon: Annotated[
-        float | None,
-        typer.Option(help="Privacy parameter ε of each search; default: the mechanism's own, 1."),
-    ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="δ of the claim made by advanced composition.")
-    ] = None,
-    components: Annotated[
-        int | None,
-        typer.Option(help="Targeted components to find; default 2, that is one search."),
-    ] = None,
-    stop: Annotated[
-        int | None, typer.Option(help="Stopping threshold K; default half of the vertices.")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Stopping score τ of the repaired search.")
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=among(NOISES),
-            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
-        ),
-    ] = None,
-    sop: Annotated[
-        str | None,
-        typer.Option(autocompletion=names_of("sops"), help="Statistic of proximity; default CN."),
-    ] = None,
-    max_degree: Annotated[
-        int | None,
-        typer.Option(
-            help="Public bound on every degree, a promise that all networks keep; default: one "
-            "less than the vertices."
-        ),
-    ] = None,
-    edges: o.Edges = None,
-    nodes: o.Nodes = None,
-    id_column: o.IdColumn = None,
-    label_column: o.LabelColumn = "label",
-    targeted_value: o.TargetedValue = "target",
-    source_column: o.SourceColumn = None,
-    target_column: o.TargetColumn = None,
-    weight_column: o.WeightColumn = None,
-    min_weight: o.MinWeight = None,
-    time_column: o.TimeColumn = None,
-    since: o.Since = None,
-    until: o.Until = None,
-    count_contacts: o.CountContacts = False,
-    keep_missing: o.KeepMissing = False,
-    unlisted: o.Unlisted = "refuse",
-    seeds: o.Seeds = None,
-    infect: o.Infect = None,
-    infect_from: o.InfectFrom = None,
-    names: o.Names = False,
-    samples: Annotated[
-        int | None,
-        typer.Option(
-            help="Fresh samples a side for each claim, even where an exact law would do without; "
-            "default 100000 where there is none, 10000 with --observe."
-        ),
-    ] = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            help="Probability that no true claim is called violated, over the whole command."
-        ),
-    ] = 0.95,
-    method: Annotated[
-        str,
-        typer.Option(
-            autocompletion=among(METHODS),
-            help="How ε is bounded from two counts: exact, clopper-pearson or betting; "
-            "sequential: see --sequential.",
-        ),
-    ] = "exact",
-    sequential: Annotated[
-        bool,
-        typer.Option(
-            "--sequential",
-            help="Look while sampling and stop once a violation is certain; --samples is the most.",
-        ),
-    ] = False,
-    detect: Annotated[
-        float | None,
-        typer.Option(
-            help="With --sequential: stop, too, once a loss of this size would have been found in "
-            "19 of 20 planted leaks."
-        ),
-    ] = None,
-    tries: Annotated[
-        int | None, typer.Option("--try", help="Pairs to try at most, before local moves.")
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(help="Seconds after which the search for a pair ends with what it has."),
-    ] = None,
-    observe: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=among((*OBSERVABLES, "all")),
-            help="Audit a by-product of a search and not its list: queries, examined, truncated "
-            "or time; all: these and the list, with a table of what each costs.",
-        ),
-    ] = None,
-    prove: Annotated[
-        bool,
-        typer.Option(
-            "--prove", help="Enclose what is violated by ball arithmetic, and write a certificate."
-        ),
-    ] = False,
-    exposure: Annotated[
-        bool,
-        typer.Option(
-            "--exposure", help="Also what each protected person of --edges loses in a round."
-        ),
-    ] = False,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STATUS",
-            autocompletion=among(("inconclusive",)),
-            help="Exit status 1 for this too: inconclusive, where little could have been found.",
-        ),
-    ] = None,
-    jobs: o.Jobs = -1,
-    backend: o.Backend = "loky",
-    scheduler: o.Scheduler = None,
-    store: o.Store = None,
-    seed: o.Seed = None,
-    json_file: o.Json = None,
-    quiet: o.Quiet = False,
+    made_with: MechanismOptions,
+    network: o.NetworkOptions,
+    sampling: SamplingOptions,
+    asked: FindingOptions,
+    workers: o.WorkerOptions,
+    output: o.OutputOptions,
 ) -> int:
     """Try to break a mechanism's privacy claim.
 
     Without --edges it looks for neighbouring networks on planted instances and embedded real
     networks; with a network it rewires that network's protected people.
     """
-    reading = o.NetworkOptions.asked_for(locals())
-    from dataclasses import replace
-
-    from pdpaudit.auditing import Config, audit, benchmark_networks, within_degree_bound
-    from pdpaudit.auditing.config import SEQUENTIAL
-    from pdpaudit.auditing.released import audit_released
-    from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
-    from pdpaudit.cli.lasting import keeping, workers
-    from pdpaudit.cli.output import check_writable, console, progress, write_json
-    from pdpaudit.core.errors import InputError
-    from pdpaudit.core.making import make_mechanism
+    reading = network.asked_for()
+    from pdpaudit.cli.output import check_writable
     from pdpaudit.report.terminal import show_audit, show_exposure
     from pdpaudit.results.results import exit_status
-    from pdpaudit.sampling import draw_seed
 
-    check_writable(json_file)
-    if fail_on not in (None, "inconclusive"):
-        raise InputError(f"--fail-on {fail_on}: give inconclusive, or leave it out")
-    if sequential and method not in ("exact", SEQUENTIAL):
-        raise InputError(f"--sequential has a method of its own; leave out --method {method}")
-    method = SEQUENTIAL if sequential else method
-    plan = Config(
-        draw_seed(seed), samples, confidence, method, jobs, tries, time_limit, detect=detect
-    )
-    made, spec = make_mechanism(
-        mechanism,
-        {
-            "epsilon": epsilon,
-            "delta": delta,
-            "components": components,
-            "stop": stop,
-            "threshold": threshold,
-            "noise": noise,
-            "sop": sop,
-        },
-    )
-    if observe == ALL and (store is not None or prove):
+    check_writable(output.json_file)
+    if asked.fail_on not in (None, "inconclusive"):
+        raise InputError(f"--fail-on {asked.fail_on}: give inconclusive, or leave it out")
+    plan = sampling.plan(output, workers.jobs)
+    if asked.observe == "all" and (workers.store is not None or asked.prove):
         raise InputError("--observe all goes without --store and --prove; name one observable")
-    if observe not in (None, ALL):
-        made, spec = observed(made, observe), {**spec, "observe": observe}
-        plan = replace(plan, default_samples=SAMPLES)
-    screen = console(quiet=quiet or str(json_file) == "-")
+    made, spec, plan = _made(mechanism, made_with, asked.observe, plan)
+    screen = output.screen()
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
-    file = None
-    if reading is not None:
-        network, said, reading = reading.read(plan.seed)
-        for line in said:
-            screen.print(line, markup=False)
-        networks, file = [replace(network, max_degree=max_degree)], reading.to_json()
-        if max_degree is None:
-            screen.print(
-                "no --max-degree: noise that grows with the degree is scaled for "
-                f"{network.n - 1:,}, the most that {network.n:,} vertices allow",
-                markup=False,
-            )
-    else:
-        networks = (
-            [] if hasattr(made, "pairs") else within_degree_bound(benchmark_networks(), max_degree)
-        )
-    if exposure and edges is None:
+    networks, file = _networks(made, reading, made_with.max_degree, plan.seed, screen)
+    if asked.exposure and file is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
+    audited = _Audited(mechanism, made, spec, networks, file)
+    result = _audit(audited, plan, made_with.max_degree, asked, workers, output)
+    show_audit(screen, result)
+    if asked.exposure:
+        show_exposure(screen, result.context["exposure"])
+    output.write(screen, result)
+    return exit_status(result.status, asked.fail_on)
+
+
+@dataclass(frozen=True)
+class _Audited:
+    """A mechanism as it was named and made, and the networks it runs on."""
+
+    name: str
+    made: Any
+    spec: dict[str, Any]
+    networks: Sequence[Network]
+    file: dict[str, Any] | None
+
+
+def _made(
+    name: str, made_with: MechanismOptions, observe: str | None, plan: Config
+) -> tuple[Any, dict[str, Any], Config]:
+    """Return the mechanism, how it was made, and the plan with its number of samples."""
+    from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
+    from pdpaudit.core.registry import make_mechanism
+
+    made, spec = make_mechanism(name, made_with.parameters())
+    if observe in (None, ALL):
+        return made, spec, plan
+    return (
+        observed(made, observe),
+        {**spec, "observe": observe},
+        replace(plan, default_samples=SAMPLES),
+    )
+
+
+def _networks(
+    made: Any, reading: o.NetworkOptions | None, max_degree: int | None, seed: int, screen: Console
+) -> tuple[list[Network], dict[str, Any] | None]:
+    """Return the networks to search for pairs, and how the user's was read."""
+    from pdpaudit.auditing.candidate_pairs import networks_for
+    from pdpaudit.core.subject import Subject
+
+    if reading is None:
+        return networks_for(Subject.of(made), None, max_degree), None
+    network, said, reading = reading.read(seed)
+    if max_degree is None:
+        said = [
+            *said,
+            "no --max-degree: noise that grows with the degree is scaled for "
+            f"{network.n - 1:,}, the most that {network.n:,} vertices allow",
+        ]
+    for line in said:
+        screen.print(line, markup=False)
+    return [replace(network, max_degree=max_degree)], reading.to_json()
+
+
+def _audit(
+    audited: _Audited,
+    plan: Config,
+    max_degree: int | None,
+    asked: FindingOptions,
+    workers: o.WorkerOptions,
+    output: o.OutputOptions,
+) -> Result:
+    """Audit in the workers and with the store asked for."""
+    from pdpaudit.auditing import audit
+    from pdpaudit.auditing.proof import prove_claim
+    from pdpaudit.auditing.released import audit_released
+    from pdpaudit.cli.lasting import keeping, workers_for
+    from pdpaudit.cli.output import progress
+
+    made, spec, file = audited.made, audited.spec, audited.file
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
-    settings = {"max_degree": max_degree, "file": kept_file}
     with (
-        keeping(store, made, spec, plan.seed, **settings) as kept,
-        workers(backend, scheduler, jobs) as where,
-        progress(quiet=quiet) as watcher,
+        keeping(
+            workers.store, made, spec, plan.seed, max_degree=max_degree, file=kept_file
+        ) as kept,
+        workers_for(workers) as where,
+        progress(quiet=output.quiet) as watcher,
     ):
         if where:
-            screen.print(where, markup=False)
-        plan = replace(plan, store=kept)
-        exposed: dict[str, Any] = {"names": True} if names else {}
-        if exposure:
+            output.screen().print(where, markup=False)
+        more: dict[str, Any] = {"names": True} if file is not None and "names" in file else {}
+        if asked.exposure:
             # First, so that a refusal costs no audit.
             from pdpaudit.auditing.exposure import measure_exposure
 
-            told = measure_exposure(made, networks[0], watcher=watcher).to_json(networks[0])
-            exposed["exposure"] = told
-        asked: dict[str, Any] = {"subject": mechanism, "spec": spec, "file": file}
-        if prove:
+            [network] = audited.networks
+            more["exposure"] = measure_exposure(made, network, watcher=watcher).to_json(network)
+        said: dict[str, Any] = {
+            "subject": audited.name,
+            "spec": spec,
+            "file": file,
+            "watcher": watcher,
+        }
+        if asked.prove:
             from pdpaudit.auditing.proof import prove_claim
 
-            asked["prover"] = prove_claim
-        how = audit_released if observe == ALL else audit
-        result = how(made, networks, plan, **asked, watcher=watcher)
-        result = replace(result, context={**result.context, **exposed})
-    show_audit(screen, result)
-    if exposure:
-        show_exposure(screen, result.context["exposure"])
-    write_json(json_file, result)
-    if json_file is not None and str(json_file) != "-":
-        screen.print(f"result written to {Path(json_file)}", markup=False, soft_wrap=True)
-    return exit_status(result.status, fail_on)
+            said["prover"] = prove_claim
+        how = audit_released if asked.observe == "all" else audit
+        result = how(made, audited.networks, replace(plan, store=kept), **said)
+    return replace(result, context={**result.context, **more})

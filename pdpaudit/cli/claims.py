@@ -23,6 +23,7 @@ EXAMPLES = o.examples(
 )
 
 
+@o.grouped
 def claims_command(
     select: Annotated[
         list[str] | None,
@@ -32,7 +33,7 @@ def claims_command(
             help="Audit this claim only, such as C2; may be repeated.",
         ),
     ] = None,
-    output: Annotated[
+    folder: Annotated[
         Path | None,
         typer.Option(
             "--output",
@@ -40,9 +41,8 @@ def claims_command(
             help="Folder for the dossier: claims.json, and its report as README.md and index.html.",
         ),
     ] = None,
-    seed: o.Seed = None,
-    json_file: o.Json = None,
-    quiet: o.Quiet = False,
+    *,
+    output: o.OutputOptions,
 ) -> int:
     """Audit every claim of the paper, and write the dossier."""
     import shlex
@@ -50,61 +50,66 @@ def claims_command(
     from dataclasses import replace
 
     from pdpaudit.auditing.published_claims import audit_claims, catalogue
-    from pdpaudit.cli.output import check_writable, console, progress, write_json
+    from pdpaudit.cli.output import check_writable, progress
     from pdpaudit.core.errors import InputError
-    from pdpaudit.report.dossier import published
-    from pdpaudit.report.html import render_html
-    from pdpaudit.report.markdown import render_markdown
-    from pdpaudit.report.reading import read_source
-    from pdpaudit.results.results import exit_status, save, write_text
+    from pdpaudit.results.results import exit_status
     from pdpaudit.sampling import draw_seed
 
     began = time.monotonic()
-    check_writable(json_file)
-    if output is not None:
+    check_writable(output.json_file)
+    if folder is not None:
         try:
-            output.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"{output}: cannot be made ({error.strerror}); choose another folder"
+                f"{folder}: cannot be made ({error.strerror}); choose another folder"
             ) from None
-        check_writable(output / "claims.json")
-    root = draw_seed(seed)
+        check_writable(folder / "claims.json")
+    root = draw_seed(output.seed)
     claims = catalogue(select)
-    screen = console(quiet=quiet or str(json_file) == "-")
+    screen = output.screen()
     screen.print(f"pdpaudit claims, seed {root}", markup=False)
-    with progress(quiet=quiet) as watcher:
+    with progress(quiet=output.quiet) as watcher:
         result = audit_claims(claims, root, watcher=watcher)
     result = replace(result, elapsed_s=time.monotonic() - began)
     _show(screen, result)
     chosen = "".join(f" --select {name}" for name in select or ())
     command = f"pdpaudit claims --seed {root}{chosen}"
-    saved = json_file is not None and str(json_file) != "-"
-    file = shlex.quote(str(json_file)) if saved else "result.json"
-    write_json(json_file, _told(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
-    if saved:
-        screen.print(f"result written to {json_file}", markup=False, soft_wrap=True)
-    if output is not None:
-        folder = shlex.quote(output.as_posix())
-        told = _told(
-            result,
-            f"python -m {command} --output {folder}",
-            f"python -m pdpaudit replay {folder}/claims.json",
-        )
-        save(output / "claims.json", published(told.to_json()))
-        source = read_source(output / "claims.json")
-        write_text(output / "README.md", render_markdown([source]))
-        write_text(output / "index.html", render_html([source]))
-        screen.print(f"dossier written to {output}", markup=False, soft_wrap=True)
+    file = shlex.quote(str(output.json_file)) if output.saved else "result.json"
+    output.write(screen, _told(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
+    if folder is not None:
+        _write_dossier(result, command, folder)
+        screen.print(f"dossier written to {folder}", markup=False, soft_wrap=True)
     return exit_status(result.status)
+
+
+def _write_dossier(result: Result, command: str, folder: Path) -> None:
+    """Write the claims' numbers, and their report as a page and as Markdown."""
+    import shlex
+
+    from pdpaudit.report.html import render_html
+    from pdpaudit.report.markdown import render_markdown
+    from pdpaudit.report.published import published
+    from pdpaudit.report.sources import read_source
+    from pdpaudit.results.results import save, write_text
+
+    place = shlex.quote(folder.as_posix())
+    told = _told(
+        result,
+        f"python -m {command} --output {place}",
+        f"python -m pdpaudit replay {place}/claims.json",
+    )
+    save(folder / "claims.json", published(told.to_json()))
+    source = read_source(folder / "claims.json")
+    write_text(folder / "README.md", render_markdown([source]))
+    write_text(folder / "index.html", render_html([source]))
 
 
 def _told(result: Result, command: str, replay: str) -> Result:
     """Return a result that tells its report what it is about and how it was made."""
     from dataclasses import replace
 
-    from pdpaudit.report.dossier import dossier, published
-    from pdpaudit.report.preface import KEY
+    from pdpaudit.report.published import KEY, dossier, published
 
     told = dossier(published(result.to_json()), command, replay)
     return replace(result, context={**result.context, KEY: told})
@@ -116,9 +121,8 @@ def _show(screen: Console, result: Result) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from pdpaudit.report.dossier import verdict_words
-    from pdpaudit.report.terminal import STYLE
-    from pdpaudit.report.words import VERDICT
+    from pdpaudit.report.published import verdict_words
+    from pdpaudit.report.terminal import status_text
 
     body = result.to_json()
     for entry in body["context"]["catalogue"]:
@@ -126,9 +130,8 @@ def _show(screen: Console, result: Result) -> None:
         for width in (3, 12):
             line.add_column(width=width, no_wrap=True)
         line.add_column(overflow="fold")
-        verdict = Text(VERDICT[entry["status"]], style=STYLE.get(entry["status"], ""))
         said = Text(f"{entry['statement']} ({entry['source']})")
-        line.add_row(Text(entry["id"]), verdict, said)
+        line.add_row(Text(entry["id"]), status_text(entry["status"]), said)
         screen.print(line)
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
         for words in verdict_words(body, entry):

@@ -10,10 +10,11 @@ from typing import Any
 import typer
 
 from pdpaudit.auditing.provenance import store_settings
+from pdpaudit.cli.options import WorkerOptions
 from pdpaudit.core.errors import InputError
 from pdpaudit.sampling import Store, backend
 
-__all__ = ["keeping", "workers"]
+__all__ = ["keeping", "workers_for"]
 
 INTERRUPTED = 130
 
@@ -41,9 +42,9 @@ def keeping(
 
 
 @contextmanager
-def workers(name: str, scheduler: str | None, jobs: int) -> Iterator[str]:
+def workers_for(options: WorkerOptions) -> Iterator[str]:
     """Draw in the workers asked for; yields what is to be said of them."""
-    if name == "dask" and jobs != -1:
+    if options.backend == "dask" and options.jobs != -1:
         raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
-    with backend(name, scheduler) as words:
+    with backend(options.backend, options.scheduler) as words:
         yield words

@@ -1,185 +1,43 @@
-"""The options that several commands share, and what they mean."""
+"""The options that several commands share, declared once for each group, and what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from pdpaudit.cli.completing import BACKENDS, among
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from pdpaudit.core.network import Network
     from pdpaudit.io import Reading
+    from pdpaudit.results.results import Result
 
-__all__ = [
-    "Backend",
-    "CountContacts",
-    "Edges",
-    "IdColumn",
-    "Infect",
-    "InfectFrom",
-    "Jobs",
-    "Json",
-    "KeepMissing",
-    "LabelColumn",
-    "MinWeight",
-    "Names",
-    "NetworkOptions",
-    "Nodes",
-    "Quiet",
-    "Scheduler",
-    "Seed",
-    "Seeds",
-    "Since",
-    "SourceColumn",
-    "Store",
-    "TargetColumn",
-    "TargetedValue",
-    "TimeColumn",
-    "Unlisted",
-    "Until",
-    "WeightColumn",
-    "examples",
-]
+__all__ = ["NetworkOptions", "OutputOptions", "Quiet", "examples", "flagged", "grouped"]
 
-NETWORK = "Network"
-RUN = "Run"
+#: Parameters whose option is not called like them.
+FLAGS = {"since": "--from", "tries": "--try", "json_file": "--json", "csv_file": "--csv"}
 
-Edges = Annotated[
-    Path | None,
-    typer.Option(
-        help="Network file: edge list (CSV, TSV, spaces; gzip too), GML, GraphML, GEXF, Matrix "
-        "Market or Pajek.",
-        rich_help_panel=NETWORK,
-    ),
-]
-Nodes = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table of people and their labels: who is targeted, who is protected.",
-        rich_help_panel=NETWORK,
-    ),
-]
-IdColumn = Annotated[
-    str | None,
-    typer.Option(help="Column of --nodes that names the person.", rich_help_panel=NETWORK),
-]
-LabelColumn = Annotated[
-    str, typer.Option(help="Column or attribute that holds the label.", rich_help_panel=NETWORK)
-]
-TargetedValue = Annotated[
-    str, typer.Option(help="Label of the targeted people.", rich_help_panel=NETWORK)
-]
-SourceColumn = Annotated[
-    str | None, typer.Option(help="Column of --edges with one end.", rich_help_panel=NETWORK)
-]
-TargetColumn = Annotated[
-    str | None, typer.Option(help="Column of --edges with the other end.", rich_help_panel=NETWORK)
-]
-WeightColumn = Annotated[
-    str | None, typer.Option(help="Column of --edges with the weight.", rich_help_panel=NETWORK)
-]
-MinWeight = Annotated[
-    float | None, typer.Option(help="Drop ties of less weight.", rich_help_panel=NETWORK)
-]
-TimeColumn = Annotated[
-    str | None, typer.Option(help="Column of --edges with the time.", rich_help_panel=NETWORK)
-]
-Since = Annotated[
-    str | None,
-    typer.Option("--from", help="Drop contacts before this time.", rich_help_panel=NETWORK),
-]
-Until = Annotated[
-    str | None,
-    typer.Option("--until", help="Drop contacts after this time.", rich_help_panel=NETWORK),
-]
-CountContacts = Annotated[
-    bool,
-    typer.Option(
-        "--count-contacts",
-        help="A tie weighs as much as it has rows (for --min-weight).",
-        rich_help_panel=NETWORK,
-    ),
-]
-KeepMissing = Annotated[
-    bool,
-    typer.Option(
-        "--keep-missing", help="NA, null, - and the like are names.", rich_help_panel=NETWORK
-    ),
-]
-Unlisted = Annotated[
-    str,
-    typer.Option(
-        help="People without a label, or in no row of --nodes: refuse, or protected.",
-        rich_help_panel=NETWORK,
-    ),
-]
-Seeds = Annotated[
-    str | None,
-    typer.Option(
-        help="Public targeted people to start from, separated by ';'. Default: the first of the "
-        "largest targeted component.",
-        rich_help_panel=NETWORK,
-    ),
-]
-Infect = Annotated[
-    str | None,
-    typer.Option(
-        metavar="P,Q,ROUNDS",
-        help="Plant the targeted people by infection: probability of passing on, of becoming "
-        "immune, and rounds, for example 0.3,0.3,4.",
-        rich_help_panel=NETWORK,
-    ),
-]
-InfectFrom = Annotated[
-    str | None,
-    typer.Option(
-        help="Who is infected first. Default: whoever has most contacts.", rich_help_panel=NETWORK
-    ),
-]
-Names = Annotated[
-    bool,
-    typer.Option(
-        "--names",
-        help="Call people by their names in --edges; default: person 0, person 1 and so on.",
-        rich_help_panel=NETWORK,
-    ),
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Jobs = Annotated[
     int, typer.Option(help="Worker processes, -1 for all cores; never changes the result.")
 ]
-Store = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Keep finished runs here: whatever ends the command, the same command goes on from "
-        "there, to the same result.",
-    ),
-]
-Backend = Annotated[
-    str,
-    typer.Option(
-        autocompletion=among(BACKENDS),
-        help="Where workers are: loky or multiprocessing on this machine, dask on a cluster; "
-        "never changes the result.",
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(metavar="tcp://HOST:PORT", help="Scheduler of --backend dask."),
-]
-Seed = Annotated[
-    int | None, typer.Option(help="Root of all randomness. Default: drawn and printed.")
-]
-Json = Annotated[
-    Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+def flagged(error: InputError) -> str:
+    """Return what an error says, its parameter named by its option."""
+    if not isinstance(error, ParameterError):
+        return str(error)
+    name = error.parameter
+    return f"{FLAGS.get(name, '--' + name.replace('_', '-'))} {error.value}: {error.remedy}"
 
 
 def examples(*commands: str) -> str:
@@ -188,42 +46,187 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
+def grouped(command: Callable[..., int]) -> Callable[..., int]:
+    """Let a command take dataclasses: each of their fields is an option of its own."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    options: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        if kind := groups.get(parameter.name):
+            types = get_type_hints(kind, include_extras=True)
+            options += (
+                Parameter(
+                    field.name,
+                    Parameter.KEYWORD_ONLY,
+                    default=field.default,
+                    annotation=types[field.name],
+                )
+                for field in fields(kind)
+            )
+        else:
+            annotation = hints[parameter.name]
+            options.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def run(**given: Any) -> int:
+        for name, kind in groups.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        return command(**given)
+
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return run
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Where runs are drawn, and where they are kept."""
+
+    jobs: Jobs = -1
+    backend: Annotated[
+        str,
+        typer.Option(
+            autocompletion=among(BACKENDS),
+            help="Where workers are: loky or multiprocessing on this machine, dask on a cluster; "
+            "never changes the result.",
+        ),
+    ] = "loky"
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="tcp://HOST:PORT", help="Scheduler of --backend dask."),
+    ] = None
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep finished runs here: whatever ends the command, the same command goes on "
+            "from there, to the same result.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """The seed of a result, where it goes, and what is said meanwhile."""
+
+    seed: Annotated[
+        int | None, typer.Option(help="Root of all randomness. Default: drawn and printed.")
+    ] = None
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the result as JSON; - for standard output."),
+    ] = None
+    quiet: Quiet = False
+
+    @property
+    def saved(self) -> bool:
+        """Whether the result is written to a file."""
+        return self.json_file is not None and str(self.json_file) != "-"
+
+    def screen(self) -> Console:
+        """Return what a person reads: nothing where the result goes to standard output."""
+        from pdpaudit.cli.output import console
+
+        return console(quiet=self.quiet or str(self.json_file) == "-")
+
+    def write(self, screen: Console, result: Result) -> None:
+        """Write the result where it was asked for, and say so."""
+        from pdpaudit.cli.output import write_json
+
+        write_json(self.json_file, result)
+        if self.saved:
+            screen.print(f"result written to {self.json_file}", markup=False, soft_wrap=True)
+
+
 @dataclass(frozen=True)
 class NetworkOptions:
     """How to read the user's network; made again from a witness by ``replay``."""
 
-    edges: Path
-    nodes: Path | None = None
-    id_column: str | None = None
-    label_column: str = "label"
-    targeted_value: str = "target"
-    source_column: str | None = None
-    target_column: str | None = None
-    weight_column: str | None = None
-    min_weight: float | None = None
-    time_column: str | None = None
-    since: str | None = None
-    until: str | None = None
-    count_contacts: bool = False
-    keep_missing: bool = False
-    unlisted: str = "refuse"
-    seeds: str | None = None
-    infect: str | None = None
-    infect_from: str | None = None
-    names: bool = False
+    edges: Annotated[
+        Path | None,
+        typer.Option(
+            help="Network file: edge list (CSV, TSV, spaces; gzip too), GML, GraphML, GEXF, Matrix "
+            "Market or Pajek."
+        ),
+    ] = None
+    nodes: Annotated[
+        Path | None,
+        typer.Option(help="Table of people and their labels: who is targeted, who is protected."),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(help="Column of --nodes that names the person."),
+    ] = None
+    label_column: Annotated[str, typer.Option(help="Column or attribute that holds the label.")] = (
+        "label"
+    )
+    targeted_value: Annotated[str, typer.Option(help="Label of the targeted people.")] = "target"
+    source_column: Annotated[str | None, typer.Option(help="Column of --edges with one end.")] = (
+        None
+    )
+    target_column: Annotated[
+        str | None, typer.Option(help="Column of --edges with the other end.")
+    ] = None
+    weight_column: Annotated[
+        str | None, typer.Option(help="Column of --edges with the weight.")
+    ] = None
+    min_weight: Annotated[float | None, typer.Option(help="Drop ties of less weight.")] = None
+    time_column: Annotated[str | None, typer.Option(help="Column of --edges with the time.")] = None
+    since: Annotated[str | None, typer.Option("--from", help="Drop contacts before this time.")] = (
+        None
+    )
+    until: Annotated[str | None, typer.Option(help="Drop contacts after this time.")] = None
+    count_contacts: Annotated[
+        bool,
+        typer.Option(
+            "--count-contacts", help="A tie weighs as much as it has rows (for --min-weight)."
+        ),
+    ] = False
+    keep_missing: Annotated[
+        bool, typer.Option("--keep-missing", help="NA, null, - and the like are names.")
+    ] = False
+    unlisted: Annotated[
+        str,
+        typer.Option(help="People without a label, or in no row of --nodes: refuse, or protected."),
+    ] = "refuse"
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Public targeted people to start from, separated by ';'. Default: the first of "
+            "the largest targeted component."
+        ),
+    ] = None
+    infect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P,Q,ROUNDS",
+            help="Plant the targeted people by infection: probability of passing on, of becoming "
+            "immune, and rounds, for example 0.3,0.3,4.",
+        ),
+    ] = None
+    infect_from: Annotated[
+        str | None,
+        typer.Option(help="Who is infected first. Default: whoever has most contacts."),
+    ] = None
+    names: Annotated[
+        bool,
+        typer.Option(
+            "--names",
+            help="Call people by their names in --edges; default: person 0, person 1 and so on.",
+        ),
+    ] = False
 
-    @classmethod
-    def asked_for(cls, arguments: Mapping[str, Any]) -> NetworkOptions | None:
-        """Return what a command was asked to read, from its arguments; None for nothing."""
-        if arguments["edges"] is None:
-            if arguments["nodes"] is not None or arguments["infect"] is not None:
-                raise InputError("--nodes and --infect label the people of --edges; give that too")
-            if arguments["names"]:
-                raise InputError("--names is about the people of --edges; give that too")
-            return None
-        if arguments["infect"] is not None and arguments["label_column"] != "label":
-            raise InputError("--infect plants the targeted people; leave --label-column out")
-        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
+    def asked_for(self) -> NetworkOptions | None:
+        """Return these options; None where no network is to be read."""
+        if self.edges is not None:
+            if self.infect is not None and self.label_column != "label":
+                raise InputError("--infect plants the targeted people; leave --label-column out")
+            return self
+        if self.nodes is not None or self.infect is not None:
+            raise InputError("--nodes and --infect label the people of --edges; give that too")
+        if self.names:
+            raise InputError("--names is about the people of --edges; give that too")
+        return None
 
     def population(self) -> dict[str, Any] | None:
         """Return how the targeted people are planted, for a report; None where they are read."""
@@ -240,8 +243,9 @@ class NetworkOptions:
         options, with which it is read again as it was.
         """
         from pdpaudit.io import read_network
-        from pdpaudit.report.words import NAMES_PEOPLE
+        from pdpaudit.report.findings import NAMES_PEOPLE
 
+        assert self.edges is not None
         seeds = None
         if self.seeds is not None:
             seeds = [name.strip() for name in self.seeds.split(";") if name.strip()]

@@ -39,16 +39,12 @@ def replay_command(
     edges: Annotated[
         Path | None,
         typer.Option(
-            help="Where the network is that the result only names; default: beside the result.",
-            rich_help_panel=o.NETWORK,
+            help="Where the network is that the result only names; default: beside the result."
         ),
     ] = None,
     nodes: Annotated[
         Path | None,
-        typer.Option(
-            help="Where its table of people is; default: beside the result.",
-            rich_help_panel=o.NETWORK,
-        ),
+        typer.Option(help="Where its table of people is; default: beside the result."),
     ] = None,
     jobs: o.Jobs = -1,
     quiet: o.Quiet = False,

@@ -1,6 +1,6 @@
 """The errors a person at the terminal is meant to read."""
 
-__all__ = ["InputError", "Misbehaviour", "described"]
+__all__ = ["InputError", "Misbehaviour", "ParameterError", "described"]
 
 
 class InputError(ValueError):
@@ -8,6 +8,14 @@ class InputError(ValueError):
 
     The command line prints it and exits with status 2, without a traceback.
     """
+
+
+class ParameterError(InputError):
+    """A parameter's value that cannot be used; the command line names its option instead."""
+
+    def __init__(self, parameter: str, value: object, remedy: str) -> None:
+        super().__init__(f"{parameter} = {value}: {remedy}")
+        self.parameter, self.value, self.remedy = parameter, value, remedy
 
 
 class Misbehaviour(Exception):

@@ -6,15 +6,16 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from pdpaudit.core.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = [
     "IdentityOracle",
@@ -74,6 +75,7 @@ def adjacency_from_networkx(graph: nx.Graph) -> tuple[csr_array, tuple[Hashable,
 
     Examples
     --------
+    >>> import networkx as nx
     >>> adjacency, nodes = adjacency_from_networkx(nx.path_graph(["a", "b", "c"]))
     >>> adjacency.nnz, nodes
     (4, ('a', 'b', 'c'))
@@ -178,6 +180,8 @@ class SearchInstance:
         """The network as networkx has it, frozen, built once: neighbours in index order."""
 
         def build() -> nx.Graph:
+            import networkx as nx  # takes long to import
+
             graph = nx.empty_graph(self.adjacency.shape[0])
             rows = np.repeat(np.arange(graph.number_of_nodes()), np.diff(self.adjacency.indptr))
             upper = rows < self.adjacency.indices
@@ -204,6 +208,7 @@ class SearchInstance:
 
         Examples
         --------
+        >>> import networkx as nx
         >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(3))
         >>> one = SearchInstance(adjacency, np.array([True, False, True]), (0,))
         >>> one.fingerprint() == one.fresh().fingerprint()
@@ -243,6 +248,8 @@ class Network:
         What the user's file calls each vertex; indices where absent.
     title : str
         What the reports call this network.
+    stream_key : str, optional
+        What random draws on it are keyed by, by default the title: a file may be renamed.
 
     Raises
     ------
@@ -252,6 +259,7 @@ class Network:
 
     Examples
     --------
+    >>> import networkx as nx
     >>> adjacency, nodes = adjacency_from_networkx(nx.path_graph(3))
     >>> network = Network(adjacency, np.array([True, False, True]), seeds=(0,))
     >>> network.n, network.edges, network.name(1), network.neighbours(1).tolist()
@@ -264,6 +272,7 @@ class Network:
     names: Sequence[str] | None = None
     title: str = field(default="network")
     max_degree: int | None = None
+    stream_key: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a network no search can be audited on."""
@@ -352,6 +361,7 @@ def targeted_components(
 
     Examples
     --------
+    >>> import networkx as nx
     >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
     >>> mask = np.array([True, False, True, True, False])
     >>> [component.tolist() for component in targeted_components(adjacency, mask)]
@@ -360,6 +370,8 @@ def targeted_components(
     members = np.flatnonzero(targeted)
     if not len(members):
         return []
+    from scipy.sparse.csgraph import connected_components  # takes long to import
+
     count, label = connected_components(adjacency[members][:, members], directed=False)
     grouped = members[np.argsort(label, kind="stable")]
     sizes = np.bincount(label, minlength=count)

@@ -1,6 +1,6 @@
 """The protocols a statistic, a mechanism and an attack follow; no subclassing required.
 
-Everything else in the harness is written against these names, and this module imports none of it.
+Everything else in the harness is written against these names; this module imports only the claim.
 """
 
 from __future__ import annotations
@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+
+from pdpaudit.core.claim import PrivacyClaim
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = [
     "BoundedMechanism",
@@ -41,42 +45,6 @@ __all__ = [
     "TracingMechanism",
     "Trajectory",
 ]
-
-
-@dataclass(frozen=True)
-class PrivacyClaim:
-    """The promise to be tested: (ε, δ)-protected differential privacy.
-
-    Attributes
-    ----------
-    epsilon : float
-        Privacy loss in nats.
-    delta : float
-        Additive slack, 0 for the pure form.
-    source : str
-        Theorem or lemma that makes the promise.
-
-    Raises
-    ------
-    ValueError
-        If ``epsilon`` is negative or not a number, or ``delta`` is outside [0, 1).
-
-    Examples
-    --------
-    >>> PrivacyClaim(1.0, source="Theorem 1")
-    PrivacyClaim(epsilon=1.0, delta=0.0, source='Theorem 1')
-    """
-
-    epsilon: float
-    delta: float = 0.0
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse what is not a promise."""
-        if not self.epsilon >= 0:
-            raise ValueError(f"epsilon = {self.epsilon}: a claim needs epsilon >= 0")
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"delta = {self.delta}: a claim needs 0 <= delta < 1")
 
 
 @runtime_checkable

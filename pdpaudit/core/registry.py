@@ -1,4 +1,4 @@
-"""Find statistics, mechanisms and attacks: by registered name, module, file or bare name."""
+"""Find and make statistics, mechanisms and attacks: by registered name, module, file or name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import importlib.util
 import inspect
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
@@ -21,12 +21,16 @@ from pdpaudit.core.errors import InputError
 
 __all__ = [
     "SINGULAR",
+    "Find",
     "Group",
     "Registered",
     "UserCodeError",
     "configure",
     "imported_for",
     "is_registered",
+    "make_mechanism",
+    "make_sop",
+    "needs_trust",
     "registered",
     "resolve",
 ]
@@ -65,6 +69,14 @@ OURS = "pdpaudit.algorithms."
 
 #: Names told where none is near.
 MOST_OFFERED = 12
+
+
+#: What a search is made with where nothing else was asked for: one search round, the sharpest
+#: test of a claim per round.
+DEFAULTS: dict[str, Any] = {"epsilon": 1.0, "components": 2, "sop": "CN"}
+
+#: How a name is looked up.
+Find = Callable[[Group, str], Any]
 
 
 class UserCodeError(InputError):
@@ -185,6 +197,53 @@ def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
         raise InputError(f"{name} cannot be made: {error}") from None
     except Exception as error:
         raise UserCodeError(f"{name} cannot be made") from error
+
+
+def make_sop(name: str, find: Find = resolve) -> Any:
+    """Return the statistic of proximity a person means, ready to be called."""
+    sop = find("sops", name)
+    return configure(sop, name, {}) if inspect.isclass(sop) else sop
+
+
+def make_mechanism(
+    name: str, options: Mapping[str, Any], find: Find = resolve
+) -> tuple[Any, dict[str, Any]]:
+    """Return the mechanism a person means, and how to make it again."""
+    factory = find("mechanisms", name)
+    given = {key: value for key, value in options.items() if value is not None}
+    if inspect.isclass(factory):
+        takes = inspect.signature(factory).parameters
+        for key, value in DEFAULTS.items():
+            if key in takes:
+                given.setdefault(key, value)
+    made = dict(given)
+    if "sop" in made:
+        made["sop"] = make_sop(made["sop"], find)
+    mechanism = configure(factory, name, made)
+    if not callable(getattr(mechanism, "run", None)):
+        raise InputError(f"{name}: not a mechanism, it has no run(instance, rng)")
+    if getattr(mechanism, "claim", None) is None:
+        raise InputError(f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
+    return mechanism, {"name": name, "parameters": given}
+
+
+def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:
+    """Say whether replaying any of these witnesses imports code that is not registered."""
+    return any(not is_registered(*named) for one in witnesses for named in _names(one or {}))
+
+
+def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
+    """Yield all names of statistics and mechanisms in a witness."""
+    spec = witness.get("mechanism")
+    if isinstance(spec, Mapping):
+        parameters = spec.get("parameters")
+        sop = parameters.get("sop") if isinstance(parameters, Mapping) else None
+        if isinstance(spec.get("name"), str):
+            yield "mechanisms", spec["name"]
+        if isinstance(sop, str):
+            yield "sops", sop
+    if isinstance(witness.get("specification"), str):
+        yield "sops", witness["specification"]
 
 
 def _user_modules(group: Group) -> list[ModuleType]:

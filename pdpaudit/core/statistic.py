@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
@@ -14,9 +13,12 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.protocols import StatisticOfProximity
 
-__all__ = ["DeclaredStatistic", "score_all", "stated_error", "statistic"]
+if TYPE_CHECKING:
+    import networkx as nx
 
-Scalar = Callable[[nx.Graph, int, frozenset[int]], float]
+__all__ = ["DeclaredStatistic", "name_of", "score_all", "stated_error", "statistic"]
+
+Scalar = Callable[["nx.Graph", int, frozenset[int]], float]
 Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
 
 
@@ -105,6 +107,7 @@ def statistic(
     >>> @statistic(sensitivity=0, impact_cardinality=1)
     ... def friends_in(graph, vertex, targets):
     ...     return sum(1 for other in graph[vertex] if other in targets)
+    >>> import networkx as nx
     >>> friends_in(nx.path_graph(3), 1, frozenset({0, 2})), friends_in.sensitivity(5)
     (2, 0)
     """
@@ -119,6 +122,15 @@ def statistic(
         )
 
     return decorate
+
+
+def name_of(sop: object) -> str:
+    """Return what to call a statistic: its ``name``, the function's name or the class's."""
+    for attribute in ("name", "__name__"):
+        name = getattr(sop, attribute, None)
+        if isinstance(name, str):
+            return name
+    return type(sop).__name__
 
 
 def stated_error(sop: StatisticOfProximity, max_degree: int) -> float:

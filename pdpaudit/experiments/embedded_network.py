@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.network import Network, targeted_components
 from pdpaudit.core.registry import resolve
 from pdpaudit.experiments.generated_networks import IMDB, affiliation_network, scaled
@@ -78,7 +78,7 @@ def plant(adjacency: Any, infection: Infection, seed: int, title: str) -> Networ
 def embedded_network(regime: str) -> tuple[Network, Infection]:
     """Return a network of 4,714 people with 91,750 ties, and how its targets were planted."""
     if regime not in REGIMES:
-        raise InputError(f"--regime {regime}: choose one of {', '.join(REGIMES)}")
+        raise ParameterError("regime", regime, f"choose one of {', '.join(REGIMES)}")
     adjacency = affiliation_network(scaled(IMDB, SHARE), stream(SEED, "embedded network"))
     infection = REGIMES[regime]
     return plant(adjacency, infection, SEED, f"made-up actors, {regime}"), infection

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import Parallel, delayed
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
 from pdpaudit.experiments.curves import search_curves
+from pdpaudit.experiments.excerpt import excerpt
 from pdpaudit.experiments.trajectories import trace, trace_by_running
-from pdpaudit.report.excerpt import excerpt
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import at_worker, shareable
 
@@ -76,9 +76,9 @@ def simulate(
 ) -> dict[str, Any]:
     """Run searches many times and return their curves, as plain numbers."""
     if budget < 1:
-        raise InputError(f"--budget {budget}: a number of oracle calls, at least 1")
+        raise ParameterError("budget", budget, "a number of oracle calls, at least 1")
     if runs < 1:
-        raise InputError(f"--runs {runs}: at least 1")
+        raise ParameterError("runs", runs, "at least 1")
     names = [one.name for one in contestants]
     if len(set(names)) < len(names):
         raise InputError(f"two searches are called {max(names, key=names.count)!r}; rename one")

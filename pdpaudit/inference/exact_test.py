@@ -37,7 +37,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -326,7 +326,9 @@ def _crossing(excess: Callable[[float], float], start: float, slope: float) -> f
         other = max(start - math.copysign(step, value), 0.0)
         if excess(other) * value <= 0:
             left, right = sorted((start, other))
-            return float(optimize.brentq(excess, left, right, xtol=1e-8))
+            from scipy.optimize import brentq  # takes long to import
+
+            return float(brentq(excess, left, right, xtol=1e-8))
         if other == 0.0:
             break
         step *= 2

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import special
 
 from pdpaudit.core.errors import InputError
 
@@ -98,20 +98,43 @@ def detectable(
     if method not in KNOWN:
         raise InputError(f"unknown method {method!r}; choose one of {', '.join(sorted(KNOWN))}")
 
-    first, last = float(stats.binom.ppf(TAIL, n, q)), float(stats.binom.isf(TAIL, n, q))
+    first, last = binomial_ppf(TAIL, n, q), n - binomial_ppf(TAIL, n, 1 - q)
     y = np.arange(max(first, 0.0), last + 1, dtype=np.float64)
     nodes: FloatArray = np.unique(np.linspace(y[0], y[-1], min(MOST_NODES, y.size)).round())
     critical = critical_hits(n, nodes, alpha, delta, method, claimed)
     needed = np.round(np.interp(y, nodes, critical))
-    weights = stats.binom.pmf(y, n, q)
+    weights = binomial_pmf(y, n, q)
 
     def shortfall(epsilon: float) -> float:
         p = min(1.0, math.exp(epsilon) * q + delta)
-        return power - float(weights @ stats.binom.sf(needed - 1, n, p))
+        return power - float(weights @ binomial_sf(needed - 1, n, p))
 
     most = math.log((1.0 - delta) / q) if q < 1.0 - delta else 0.0
     if shortfall(most) > 0:
         return math.inf
     if shortfall(0.0) <= 0:
         return 0.0
-    return float(optimize.brentq(shortfall, 0.0, most, xtol=1e-9))
+    from scipy.optimize import brentq  # takes long to import
+
+    return float(brentq(shortfall, 0.0, most, xtol=1e-9))
+
+
+# The binomial law by special functions: scipy.stats takes long to import.
+
+
+def binomial_ppf(share: float, n: int, p: float) -> float:
+    """Return the smallest number of successes at or below which that share of the law lies."""
+    k = math.ceil(special.bdtrik(share, n, p))
+    return float(k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= share else k)
+
+
+def binomial_pmf(k: FloatArray, n: int, p: float) -> FloatArray:
+    """Return the probability of each number of successes."""
+    log = special.xlogy(k, p) + special.xlog1py(n - k, -p) - special.betaln(k + 1, n - k + 1)
+    return np.exp(log) / (n + 1)
+
+
+def binomial_sf(k: FloatArray, n: int, p: float) -> FloatArray:
+    """Return the probability of more successes than each number."""
+    inside = special.betainc(np.maximum(k + 1, 1), np.maximum(n - k, 1), p)
+    return np.where(k < 0, 1.0, np.where(k >= n, 0.0, inside))

@@ -5,7 +5,19 @@
 ``people`` says who is targeted and what people are called, ``reading`` puts it together.
 """
 
-from pdpaudit.io.people import find_people
-from pdpaudit.io.reading import Plant, Reading, network_from_networkx, read_network
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pdpaudit.io.people import find_people
+    from pdpaudit.io.reading import Plant, Reading, network_from_networkx, read_network
 
 __all__ = ["Plant", "Reading", "find_people", "network_from_networkx", "read_network"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what reads networks when it is asked for: writing files needs no pandas."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pdpaudit.io import people, reading
+
+    return getattr(people if name == "find_people" else reading, name)

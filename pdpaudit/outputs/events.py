@@ -344,8 +344,8 @@ def _category(value: Any, kind: str) -> Hashable:
     """Return the category of a value of the form before, where None was also what is no entry."""
     if value is None and kind != "output":
         return None
-    if isinstance(value, str) and value.startswith("error "):
-        return Atom(f"raises {value.removeprefix('error ')}", None)
+    if isinstance(value, str) and value.startswith("error ") and value[6:].isidentifier():
+        return Atom(f"raises {value[6:]}", None)
     return whole_of(flatten(value))
 
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 __all__ = [
     "NUMERIC",
+    "RAISES",
     "SCALAR",
     "WIDE",
     "Layout",
@@ -79,6 +80,7 @@ KEPT = 64
 #: Bits of a whole number beyond which it is kept in hexadecimal.
 MOST_BITS = 4096
 
+#: What the kind of a run that raised begins with; a space, so that no class has such a name.
 RAISES = "raises "
 
 #: What the steps of keys that are no texts begin with; texts that do are written as records too.
@@ -208,7 +210,8 @@ def _leaf(value: Any) -> tuple[str, Any] | None:
         return known(value)
     if isinstance(value, enum.Enum):
         kind = type(value).__name__
-        return (f"enum {kind}" if kind in OURS else kind, str(value.name))
+        ours = kind in OURS or kind.startswith(RAISES)
+        return (f"enum {kind}" if ours else kind, str(value.name))
     if isinstance(value, np.generic):
         return _numpy_scalar(value)
     # A subclass may do what it likes with hash and comparison: its plain value is kept.

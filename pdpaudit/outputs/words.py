@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Whole
 from pdpaudit.outputs.events import Event, Membership, Score
-from pdpaudit.outputs.records import MARKS, NUMERIC, Path
+from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, Path
 
 __all__ = ["Vocabulary", "event_words", "list_names", "shown"]
 
@@ -162,12 +162,12 @@ def _few(values: list[Hashable], words: Vocabulary, most: int = SHOWN) -> str:
 
 def _kinds(it: str, kinds: list[Hashable]) -> str:
     """Say what kind of thing something is."""
-    raised = [str(kind).removeprefix("raises ") for kind in kinds if str(kind).startswith("raises")]
-    others = [KINDS.get(str(kind), f"a {kind}") for kind in kinds if str(kind) not in NUMERIC]
-    others = [one for one in others if not one.startswith("a raises")]
+    raised = [str(kind).removeprefix(RAISES) for kind in kinds if str(kind).startswith(RAISES)]
+    plain = [str(kind) for kind in kinds if not str(kind).startswith(RAISES)]
+    others = [KINDS.get(kind, f"a {kind}") for kind in plain if kind not in NUMERIC]
     if any(kind in NUMERIC for kind in kinds):
-        plain = [KINDS[str(kind)] for kind in kinds if kind in NUMERIC]
-        others += plain if len(kinds) == 1 else list(dict.fromkeys(plain))
+        numbers = [KINDS[str(kind)] for kind in kinds if kind in NUMERIC]
+        others += numbers if len(kinds) == 1 else list(dict.fromkeys(numbers))
     parts = [f"{it} is {' or '.join(others)}"] if others else []
     return " or ".join([f"it raises {' or '.join(raised)}"] * bool(raised) + parts)
 

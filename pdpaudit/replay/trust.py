@@ -8,13 +8,14 @@ from types import CodeType
 from typing import Any
 
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.making import Find, make_mechanism
 from pdpaudit.core.registry import (
     SINGULAR,
+    Find,
     Group,
     UserCodeError,
     imported_for,
     is_registered,
+    make_mechanism,
     resolve,
 )
 from pdpaudit.report.plaintext import clip

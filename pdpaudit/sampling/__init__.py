@@ -1,7 +1,7 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
 from pdpaudit.sampling.backends import BACKENDS, backend
-from pdpaudit.sampling.engine import Hits, Progress, draw, hits, tally
+from pdpaudit.sampling.engine import Hits, Means, Progress, draw, hits, tally
 from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
 from pdpaudit.sampling.store import Store
 from pdpaudit.sampling.streams import draw_seed, stream
@@ -10,6 +10,7 @@ __all__ = [
     "BACKENDS",
     "BatchFailed",
     "Hits",
+    "Means",
     "Misbehaviour",
     "Progress",
     "Store",

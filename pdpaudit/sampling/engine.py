@@ -9,19 +9,19 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, S
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.core.protocols import Mechanism, Outputs
 from pdpaudit.outputs import Draws, same_form
 from pdpaudit.sampling.backends import at_worker, shareable
-from pdpaudit.sampling.guard import LIMIT_S, Guard, How
+from pdpaudit.sampling.guard import LIMIT_S, Guard, How, batched
 from pdpaudit.sampling.store import Kept, Store
 from pdpaudit.sampling.streams import stream
 
-__all__ = ["Hits", "Progress", "draw", "hits", "tally"]
+__all__ = ["Hits", "Means", "Progress", "draw", "hits", "tally"]
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
@@ -43,55 +43,59 @@ WORTH_WORKERS_S = 4.0
 Progress = Callable[[int], None]
 
 
+class Means(TypedDict, total=False):
+    """How runs are drawn; none of it changes what comes out but ``single``.
+
+    ``jobs`` worker processes; ``progress`` is told of finished runs; one call may take ``limit``
+    seconds; finished chunks are taken from ``store`` and kept there; ``single`` draws one by one
+    though there is a ``sample``.
+    """
+
+    jobs: int
+    progress: Progress | None
+    limit: float
+    store: Store | None
+    single: bool
+
+
 def tally(
-    mechanism: Mechanism,
-    instance: Any,
-    size: int,
-    *,
-    seed: int,
-    key: tuple[str | int, ...],
-    jobs: int = 1,
-    progress: Progress | None = None,
-    store: Store | None = None,
+    mechanism: Mechanism, instance: Any, size: int, *, seed: int, key: Key, **means: Unpack[Means]
 ) -> Counter[Hashable]:
     """Run a mechanism many times and count its outputs."""
     total: Counter[Hashable] = Counter()
-    work = partial(_tallied, mechanism, instance)
+    store, work = means.get("store"), partial(_tallied, mechanism, instance)
     kept = None if store is None else store.kept(Counter, key, seed, instance)
-    batched = isinstance(mechanism, SamplingMechanism)
-    for _, part in _chunks(work, Counter.update, batched, size, seed, key, jobs, kept):
+    jobs, many = means.get("jobs", 1), batched(mechanism)
+    for _, part in _chunks(work, Counter.update, many, size, seed, key, jobs, kept):
         total.update(part)
-        if progress is not None:
-            progress(part.total())
+        _tell(means, part.total())
     return total
 
 
 def draw(
-    mechanism: Mechanism,
-    instance: Any,
-    size: int,
-    *,
-    seed: int,
-    key: Key,
-    jobs: int = 1,
-    progress: Progress | None = None,
-    limit: float = LIMIT_S,
-    store: Store | None = None,
-    single: bool = False,
+    mechanism: Mechanism, instance: Any, size: int, *, seed: int, key: Key, **means: Unpack[Means]
 ) -> Draws:
     """Run a mechanism many times, whatever it does, and keep what came out."""
-    work = partial(_drawn, mechanism, instance, limit, None, "single" if single else "either")
+    store, single = means.get("store"), means.get("single", False)
+    limit = means.get("limit", LIMIT_S)
+    how: How = "single" if single else "either"
+    work = partial(_drawn, mechanism, instance, limit, None, how)
     kept = None if store is None else store.kept(Draws, _keyed(key, single), seed, instance)
-    batched = isinstance(mechanism, SamplingMechanism) and not single
+    jobs, many = means.get("jobs", 1), batched(mechanism) and not single
     parts: list[tuple[int, Draws]] = []
-    for first, part in _chunks(work, Draws.update, batched, size, seed, key, jobs, kept):
+    for first, part in _chunks(work, Draws.update, many, size, seed, key, jobs, kept):
         parts.append((first, part))
-        if progress is not None:
-            progress(len(part))
+        _tell(means, len(part))
     total = Draws()
     for _, part in sorted(parts, key=lambda item: item[0]):
         total.update(part)
     return total
+
+
+def _tell(means: Means, runs: int) -> None:
+    progress = means.get("progress")
+    if progress is not None:
+        progress(runs)
 
 
 def _keyed(key: Key, single: bool) -> Key:
@@ -132,22 +136,20 @@ def hits(
     *,
     seed: int,
     key: Key,
-    jobs: int = 1,
-    progress: Progress | None = None,
-    limit: float = LIMIT_S,
     total: Hits | None = None,
-    store: Store | None = None,
-    single: bool = False,
+    **means: Unpack[Means],
 ) -> Hits:
     """Run a mechanism many times and count the runs inside an event; outputs are not kept."""
     total = Hits() if total is None else total
-    work = partial(_drawn, mechanism, instance, limit, event, "single" if single else "batch")
+    store, single = means.get("store"), means.get("single", False)
+    limit = means.get("limit", LIMIT_S)
+    how: How = "single" if single else "batch"
+    work = partial(_drawn, mechanism, instance, limit, event, how)
     kept = None if store is None else store.kept(Hits, _keyed(key, single), seed, instance, event)
-    batched = isinstance(mechanism, SamplingMechanism) and not single
-    for _, part in _chunks(work, Hits.update, batched, size, seed, key, jobs, kept):
+    jobs, many = means.get("jobs", 1), batched(mechanism) and not single
+    for _, part in _chunks(work, Hits.update, many, size, seed, key, jobs, kept):
         total.update(part)
-        if progress is not None:
-            progress(part.runs)
+        _tell(means, part.runs)
     return total
 
 

@@ -11,6 +11,7 @@ import io
 import mmap
 import os
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gather
 from pdpaudit.sampling.clock import Clock, Ended
 from pdpaudit.sampling.surroundings import Surroundings, reopen
 
-__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour"]
+__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour", "batched"]
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
 LIMIT_S = 120.0
@@ -61,7 +62,7 @@ class Guard:
     def __init__(self, mechanism: Mechanism, instance: Any, limit: float = LIMIT_S) -> None:
         self._mechanism, self._instance = mechanism, instance
         self._sink, self._surroundings = _Sink(), Surroundings()
-        self._clock = Clock(limit, type(mechanism).__name__)
+        self._clock = Clock(limit, _title(mechanism))
         self._witness = _Witness(self._clock)
         self._around = ExitStack()
 
@@ -112,11 +113,11 @@ class Guard:
             draws.alone = why
         return draws
 
-    def ask(self, part: str, *arguments: Any) -> Any:
-        """Return the answer of an optional part of the mechanism, or let through what it raises."""
-        self._clock.wind(f"its {part}")
+    def call(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function of the mechanism answers, or let through what it raises."""
+        self._clock.wind(what)
         try:
-            return getattr(self._mechanism, part)(*arguments)
+            return function(*arguments)
         finally:
             self._surroundings.put_back()
             self._witness.end()
@@ -124,7 +125,7 @@ class Guard:
     def _many(self, size: int, rng: np.random.Generator) -> Draws | str:
         """Draw all at once; else what went wrong, if anything, and the stream as it was."""
         mechanism: Any = self._mechanism
-        if not callable(getattr(mechanism, "sample", None)):
+        if not batched(mechanism):
             return ""
         beginning = rng.bit_generator.state
         try:
@@ -164,6 +165,16 @@ class Guard:
         draws = of_records(records)
         draws.failures = failures
         return draws
+
+
+def batched(mechanism: object) -> bool:
+    """Say whether it draws many outputs at once."""
+    return callable(getattr(mechanism, "sample", None))
+
+
+def _title(mechanism: object) -> str:
+    title = getattr(mechanism, "title", None)
+    return title if isinstance(title, str) else type(mechanism).__name__
 
 
 def _unreadable(error: Unreadable) -> Misbehaviour:

@@ -7,51 +7,54 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop
+from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
 from pdpaudit.checks.examination import Examination
-from pdpaudit.checks.pytest_helper import AssertCheck, parametrize_with_checks
-from pdpaudit.core.making import make_sop
+from pdpaudit.core.registry import make_sop
+from pdpaudit.core.subject import named_sop
 from pdpaudit.results.results import CheckResult, Result
-from pdpaudit.testing.gate import Gate, current
-from pdpaudit.testing.origin import named_sop
-from pdpaudit.testing.telling import labelled, record, saved, short
+from pdpaudit.testing.budget import Budget, current
+from pdpaudit.testing.records import labelled, record, saved, short
 
-__all__ = ["checks_as_tests", "judge_sop"]
+__all__ = ["checks_as_tests", "judge_statistic"]
 
 #: Lines of a counterexample, or of the author's own traceback, that are shown.
 SHOWN = 12
 
 
-def judge_sop(sop: Any, options: Options | None) -> tuple[Result, str]:
+def judge_statistic(sop: object, options: Options | None) -> tuple[Result, str]:
     """Run the checks of a statistic; return the result, and why the test fails if it does."""
-    gate, began = current(), time.monotonic()
-    name, where = named_sop(sop, gate.base)
-    chosen = _options(gate) if options is None else options
+    budget, began = current(), time.monotonic()
+    name, where = named_sop(sop, budget.base)
+    chosen = _options(budget) if options is None else options
     checks = check_sop(make_sop(sop) if isinstance(sop, str) else sop, chosen)
     result = _result(name, where, chosen, checks, time.monotonic() - began)
-    return result, _judged(gate, result, where, sop)
+    return result, _judged(budget, result, where, sop)
 
 
 def checks_as_tests(
-    sops: Sequence[Any],
+    sops: Sequence[object],
     *,
     expected_failures: Mapping[str, Mapping[str, str]] | None,
     options: Options | None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the mark that makes a test of each check, as one that is recorded."""
-    mark: Any = parametrize_with_checks(sops, expected_failures=expected_failures, options=options)
+    """Return the mark that makes a test of each check."""
     import pytest
 
-    names, parameters = mark.mark.args
-    clocks: dict[int, _Clock] = {}
-    recorded = []
-    for one in parameters:
-        check = one.values[0].check
-        clock = clocks.setdefault(id(check.examination), _Clock(check.examination, options is None))
-        recorded.append(one._replace(values=(_RecordedCheck(check, clock),)))
-
+    parameters = []
+    for sop in sops:
+        name = name_of(sop() if isinstance(sop, type) else sop)
+        # pytest judges the expected failures; the suite would turn them into skips.
+        reasons = (expected_failures or {}).get(name, {})
+        clock = None
+        for check in iter_checks(sop, options):
+            clock = clock or _Clock(check.examination, options is None)
+            marks = []
+            if check.name in reasons:
+                marks.append(pytest.mark.xfail(reason=reasons[check.name], strict=True))
+            asserted = AssertCheck(check, clock)
+            parameters.append(pytest.param(asserted, id=f"{name}-{check.name}", marks=marks))
     made: Callable[[Callable[..., Any]], Callable[..., Any]] = pytest.mark.parametrize(
-        names, recorded
+        "check", parameters
     )
     return made
 
@@ -62,21 +65,20 @@ class _Clock:
     def __init__(self, examination: Examination, free: bool) -> None:
         self._examination, self._free, self._started = examination, free, False
 
-    def start(self, gate: Gate) -> None:
+    def start(self, budget: Budget) -> None:
         """Start, with the session's limit and seed where the test chose none."""
         if not self._started:
             self._started = True
             self._examination.start = time.time()
             if self._free:
-                self._examination.options = _options(gate)
+                self._examination.options = _options(budget)
 
 
-class _RecordedCheck(AssertCheck):
+class AssertCheck:
     """A check as an assertion that leaves a trace in the session's summary."""
 
     def __init__(self, check: NamedCheck, clock: _Clock) -> None:
-        super().__init__(check)
-        self._clock = clock
+        self.check, self._clock = check, clock
 
     def __repr__(self) -> str:
         """Return its name: pytest shows a failing test's arguments."""
@@ -89,22 +91,24 @@ class _RecordedCheck(AssertCheck):
 
         from pdpaudit.testing import AuditFailed
 
-        gate, began = current(), time.monotonic()
+        budget, began = current(), time.monotonic()
         examination = self.check.examination
-        self._clock.start(gate)
-        name, where = named_sop(examination.sop, gate.base)
-        found = self.verdict()
+        self._clock.start(budget)
+        name, where = named_sop(examination.sop, budget.base)
+        own = self.check()
+        # What it rests on is shown in its place where that was not chosen, and failed.
+        found = next(iter(self.check.failed_unchosen()), own)
         result = _result(name, where, examination.options, [found], time.monotonic() - began)
-        broken = _judged(gate, result, where, examination.sop)
+        broken = _judged(budget, result, where, examination.sop)
         if broken:
             raise AuditFailed(broken)
         if found.status in ("skipped", "inconclusive"):
             pytest.skip(found.detail)
 
 
-def _options(gate: Gate) -> Options:
-    limit = gate.settings.time_limit
-    seed = gate.settings.seed
+def _options(budget: Budget) -> Options:
+    limit = budget.settings.time_limit
+    seed = budget.settings.seed
     return Options(seed=seed) if limit is None else Options(seed=seed, time_limit=limit)
 
 
@@ -124,16 +128,16 @@ def _result(
     return Result("check", where or name, options.seed, elapsed, checks=specified)
 
 
-def _judged(gate: Gate, result: Result, where: str | None, sop: Any) -> str:
+def _judged(budget: Budget, result: Result, where: str | None, sop: object) -> str:
     """Record a result; return why the test fails, or nothing."""
     broken = [check for check in result.checks if check.status in ("violated", "error")]
-    file = saved(gate, result, failed=bool(broken), about=sop)
-    again = gate.rerun
+    file = saved(budget, result, failed=bool(broken), about=sop)
+    again = budget.rerun
     if where is not None and broken:
         again = f"pdpaudit check {short(where)} --select {broken[0].name} --seed {result.seed}"
     for check in result.checks:
         record(
-            gate,
+            budget,
             _kind="check",
             subject=result.subject,
             status=check.status,

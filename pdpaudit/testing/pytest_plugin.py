@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pdpaudit.testing.gate import Gate
+    from pdpaudit.testing.budget import Budget
     from pdpaudit.testing.session import Session
 
 __all__ = ["pdp"]
@@ -72,9 +72,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def pdp(request: pytest.FixtureRequest) -> Gate:
-    """Audit mechanisms and check statistics: ``pdp.assert_private``, ``pdp.assert_sop``."""
-    from pdpaudit.testing.gate import current
+def pdp(request: pytest.FixtureRequest) -> Budget:
+    """Audit mechanisms and check statistics: ``pdp.assert_private``, ``pdp.assert_statistic``."""
+    from pdpaudit.testing.budget import current
 
     return current()
 
@@ -87,8 +87,8 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Let each test, its fixtures included, find its own gate."""
-    from pdpaudit.testing.gate import entered
+    """Let each test, its fixtures included, find its own budget."""
+    from pdpaudit.testing.budget import entered
 
     with entered(None):
         return (yield)
@@ -97,10 +97,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begin anew, also where a test is run again."""
-    from pdpaudit.testing.gate import enter
+    from pdpaudit.testing.budget import enter
 
     session = item.config.stash[SESSION]
-    enter(lambda: session.gate(item))
+    enter(lambda: session.budget(item))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -108,7 +108,7 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what was found along with the report, across processes too."""
-    from pdpaudit.testing.gate import taken
+    from pdpaudit.testing.budget import taken
 
     report = yield
     rows = taken()

@@ -5,17 +5,18 @@ from __future__ import annotations
 import inspect
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from pdpaudit.testing.gate import Gate
-from pdpaudit.testing.settings import read_settings
+from pdpaudit.testing.budget import AUDITS, Budget, Settings
 
-__all__ = ["Session", "announced"]
+__all__ = ["Session", "announced", "read_settings"]
+
+T = TypeVar("T")
 
 LONGEST_COMMAND = 300
 
@@ -61,12 +62,12 @@ class Session:
                 if name not in names and name.partition("::")[0] in files:
                     self.stale.add(key)
 
-    def gate(self, item: pytest.Item) -> Gate:
+    def budget(self, item: pytest.Item) -> Budget:
         """Return what one test may spend."""
         name = _stable(item)
         audits = name in self._audits
         cache = getattr(self.config, "cache", None)
-        return Gate(
+        return Budget(
             self.settings,
             name,
             (1 - self.settings.confidence) / self.settings.audits if audits else None,
@@ -173,3 +174,105 @@ def _marked(item: pytest.Item) -> dict[str, Any]:
                 )
         told = {**mark.kwargs, **told}
     return {key: value for key, value in told.items() if value is not None}
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Return the settings of a session."""
+    here, ini = config.invocation_params.dir, config.inipath
+    again = []
+
+    def given(name: str, parse: Callable[[str], T], default: T, remedy: str) -> T:
+        """Return one setting; a path on the command line is relative to where that was typed."""
+        text, told = config.getoption(f"pdp_{name}"), f"--pdp-{name.replace('_', '-')}"
+        if text is not None and name in (
+            "confidence",
+            "samples",
+            "time_limit",
+            "tolerance",
+            "audits",
+            "fail_on",
+        ):
+            again.append(f"{told} {shlex.quote(str(text))}")
+        if text is None:
+            text, told = config.getini(f"pdp_{name}") or None, f"pdp_{name}"
+        if text is None:
+            return default
+        try:
+            return parse(str(text))
+        except ValueError:
+            raise pytest.UsageError(f"{told} {text}: {remedy}") from None
+
+    def path(name: str) -> Path | None:
+        typed = config.getoption(f"pdp_{name}") is not None
+        base = here if typed or ini is None else ini.parent
+        return given(name, lambda text: base / Path(text).expanduser(), None, "")
+
+    confidence = given(
+        "confidence", _between_0_and_1, 0.95, "must lie between 0 and 1, for example 0.95"
+    )
+    whole = "must be a whole number of at least "
+    samples = given("samples", lambda text: _least(int(text), 1), None, whole + "1")
+    seed = given("seed", lambda text: _least(int(text), 0), 0, whole + "0")
+    audits = given("audits", lambda text: _least(int(text), 1), AUDITS, whole + "1")
+    strict = given("fail_on", _inconclusive, False, "must be inconclusive")
+    limit = given("time_limit", lambda text: _above(float(text)), None, "give seconds above 0")
+    tolerance = given("tolerance", lambda text: _least(float(text), 0.0), 0.0, "give nats from 0")
+    baseline, report, summary = path("baseline"), path("report"), path("summary")
+    update: bool = config.getoption("pdp_update_baseline")
+    _require_baseline(baseline, update=update)
+    if summary is None and os.environ.get("GITHUB_STEP_SUMMARY"):
+        summary = Path(os.environ["GITHUB_STEP_SUMMARY"])
+    if baseline is not None and config.getoption("pdp_baseline") is not None:
+        again.append(f"--pdp-baseline {shlex.quote(str(config.getoption('pdp_baseline')))}")
+    return Settings(
+        confidence,
+        samples,
+        seed,
+        limit,
+        baseline,
+        update,
+        tolerance,
+        report,
+        audits,
+        strict,
+        summary,
+        " ".join([*again, f"--pdp-seed {seed}"]),
+    )
+
+
+def _require_baseline(path: Path | None, *, update: bool) -> None:
+    if path is None:
+        if update:
+            raise pytest.UsageError("--pdp-update-baseline: say which, with --pdp-baseline FILE")
+        return
+    if not path.parent.is_dir():
+        raise pytest.UsageError(f"{path}: the folder {path.parent} does not exist; make it first")
+    if not update and not path.is_file():
+        raise pytest.UsageError(
+            f"{path}: there is no such baseline; record one with --pdp-update-baseline"
+        )
+
+
+def _inconclusive(text: str) -> bool:
+    if text != "inconclusive":
+        raise ValueError
+    return True
+
+
+def _between_0_and_1(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise ValueError
+    return value
+
+
+def _least(value: Any, least: Any) -> Any:
+    if not least <= value < float("inf"):
+        raise ValueError
+    return value
+
+
+def _above(value: float) -> float:
+    if not 0 < value < float("inf"):
+        raise ValueError
+    return value

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pdpaudit.report.findings import STATUS_WORDS
 from pdpaudit.report.markdown import code, escape, fenced
-from pdpaudit.report.words import VERDICT
 from pdpaudit.results.results import SEVERITY
-from pdpaudit.testing.settings import Settings
+from pdpaudit.testing.budget import Settings
 
 __all__ = ["summary_lines", "summary_markdown"]
 
@@ -20,26 +20,17 @@ Rows = Sequence[Mapping[str, Any]]
 #: Rows of the table in the job summary, and failures told in full: a summary holds 1 MiB.
 MOST_ROWS, MOST_TOLD = 200, 20
 
-CHECK_WORD = {
-    "violated": "not so",
-    "error": "error",
-    "inconclusive": "undecided",
-    "not_rejected": "not broken",
-    "certified": "holds",
-    "skipped": "skipped",
-}
-
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
     """Yield what is told at the end of a session."""
-    from pdpaudit.testing.telling import relative
+    from pdpaudit.testing.records import relative
 
     audits, checks = _kinds(rows)
     if audits:
-        yield f"{_number(len(audits), 'claim')} audited: {_verdicts(audits, VERDICT)}"
+        yield f"{_number(len(audits), 'claim')} audited: {_verdicts(audits)}"
         yield _budget(audits, settings)
     if checks:
-        yield f"{_number(len(checks), 'check')} of statistics: {_verdicts(checks, CHECK_WORD)}"
+        yield f"{_number(len(checks), 'check')} of statistics: {_verdicts(checks)}"
     if audits and settings.baseline is not None:
         yield _baseline(audits, settings, relative(settings.baseline, base), stale)
     files = [str(row["file"]) for row in rows if row.get("file")]
@@ -54,14 +45,12 @@ def summary_markdown(rows: Rows, settings: Settings) -> str:
     blocks = ["## Privacy audits"]
     if audits:
         blocks.append(
-            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits, VERDICT)}; "
+            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits)}; "
             f"{_budget(audits, settings)}."
         )
         blocks.append(_audit_table(audits))
     if checks:
-        blocks.append(
-            f"**{_number(len(checks), 'check')} of statistics**: {_verdicts(checks, CHECK_WORD)}."
-        )
+        blocks.append(f"**{_number(len(checks), 'check')} of statistics**: {_verdicts(checks)}.")
         broken = [row for row in checks if row["status"] in ("violated", "error")]
         if broken:
             blocks.append(_check_table(broken))
@@ -82,13 +71,14 @@ def _failed(row: Mapping[str, Any]) -> bool:
     return bool(row.get("grew")) or row["status"] in ("violated", "error")
 
 
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+def _number(count: int, word: str, several: str = "") -> str:
+    """Return a count and what is counted; ``several`` where that is no plain plural."""
+    return f"{count:,} {word if count == 1 else several or word + 's'}"
 
 
-def _verdicts(rows: Rows, words: Mapping[Any, str]) -> str:
+def _verdicts(rows: Rows) -> str:
     counts = Counter(row["status"] for row in rows)
-    told = [f"{counts[status]} {words[status]}" for status in SEVERITY if counts[status]]
+    told = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
     grew = sum(bool(row.get("grew")) for row in rows)
     return ", ".join(told) + (f"; {grew} GREW" if grew else "")
 
@@ -112,9 +102,8 @@ def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
         gone = f", {stale} of tests that are gone taken out" if stale else ""
         left = len(audits) - kept
         broken = f"; not recorded as they fail: {left}" if left else ""
-        return f"baseline {name}: {_number(kept, 'loss')} recorded{gone}{broken}".replace(
-            "losss", "losses"
-        )
+        losses = _number(kept, "loss", "losses")
+        return f"baseline {name}: {losses} recorded{gone}{broken}"
     compared = [row for row in audits if row["compared"]]
     grew = sum(bool(row["grew"]) for row in compared)
     new = sum(not row["recorded"] for row in audits)
@@ -150,7 +139,11 @@ def _audit_table(audits: Rows) -> str:
     def cells() -> Iterator[Sequence[str]]:
         for row in _ordered(audits)[:MOST_ROWS]:
             bound = _nats(row["bound"]) + (" (exact)" if row["exact"] else "")
-            word = "GREW" if row["grew"] and row["status"] != "violated" else VERDICT[row["status"]]
+            word = (
+                "GREW"
+                if row["grew"] and row["status"] != "violated"
+                else STATUS_WORDS[row["status"]]
+            )
             mark = "❌ " if _failed(row) else "⚠️ " if row["status"] == "inconclusive" else ""
             loss = f"{_nats(row['baseline'])} → {_nats(row['now'])}" if row["compared"] else ""
             yield (
@@ -169,7 +162,7 @@ def _audit_table(audits: Rows) -> str:
 def _check_table(checks: Rows) -> str:
     cells = (
         (
-            f"❌ {CHECK_WORD[row['status']]}",
+            f"❌ {STATUS_WORDS[row['status']]}",
             _cell(row["subject"]),
             row["check"],
             escape(row["found"]),

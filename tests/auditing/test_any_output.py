@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import flatten
-from pdpaudit.report.words import claim_words
+from pdpaudit.report.findings import claim_words
 from pdpaudit.results.results import exit_status
 from tests.outputs.made_up import ANYTHING
 

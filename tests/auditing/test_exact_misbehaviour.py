@@ -17,12 +17,13 @@ from pdpaudit.auditing.claim_results import AuditContext, Prover
 from pdpaudit.auditing.config import Silent
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
+from pdpaudit.core.registry import make_mechanism
+from pdpaudit.core.subject import Subject
 from pdpaudit.replay import Terms, finder, replay_claim
-from pdpaudit.report.words import claim_words
+from pdpaudit.report.findings import claim_words
 from pdpaudit.results.results import Result
-from pdpaudit.testing.regression import measure_growth
+from pdpaudit.testing.baseline import measure_growth
 
 FAIR = Law({0: 0.5, 1: 0.5})
 SKEW = Law({0: 0.9, 1: 0.1})
@@ -97,7 +98,7 @@ def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -
 def test_a_law_is_waited_for_as_long_as_fits_the_search(
     limit: float | None, seconds: float
 ) -> None:
-    run = AuditContext(Made(FAIR), "made", {}, Config(1, time_limit=limit), Silent())
+    run = AuditContext(Subject(Made(FAIR)), "made", {}, Config(1, time_limit=limit), Silent())
     assert exact_search.patience(run) == seconds
 
 

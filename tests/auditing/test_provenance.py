@@ -11,8 +11,7 @@ import pytest
 from pdpaudit.algorithms.zoo import Laplace
 from pdpaudit.auditing.provenance import source_digest, source_files, store_settings
 from pdpaudit.auditing.side_channels import observed
-from pdpaudit.core.making import make_mechanism
-from pdpaudit.core.registry import resolve
+from pdpaudit.core.registry import make_mechanism, resolve
 
 FILES = {
     "mine.py": """

@@ -11,8 +11,8 @@ from pdpaudit import __version__
 from pdpaudit.auditing import Config, audit, confirmation
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.sampling import Store

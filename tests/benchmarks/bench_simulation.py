@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.simulation import Contestant, trajectories
 
 pytestmark = pytest.mark.benchmark

@@ -15,9 +15,9 @@ from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.network import targeted_components
 from pdpaudit.core.protocols import RoundLoss, Trajectory
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.curves import curves_csv, grid_of, search_curves
 from pdpaudit.experiments.embedded_network import REGIMES, embedded_network, regime_of
 from pdpaudit.experiments.simulation import Contestant, simulate, trajectories

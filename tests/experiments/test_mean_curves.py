@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.embedded_network import embedded_network
 from pdpaudit.experiments.simulation import Contestant, trajectories
 

@@ -16,7 +16,7 @@ from pdpaudit.auditing.claim_results import Prover
 from pdpaudit.auditing.proof import prove_claim
 from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.checks import Options, check_sop
-from pdpaudit.core.making import make_mechanism
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.core.statistic import statistic
 from pdpaudit.replay import Replay, replay_result, terms_of
 from pdpaudit.results.results import Result

@@ -15,8 +15,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law
 from pdpaudit.sampling.encoding import decode
 from pdpaudit.sampling.store import Store
-from pdpaudit.testing.baseline import read_baseline
-from pdpaudit.testing.regression import measure_growth
+from pdpaudit.testing.baseline import measure_growth, read_baseline
 
 
 class Coin:

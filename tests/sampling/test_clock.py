@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from pdpaudit.core.asking import ask
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import Misbehaviour, draw
 
@@ -83,7 +83,7 @@ def test_no_call_gets_round_its_limit(run, batched):
 @pytest.mark.parametrize("run", RUNS)
 def test_nor_does_a_law(run):
     with pytest.raises(Misbehaviour, match=f"its law {LATE}"):
-        ask("law", of(None, law=RUNS[run]), None, limit=0.2)
+        Subject(of(None, law=RUNS[run])).ask("law", None, limit=0.2)
 
 
 @pytest.mark.parametrize("run", [works, waits(BaseException)])

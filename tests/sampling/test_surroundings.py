@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdpaudit.core.asking import ask
+from pdpaudit.core.subject import Subject
 from pdpaudit.sampling import Hits, Misbehaviour, draw, engine, hits
 
 
@@ -123,7 +123,7 @@ def test_nor_do_a_law_or_an_error_change_anything(change):
 
     before = process()
     with pytest.raises(Misbehaviour, match="ValueError"):
-        ask("law", of(None, law=law), None)
+        Subject(of(None, law=law)).ask("law", None)
     after = process()
     assert {part for part in before if before[part] != after[part]} == set()
 

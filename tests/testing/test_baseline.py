@@ -13,8 +13,13 @@ import pytest
 from scipy import stats
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.testing.baseline import baseline_text, read_baseline, write_baseline
-from pdpaudit.testing.regression import measure_growth, upper_bound
+from pdpaudit.testing.baseline import (
+    baseline_text,
+    measure_growth,
+    read_baseline,
+    upper_bound,
+    write_baseline,
+)
 
 from .conftest import INI, MECHANISM, Project, out
 

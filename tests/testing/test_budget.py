@@ -11,8 +11,7 @@ from scipy import stats
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.testing import AuditFailed, assert_private
-from pdpaudit.testing.gate import Gate, entered, seed_of
-from pdpaudit.testing.settings import Settings
+from pdpaudit.testing.budget import Budget, Settings, entered, seed_of
 
 from .conftest import INI, MECHANISM, Project, out
 
@@ -21,7 +20,7 @@ import helpers_of_shares as told
 
 @pytest.fixture(autouse=True)
 def share(request):
-    from pdpaudit.testing.gate import current
+    from pdpaudit.testing.budget import current
     told.shares[request.node.name] = current().share
 
 def test_plain(): pass
@@ -91,8 +90,8 @@ def test_more_than_the_default_are_declared(project: Project) -> None:
 
 
 def test_however_often_a_test_audits_its_share_is_kept() -> None:
-    gate = Gate(share=0.01)
-    turns = [gate.turn() for _ in range(60)]
+    budget = Budget(share=0.01)
+    turns = [budget.turn() for _ in range(60)]
     assert sum(turn.alpha for turn in turns) <= 0.01
     assert len({turn.seed for turn in turns}) == 60
     assert turns[0].alpha == 0.005
@@ -114,7 +113,7 @@ def test_what_could_not_be_foreseen_is_refused(project: Project) -> None:
 
 def test_a_gate_without_a_share_does_not_spend() -> None:
     with pytest.raises(InputError, match=r"mark it with @pytest\.mark\.pdp_audit"):
-        Gate().turn()
+        Budget().turn()
 
 
 @pytest.mark.parametrize(
@@ -221,7 +220,7 @@ def test_true_claims_fail_no_more_often_than_told(repetitions: Callable[[int, in
     coin = space["Coin"](0.5)
     audits, failed = repetitions(30, 150), 0
     for seed in range(audits):
-        with entered(Gate(Settings(seed=seed), "t", share=0.4)):
+        with entered(Budget(Settings(seed=seed), "t", share=0.4)):
             try:
                 assert_private(coin, samples=1000)
             except AuditFailed:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.testing.settings import Settings
+from pdpaudit.testing.budget import Settings
 from pdpaudit.testing.summary import MOST_ROWS, summary_markdown
 
 from .conftest import Project, out

@@ -1,0 +1,248 @@
+"""What a program calls: one function for each command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from pdpaudit.checks import Options
+    from pdpaudit.core.network import Network
+    from pdpaudit.results.results import Result
+
+__all__ = ["audit", "check", "load", "simulate"]
+
+
+class Budget(TypedDict, total=False):
+    """What an audit may spend beside its samples; as for :class:`pdpaudit.auditing.Config`."""
+
+    confidence: float
+    method: str
+    jobs: int
+    tries: int | None
+    time_limit: float | None
+    detect: float | None
+
+
+def audit(
+    mechanism: object,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    pairs: Sequence[Any] | None = None,
+    networks: Network | Sequence[Network] | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    **budget: Unpack[Budget],
+) -> Result:
+    """Try to break a mechanism's privacy claim.
+
+    Parameters
+    ----------
+    mechanism : Mechanism, class, function or str
+        An object with ``run(instance, rng)``, a class that is made without arguments, a function
+        ``f(x, rng)``, or a name as on the command line.
+    epsilon, delta : float, optional
+        The claim to test, ε in nats; default: what the mechanism claims. With ``epsilon`` alone,
+        ``delta`` is 0.
+    pairs : sequence, optional
+        Neighbouring inputs, each ``(left, right)`` or ``("name", left, right)``; default: those of
+        the mechanism, else neighbouring networks.
+    networks : Network or sequence of Network, optional
+        Where to look for neighbouring networks; default: the benchmark networks.
+    samples : int, optional
+        Fresh samples a side for each claim; default: the exact law where there is one, and
+        100,000 where there is none.
+    seed : int, optional
+        Root of all randomness; the same gives the same result. Default: a fresh one.
+    **budget
+        ``confidence``, ``method``, ``jobs``, ``tries``, ``time_limit`` and ``detect``, as the
+        options of ``pdpaudit audit``.
+
+    Returns
+    -------
+    Result
+        With one claim for each promise.
+
+    Raises
+    ------
+    InputError
+        If the request makes no sense.
+
+    Examples
+    --------
+    >>> def leaky(x, rng):
+    ...     return x + rng.laplace(scale=0.5)
+    >>> result = audit(leaky, epsilon=1, pairs=[(0.0, 1.0)], samples=5_000, seed=1)
+    >>> result.violated, 1 < result.lower_bound < 2
+    (True, True)
+    """
+    from pdpaudit.auditing import Config
+    from pdpaudit.auditing import audit as carry_out
+    from pdpaudit.auditing.candidate_pairs import networks_for
+    from pdpaudit.core.subject import Variant, promising, specified
+    from pdpaudit.sampling import draw_seed
+
+    subject, name, spec = specified(mechanism, Path.cwd())
+    claiming = promising(subject, name, epsilon, delta, source="the call")
+    if claiming is not subject:
+        subject, spec = claiming, claiming.specification(spec)
+    if pairs is not None:
+        subject = Variant(subject, pairs=pairs)
+        spec = subject.specification(spec)
+    config = Config(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
+    return carry_out(subject, networks_for(subject, networks), config, subject=name, spec=spec)
+
+
+def check(sop: object, *, seed: int | None = None, options: Options | None = None) -> Result:
+    """Check what a statistic of proximity declares, and that it behaves.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity, class or str
+        The statistic, a class that makes one without arguments, or a name as on the command line.
+    seed : int, optional
+        Root of all randomness. Default: that of ``options``.
+    options : Options, optional
+        How far to go, and which checks; see :class:`pdpaudit.checks.Options`.
+
+    Returns
+    -------
+    Result
+        With one entry for each check.
+
+    Raises
+    ------
+    InputError
+        If it is no statistic.
+
+    Examples
+    --------
+    >>> from pdpaudit.checks import Options
+    >>> result = check("CN", options=Options(max_vertices=3, examples=0))
+    >>> [one.status for one in result.checks if one.name == "targeted-sensitivity"]
+    ['certified']
+    """
+    import time
+
+    from pdpaudit.auditing.provenance import commit_of, source_digest
+    from pdpaudit.checks import Options, check_sop
+    from pdpaudit.core.registry import make_sop
+    from pdpaudit.core.subject import named_sop
+    from pdpaudit.results.results import Result
+
+    began, chosen = time.monotonic(), Options() if options is None else options
+    if seed is not None:
+        chosen = replace(chosen, seed=seed)
+    name, where = named_sop(sop, Path.cwd())
+    statistic = make_sop(sop) if isinstance(sop, str) else sop
+    found = check_sop(statistic, chosen)
+    if where is not None:
+        found = tuple(
+            replace(one, witness={**one.witness, "specification": where}) if one.witness else one
+            for one in found
+        )
+    return Result(
+        "check",
+        where or name,
+        chosen.seed,
+        time.monotonic() - began,
+        checks=found,
+        source=source_digest(statistic),
+        commit=commit_of(statistic),
+    )
+
+
+def simulate(
+    mechanisms: Mapping[str, object] | Sequence[object],
+    network: Network,
+    *,
+    budget: int | None = None,
+    runs: int = 100,
+    seed: int | None = None,
+    jobs: int = 1,
+) -> Result:
+    """Run searches many times on a network, and count whom they find after how many oracle calls.
+
+    Parameters
+    ----------
+    mechanisms : mapping or sequence
+        Searches, by what to call them; each an object, a class or a name as on the command line.
+    network : Network
+        Where to search.
+    budget : int, optional
+        Oracle calls of a run; default: a fifth of the people, from 2,000 to 20,000.
+    runs : int
+        Runs of each search.
+    seed, jobs : int, optional
+        Root of all randomness, and worker processes.
+
+    Returns
+    -------
+    Result
+        With the curves under ``context``.
+
+    Raises
+    ------
+    InputError
+        If the request makes no sense.
+
+    Examples
+    --------
+    >>> from pdpaudit.auditing import benchmark_networks
+    >>> karate = next(one for one in benchmark_networks() if one.title == "karate club")
+    >>> result = simulate(["SFS", "PTarget"], karate, runs=3, seed=1)
+    >>> [search["name"] for search in result.context["simulation"]["searches"]]
+    ['SFS', 'PTarget']
+    """
+    import time
+
+    from pdpaudit.core.subject import specified
+    from pdpaudit.experiments.simulation import Contestant, default_budget
+    from pdpaudit.experiments.simulation import simulate as carry_out
+    from pdpaudit.results.results import Result
+    from pdpaudit.sampling import draw_seed
+
+    began, drawn = time.monotonic(), draw_seed(seed)
+    made = [(one, *specified(one, Path.cwd())) for one in _listed(mechanisms)]
+    names = list(mechanisms) if isinstance(mechanisms, Mapping) else [name for *_, name, _ in made]
+    contestants = [
+        Contestant(str(title), subject.origin, name)
+        for title, (_, subject, name, _) in zip(names, made, strict=True)
+    ]
+    calls = default_budget(network) if budget is None else budget
+    told = carry_out(network, contestants, budget=calls, runs=runs, seed=drawn, jobs=jobs)
+    title = ", ".join(one.name for one in contestants)
+    elapsed = time.monotonic() - began
+    return Result("simulate", title, drawn, elapsed, context={"simulation": told})
+
+
+def _listed(mechanisms: Mapping[str, object] | Sequence[object]) -> list[object]:
+    return list(mechanisms.values() if isinstance(mechanisms, Mapping) else mechanisms)
+
+
+def load(path: str | Path) -> Result:
+    """Read a result that was written with ``--json``, or as JSON of ``to_json()``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, or is not a result.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pdpaudit.results.results import Result
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "result.json")
+    ...     _ = path.write_text(json.dumps(Result("audit", "SFS", 1, 0.0).to_json()))
+    ...     load(path).subject
+    'SFS'
+    """
+    from pdpaudit.report.sources import read_source
+
+    return read_source(Path(path)).result

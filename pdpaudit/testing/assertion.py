@@ -1,0 +1,300 @@
+"""Audit a mechanism within a test: spend its share, compare with the baseline, say what failed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pdpaudit.auditing import Config, audit
+from pdpaudit.auditing.candidate_pairs import networks_for
+from pdpaudit.core.network import Network
+from pdpaudit.core.subject import Subject, promising, specified
+from pdpaudit.report.plaintext import isolate_names, times
+from pdpaudit.report.sources import replay_command
+from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
+from pdpaudit.testing.budget import Budget, Turn, current
+from pdpaudit.testing.records import labelled, record, relative, saved, short
+
+__all__ = ["judge_mechanism"]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found about one claim."""
+
+    claim: ClaimResult
+    alpha: float
+    growth: Growth | None
+    grew_at: float
+    entry: dict[str, Any] | None
+    key: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether the test fails for it."""
+        return self.claim.status in ("violated", "error") or self.grew
+
+    @property
+    def grew(self) -> bool:
+        """Whether it leaks more than it did."""
+        return self.growth is not None and self.growth.grew
+
+
+def judge_mechanism(
+    mechanism: Any,
+    *,
+    epsilon: float | None,
+    delta: float | None,
+    networks: Network | Sequence[Network] | None,
+    max_degree: int | None,
+    samples: int | None,
+) -> tuple[Result, str, str]:
+    """Audit within the current test."""
+    budget = current()
+    settings, marked = budget.settings, budget.claim
+    made, subject, spec = specified(mechanism, budget.base)
+    if epsilon is None and delta is None:
+        epsilon, delta = marked.get("epsilon"), marked.get("delta")
+    tested = promising(made, subject, epsilon, delta, source="the test")
+    if tested is not made:
+        # A replay of the file makes the mechanism anew, and would test its own claim.
+        made, spec = tested, tested.specification(spec)
+    turn = budget.turn()
+    claims = made.claims
+    # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
+    alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
+    plan = Config(
+        turn.seed,
+        samples or marked.get("samples") or settings.samples,
+        1 - alpha,
+        time_limit=settings.time_limit,
+        default_samples=made.default_samples,
+    )
+    where = networks_for(made, networks, max_degree)
+    result = audit(made, where, plan, subject=subject, spec=spec)
+    if any(claim.status == "skipped" for claim in result.claims):
+        raise KeyboardInterrupt  # the audit tells what it had; a test session stops
+    body = result.to_json()
+    found = [
+        _compared(budget, turn, made, plan, claim, plain, number, alpha / len(claims))
+        for number, (claim, plain) in enumerate(
+            zip(result.claims, body["claims"], strict=True), start=1
+        )
+    ]
+    failed = any(one.failed for one in found)
+    file = saved(budget, result, failed=failed)
+    # A file is replayed by making the mechanism again; where that is not known, so is the test.
+    again = replay_command(result, file) if file and spec else budget.rerun
+    for one in found:
+        _record(budget, subject, one, again, file, turn)
+    if failed:
+        return result, _broken(budget, subject, found, again), ""
+    blind = _blind(subject, found)
+    return (result, blind, "") if settings.strict else (result, "", blind)
+
+
+def _compared(
+    budget: Budget,
+    turn: Turn,
+    made: Subject,
+    plan: Config,
+    claim: ClaimResult,
+    plain: Mapping[str, Any],
+    number: int,
+    alpha: float,
+) -> _Found:
+    """Hold one claim against the baseline."""
+    settings = budget.settings
+    key = budget.nodeid + "".join(
+        f" #{word} {count}"
+        for word, count in (("audit", turn.number), ("claim", number))
+        if count > 1
+    )
+    entry = entry_of(plain) if settings.baseline is not None and settings.update else None
+    growth = None
+    if settings.baseline is not None and not settings.update and key in budget.recorded:
+        growth = measure_growth(
+            budget.recorded[key],
+            made,
+            seed=turn.seed,
+            key=("baseline", number),
+            size=plan.size,
+            alpha=alpha,
+            tolerance=settings.tolerance,
+            recorded_in=settings.baseline,
+        )
+    return _Found(claim, alpha, growth, alpha, entry, key)
+
+
+def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -> str:
+    """Say why the test fails: the worst in full, what else in a line."""
+    failed = [one for one in found if one.failed]
+    worst = max(failed, key=_severity)
+    more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
+    lines = _violation(subject, worst, again)
+    if worst.claim.status != "violated":
+        lines = _growth(budget, subject, worst) if worst.grew else _error(budget, subject, worst)
+    return "\n".join([*lines, *labelled([("also", "; ".join(more))])])
+
+
+def _severity(one: _Found) -> tuple[bool, bool, float]:
+    excess = (one.claim.lower_bound or 0.0) - one.claim.claimed["epsilon"]
+    return one.claim.status == "violated", one.grew, excess
+
+
+def _violation(subject: str, one: _Found, again: str) -> list[str]:
+    claim = one.claim
+    return [
+        f"{short(subject)} is not private as claimed",
+        *labelled(
+            [
+                ("claim", _claimed(claim)),
+                ("bound", _bound(one)),
+                ("pair", _pair(claim)),
+                ("event", _event(claim)),
+                ("replay", again),
+            ]
+        ),
+    ]
+
+
+def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
+    growth, baseline = one.growth, budget.settings.baseline
+    assert growth is not None
+    assert baseline is not None
+    recorded = budget.recorded[one.key]
+    most = "" if growth.then_most == growth.then else f", at most {growth.then_most:.4g}"
+    now = (
+        f"loss {growth.now:.4g}, exact"
+        if growth.exact
+        else f"loss about {growth.now:.4g}, at least {growth.now_least:.4g} at confidence "
+        f"{1 - one.grew_at:.6g} ({growth.runs:,} fresh runs)"
+    )
+    return [
+        f"{short(subject)} leaks more than it did",
+        *labelled(
+            [
+                ("claim", f"{_claimed(one.claim)}: {_standing(one.claim)}"),
+                ("was", f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}"),
+                ("now", now),
+                ("pair", _recorded_words(recorded)[0]),
+                ("event", _recorded_words(recorded)[1]),
+                ("replay", budget.rerun),
+                ("accept", f"{budget.rerun} --pdp-update-baseline"),
+            ]
+        ),
+    ]
+
+
+def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
+    told = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", budget.rerun)]
+    return [f"{short(subject)} cannot be judged", *labelled(told)]
+
+
+def _recorded_words(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Return pair and event in words; entries written before have both in one sentence."""
+    return str(entry["pair"].get("words", "")), str(entry.get("event_words", entry.get("words")))
+
+
+def _standing(claim: ClaimResult) -> str:
+    return "still not broken" if claim.status == "not_rejected" else claim.status.replace("_", " ")
+
+
+def _claimed(claim: ClaimResult) -> str:
+    source = f" ({claim.source})" if claim.source else ""
+    return (
+        f"{claim.statement}{source}: no outcome more than {times(claim.claimed['epsilon'])} as "
+        "likely"
+    )
+
+
+def _bound(one: _Found) -> str:
+    claim = one.claim
+    if claim.exact is not None:
+        return f"loss {claim.exact:.6g}, computed exactly: {times(claim.exact)} as likely"
+    least = claim.lower_bound or 0.0
+    return f"loss at least {least:.4g} at confidence {1 - one.alpha:.6g}: {times(least)} as likely"
+
+
+def _pair(claim: ClaimResult) -> str:
+    network = claim.pair.get("network")
+    where = f", on {network}" if network else ""
+    return _shortened(f"{claim.pair.get('words', '')}{where}", claim)
+
+
+def _event(claim: ClaimResult) -> str:
+    event, words = claim.event, _shortened(str(claim.event.get("words", "")), claim)
+    if claim.status in ("error", "skipped"):
+        return claim.method
+    if claim.exact is not None:
+        ours, theirs = event["probability"], event["probability_other"]
+        return f"{words}: probability {ours:.4g} against {theirs:.4g}"
+    return (
+        f"{words}: {event['inside']:,} against {event['inside_other']:,} of "
+        f"{event['runs_a_side']:,} runs"
+    )
+
+
+def _shortened(words: str, claim: ClaimResult) -> str:
+    """Cut long names in a sentence, so that the rest of it can be read."""
+    pair = claim.pair
+    names = [*pair.get("lost", ()), *pair.get("gained", ())]
+    names += [name for name in (pair.get("vertex_name"), pair.get("network")) if name]
+    return "".join(piece for piece, _ in isolate_names(words, names))
+
+
+def _blind(subject: str, found: Sequence[_Found]) -> str:
+    blind = [one.claim for one in found if one.claim.status == "inconclusive"]
+    if not blind:
+        return ""
+    seen = blind[0].detectable_epsilon
+    least = (
+        "no loss, however large, would have been seen"
+        if seen is None or math.isinf(seen)
+        else f"only a loss of {seen:.3g} or more would have been seen"
+    )
+    return (
+        f"{short(subject)}: {blind[0].statement} stands because {least}; draw more samples "
+        "(--pdp-samples, or samples= in the test)"
+    )
+
+
+def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
+    """Keep what was found, in plain values, for the summary and for JUnit."""
+    claim = one.claim
+    growth = one.growth
+    record(
+        budget,
+        _kind="audit",
+        subject=subject,
+        status=claim.status,
+        claim=claim.statement,
+        epsilon=_plain(claim.claimed["epsilon"]),
+        delta=_plain(claim.claimed["delta"]),
+        bound=_plain(claim.lower_bound),
+        detectable=_plain(claim.detectable_epsilon),
+        baseline=_plain(None if growth is None else growth.then),
+        now=_plain(None if growth is None else growth.now),
+        pair=_pair(claim) if claim.pair else "",
+        event=_event(claim),
+        replay=again if one.failed else "",
+        seed=turn.seed,
+        alpha=f"{one.alpha:.6g}",
+        _exact=claim.exact is not None,
+        _file=file,
+        _grew=one.grew,
+        _compared=growth is not None,
+        _recorded=one.key in budget.recorded,
+        _key=one.key,
+        _entry=one.entry,
+    )
+
+
+def _plain(value: float | None) -> float | str | None:
+    """Return a number as JSON has it; what is not finite becomes a word."""
+    if value is None:
+        return None
+    return float(value) if math.isfinite(value) else str(float(value))
