@@ -64,25 +64,7 @@ def _log(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Laplace:
-    """Two-sided exponential noise, density ``exp(-|x|/scale) / (2 scale)``.
-
-    Parameters
-    ----------
-    scale : float
-        In units of the score, >= 0; 0 means no noise.
-
-    Raises
-    ------
-    InputError
-        If the scale is negative or not finite.
-
-    Examples
-    --------
-    >>> float(Laplace(1.0).cdf(0.0))
-    0.5
-    >>> float(Laplace(0.0).cdf(-1e-9)), float(Laplace(0.0).cdf(0.0))
-    (0.0, 1.0)
-    """
+    """Two-sided exponential noise, density ``exp(-|x|/scale) / (2 scale)``."""
 
     scale: float
 

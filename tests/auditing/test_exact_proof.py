@@ -257,3 +257,15 @@ def test_the_first_round_is_enclosed_and_later_ones_are_not(again: bool) -> None
     assert low - ROUNDED <= law <= high + ROUNDED
     with pytest.raises(LawUnavailable, match="one search round"):
         enclosed[1](instance, nobody)
+
+
+@pytest.mark.slow
+def test_a_search_of_two_rounds_is_broken_by_its_first_and_that_is_proved() -> None:
+    mechanism = PTarget(sop=CN(), epsilon=8.0, components=3)
+    claim = _proved(mechanism, "PTarget", [planted_network(12, 600)], epsilon=8.0, components=3)
+    assert claim["claimed"]["epsilon"] == 16.0
+    assert claim["status"] == "violated"
+    assert 16.0 < claim["exact"] <= claim["event"]["proved_bound"]["epsilon"]
+    assert claim["witness"]["mechanism"]["beginning"] is True
+    assert claim["method"] == "enclosure"
+    assert replay_claim(claim, Terms(1, __version__, _never)).reproduced
