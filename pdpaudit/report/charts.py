@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.findings import Chances, Point, allowed_miss
@@ -77,7 +77,7 @@ LEAST, MOST = 1e-9, 1e300
 
 
 @contextmanager
-def chart(size: Point, layout: str | None = "constrained") -> Iterator[Figure]:
+def chart(size: Point, layout: Literal["constrained"] | None = "constrained") -> Iterator[Figure]:
     """Hand out a figure that no window knows of, under our own settings."""
     try:
         import matplotlib.style
@@ -89,7 +89,7 @@ def chart(size: Point, layout: str | None = "constrained") -> Iterator[Figure]:
     with matplotlib.style.context(STYLE, after_reset=True), warnings.catch_warnings():
         # A name in a script that the font does not have: boxes in the PNG, itself in the SVG.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        yield Figure(figsize=size, layout=layout)  # type: ignore[arg-type]
+        yield Figure(figsize=size, layout=layout)
 
 
 def figure_bytes(figure: Figure, form: str, words: str) -> bytes:

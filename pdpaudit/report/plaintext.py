@@ -78,7 +78,7 @@ def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many significant digits."""
+    """Return a number with that many significant digits."""
     if value is None:
         return "-"
     if math.isinf(value):

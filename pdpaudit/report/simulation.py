@@ -79,7 +79,7 @@ class Search:
     discoveries: tuple[Point, ...]
 
     def at(self, calls: float) -> int:
-        """Return the place of the last grid point that is not beyond so many calls; O(log n)."""
+        """Return the place of the last grid point that is not beyond these calls; O(log n)."""
         return max(0, bisect_right(self.calls, calls) - 1)
 
     @property
