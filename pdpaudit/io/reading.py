@@ -292,37 +292,8 @@ def network_from_networkx(
 ) -> Network:
     """Return the network of a networkx graph; directions and parallel edges are forgotten.
 
-    Parameters
-    ----------
-    graph : networkx.Graph
-        The graph. Edges whose ``weight`` is 0 are no ties.
-    targeted : iterable of node, or mapping of node to bool
-        The targeted nodes.
-    seeds : sequence of node, optional
-        By default the first node of the largest targeted component.
-    weight : str
-        Edge attribute that holds the weight; edges without it weigh 1.
-    min_weight : float, optional
-        Ties lighter than this are dropped.
-    title : str
-        What the reports call this network.
-
-    Returns
-    -------
-    Network
-        Vertices in the order of the graph, named by ``str``. O(n + m log m).
-
-    Raises
-    ------
-    InputError
-        If a targeted node or a seed is not in the graph, a weight is not a number or negative, or
-        the partition or a seed is not one (see :class:`pdpaudit.core.network.Network`).
-
-    Examples
-    --------
-    >>> network = network_from_networkx(nx.path_graph(["a", "b", "c"]), targeted=["a", "c"])
-    >>> network.targeted.tolist(), network.seeds, network.names
-    ([True, False, True], (0,), ('a', 'b', 'c'))
+    Vertices in the order of the graph, named by ``str``; edges without ``weight`` weigh 1, those of
+    weight 0 are no ties. By default the first node of the largest targeted component is the seed.
     """
     if isinstance(targeted, str):
         raise InputError("targeted: give the targeted nodes, or a mapping of nodes to booleans")

@@ -390,7 +390,11 @@ def _assemble(
         _lines=lines,
     )
     used = width
-    while used > 2 and table.size > 1 and table.factorize([used - 1], 1)[1] == [""]:
+    sample = table.sample()
+    # The sample first: to read a whole column only to see that it is not empty takes long.
+    while used > 2 and sample and not any(row[used - 1] for row in sample):
+        if table.factorize([used - 1], 1)[1] != [""]:
+            break
         used -= 1
     while len(head) > used and not head[-1]:
         head.pop()
