@@ -104,6 +104,9 @@ def by_beginning(
         shorter = context.mechanism.beginning(patience(context))
     except LawUnavailable:
         return None
+    except Misbehaviour as error:
+        why = f"{error}; --samples does without its law"
+        return [], [unconfirmed_claim(context, i, one, why) for i, one in enumerate(claims, 1)]
     begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
     judged = audit_by_law(begun, candidates, claims)
     if judged is None:
