@@ -25,9 +25,9 @@ def test_it_is_short_and_says_all(project: Project) -> None:
     assert "flip" in lines[3]
     assert "of 2,000 runs" in lines[4]
     # Nothing of how the audit works: the test's own lines are the whole traceback.
-    assert "judging.py" not in out(result)
+    assert "assertion.py" not in out(result)
     assert "testing.py" not in out(result)
-    assert "test_it.py:5: AuditFailed" in out(result)
+    assert "test_it.py:6: AuditFailed" in out(result)
 
 
 def test_the_bound_is_below_the_truth_and_above_the_claim(project: Project) -> None:
@@ -137,7 +137,7 @@ def test_a_blind_test_warns(project: Project) -> None:
     it = project("def test_blind(pdp):\n    pdp.assert_private(Coin(1.0), samples=20)")
     result = it.runpytest_inprocess()
     result.assert_outcomes(passed=1)
-    assert "test_it.py:5: PoorPower" in out(result)
+    assert "test_it.py:6: PoorPower" in out(result)
     assert "draw more samples" in out(result)
     strict = it.runpytest_inprocess("-W", "error::pdpaudit.testing.PoorPower")
     strict.assert_outcomes(failed=1)
