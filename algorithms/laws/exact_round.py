@@ -1,4 +1,4 @@
-"""A search round in exact rational numbers, and enclosures that keep their word in print.
+"""A search round in exact rational numbers, and enclosures with digits rounded outward.
 
 The statement of the question lives here, apart from the two ways of answering it
 (`closed_form` and `verify`), which share no code with each other.
@@ -118,7 +118,7 @@ class Enclosure:
 
 
 def _decimal(value: Fraction, digits: int, *, up: bool = False) -> str:
-    """Decimal string of so many significant digits, to nearest or away from 0."""
+    """Decimal string of a number of significant digits, to nearest or away from 0."""
     if value == 0:
         return "0"
     size = abs(value)

@@ -50,7 +50,7 @@ _LARGEST = 0.9
 _MOST_FREQUENCIES = 2_000_000
 _MOST_HELD = 30_000_000
 _MOST_CHANGES = 24
-# A target may leave the first law's scores by so many scales before its tail is cut off.
+# A target may leave the first law's scores by this number of scales before its tail is cut off.
 _BEYOND = 8.0
 
 

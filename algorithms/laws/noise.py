@@ -40,7 +40,7 @@ class Noise(Protocol):
         """Invert logcdf."""
 
     def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Draw so many noises."""
+        """Draw independent noises."""
 
 
 def _check_scale(name: str, scale: float) -> None:
@@ -91,8 +91,8 @@ class Laplace:
         _check_scale("Laplace", self.scale)
 
     def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Draw so many noises."""
-        return rng.laplace(0.0, self.scale, size)
+        """Draw independent noises; nothing is drawn at scale 0."""
+        return np.zeros(size) if self.scale == 0.0 else rng.laplace(0.0, self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density; any shape."""
@@ -138,8 +138,8 @@ class Gumbel:
         _check_scale("Gumbel", self.scale)
 
     def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Draw so many noises."""
-        return rng.gumbel(0.0, self.scale, size)
+        """Draw independent noises; nothing is drawn at scale 0."""
+        return np.zeros(size) if self.scale == 0.0 else rng.gumbel(0.0, self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density; any shape."""
@@ -184,8 +184,8 @@ class Exponential:
         _check_scale("Exponential", self.scale)
 
     def draw(self, size: int | tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Draw so many noises."""
-        return rng.exponential(self.scale, size)
+        """Draw independent noises; nothing is drawn at scale 0."""
+        return np.zeros(size) if self.scale == 0.0 else rng.exponential(self.scale, size)
 
     def logpdf(self, x: ArrayLike) -> FloatArray:
         """Logarithm of the density, continuous from the right at 0; any shape."""

@@ -234,7 +234,7 @@ class _Search:
         return logs[0] - logs[1] if np.isfinite(logs[0]) else -np.inf
 
     def _rough(self, event: Event, moved: int, top: int, lead: float, level: float) -> float:
-        """Loss to some digits, enough to tell which scores are worst."""
+        """Loss to some digits, enough to see which scores are worst."""
         b = self.noise.scale
         fewer, more = self._stop_curves(moved, top)
         logs = []

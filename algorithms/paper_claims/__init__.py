@@ -23,7 +23,7 @@ def crowd() -> Iterator[Network]:
 
     The empty answer loses a share of ε with each target that one vertex can move, while the form
     with δ allows about √ln(1/δ), and the answer's own probability falls by a factor with each: so
-    many targets tell them apart. A large ε makes that factor near 1, and with it δ of a size one
+    many targets separate them. A large ε makes that factor near 1, and with it δ of a size one
     might choose; many protected vertices keep the noise of the threshold from hiding it all.
     """
     targets, protected = 30, 8000

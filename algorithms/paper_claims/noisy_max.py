@@ -25,6 +25,7 @@ from ..laws.noise import Laplace
 __all__ = ["NoisyMaxWithValue"]
 
 Answers = tuple[int, ...]
+Ball = Any  # python-flint has no type information
 
 #: Values released as they are, in units of γ; below and above is only said that they are.
 LOWEST, HIGHEST = -4, 6
@@ -169,10 +170,10 @@ def _panel(
     return np.asarray((high - low) / 2 * _WEIGHTS @ np.exp(logs))
 
 
-def _fmpq(value: Fraction) -> Any:
+def _fmpq(value: Fraction) -> Ball:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
-def _fraction(ball: Any) -> Fraction:
+def _fraction(ball: Ball) -> Fraction:
     mantissa, exponent = ball.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -231,7 +231,7 @@ def outputs_of(instance: SearchInstance, paths: Iterable[tuple[int, ...]]) -> li
 Ints = npt.NDArray[np.int64]
 
 
-def by_label(winners: Ints, labels: npt.NDArray[np.integer[Any]]) -> list[tuple[int, Ints]]:
+def by_label(winners: Ints, labels: Ints) -> list[tuple[int, Ints]]:
     """Sort runs by the component they found; O(g log g)."""
     going = np.flatnonzero(winners >= 0)
     reached = labels[winners[going]]

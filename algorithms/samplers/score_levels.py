@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,7 @@ class Levels:
         return np.repeat(self.scores, self.sizes)
 
 
-def group_by_score(vertices: npt.NDArray[np.integer[Any]], scores: Floats) -> Levels:
+def group_by_score(vertices: Ints, scores: Floats) -> Levels:
     """Group ascending ``vertices`` by their ``scores``; O(m log m)."""
     distinct, sizes = np.unique(scores, return_counts=True)
     members = np.asarray(vertices, dtype=np.int64)[np.argsort(scores, kind="stable")]
@@ -173,7 +173,7 @@ def split(classes: Classes, remaining: Ints, rng: np.random.Generator) -> Ints:
 
 
 #: A count this many nats away from the limit is not drawn: e^-50 is far below what the 53 bits of
-#: a uniform number can tell apart.
+#: a uniform number can distinguish.
 CERTAIN_NATS = 50.0
 
 

@@ -365,7 +365,7 @@ class _Scores:
 
 
 def _choose(many: int, of: int, rng: np.random.Generator) -> Ints:
-    """Return so many distinct numbers below ``of``, uniformly, in any order."""
+    """Return ``many`` distinct numbers below ``of``, uniformly, in any order."""
     if many * many < of:
         some = (rng.random(many) * of).astype(np.int64)
         # Given that they are distinct they are uniform; it is cheap to try.

@@ -100,7 +100,7 @@ class PTargetRepaired:
     components : int
         Number of components wanted, k.
     threshold : float
-        The public threshold τ a vertex's statistic is held against. At 0 a search by a count of
+        The public threshold τ a vertex's statistic is compared with. At 0 a search by a count of
         common neighbours or paths competes with one vertex that shares nothing.
     max_degree : int, optional
         Public bound on the degrees; n - 1 if not given.

@@ -68,7 +68,7 @@ def _whole(name: str, value: int, least: int) -> None:
 def degree_bound(max_degree: int | None, instance: Instance) -> int:
     """Return the public degree bound: the mechanism's own, the network's, or that of n vertices.
 
-    It is never read off the network at hand, which would itself tell of protected edges.
+    It is never read off the network at hand, which would itself reveal protected edges.
     """
     if max_degree is not None:
         return max_degree
@@ -81,7 +81,7 @@ def query_limit(stop: int | None, n: int) -> int:
     """Return the public number of queries after which a search round gives up.
 
     Without one it is half of the vertices, which is public as their number is: far enough for a
-    statistic that tells anything, and short of asking everyone.
+    statistic that is informative, and short of asking everyone.
     """
     return n // 2 if stop is None else stop
 

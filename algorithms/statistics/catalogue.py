@@ -386,7 +386,7 @@ class InverseDistance:
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(levels (n + m))."""
         n = adjacency.shape[0]
-        # How many of the members, at most two, reach each vertex within so many steps: a member
+        # How many of the members, at most two, reach each vertex within k steps: a member
         # is answered by the first other one. Two sources are kept for each vertex.
         first, second = np.full(n, -1), np.full(n, -1)
         scores = np.zeros(n)

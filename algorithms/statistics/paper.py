@@ -17,6 +17,8 @@ from pdpaudit.core.protocols import Rewirer
 
 __all__ = ["CN", "Path", "Triangle", "impact_within", "require_order"]
 
+Vertices = npt.NDArray[np.integer[Any]]
+
 
 def require_order(name: str, k: object) -> None:
     """Refuse an order that is not a positive whole number."""
@@ -83,17 +85,15 @@ class CN:
         """
         return sum(not targets.isdisjoint(graph[middle]) for middle in graph[vertex])
 
-    def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
-    ) -> npt.NDArray[np.float64]:
+    def scores(self, adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m) for m edges."""
         members = np.zeros(adjacency.shape[0], dtype=np.int32)
         members[targets] = 1
         near: npt.NDArray[np.int32] = (adjacency @ members > 0).astype(np.int32)
         return np.asarray(adjacency @ near, dtype=np.float64)
 
-    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]) -> Rewirer:
-        """Return what tells whose count changes when a vertex outside ``targets`` is rewired.
+    def rewirer(self, adjacency: csr_array, targets: Vertices) -> Rewirer:
+        """Return a function: whose count changes when a vertex outside ``targets`` is rewired.
 
         N(S) changes by that vertex at most; so a neighbour's count changes by 1 where it comes or
         goes in N(S), and nobody else's. O(n + m) once, then O(degrees).
@@ -105,9 +105,7 @@ class CN:
 
         marked = np.zeros(adjacency.shape[0], dtype=bool)
 
-        def _without(
-            some: npt.NDArray[np.integer[Any]], others: npt.NDArray[np.integer[Any]]
-        ) -> npt.NDArray[np.integer[Any]]:
+        def _without(some: Vertices, others: Vertices) -> Vertices:
             # marks cost the two lists alone; numpy's set routines sort, a thousand times over
             if not len(some) or not len(others):
                 return some
@@ -117,7 +115,7 @@ class CN:
             return np.asarray(some[left])
 
         def rewired(
-            vertex: int, neighbours: npt.NDArray[np.integer[Any]]
+            vertex: int, neighbours: Vertices
         ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
             start, end = adjacency.indptr[vertex : vertex + 2]
             gone = adjacency.indices[start:end] if near[vertex] else neighbours[:0]
@@ -227,9 +225,7 @@ class Path:
 
         return count(vertex, self.k)
 
-    def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
-    ) -> npt.NDArray[np.float64]:
+    def scores(self, adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``.
 
         O(k (n + m)) for k ≤ 3, plus the edges two steps around S for k = 3; for k ≥ 4 the number
@@ -250,9 +246,7 @@ class Path:
         return impact_within(self.k, max_degree)
 
 
-def _algebraic(
-    adjacency: csr_array, targets: npt.NDArray[np.integer[Any]], k: int
-) -> npt.NDArray[np.float64]:
+def _algebraic(adjacency: csr_array, targets: Vertices, k: int) -> npt.NDArray[np.float64]:
     """Count the walks of up to k ≤ 3 edges and take out those that are no paths."""
     matrix = adjacency.astype(np.float64)
     members = np.zeros(adjacency.shape[0])
@@ -274,9 +268,7 @@ def _algebraic(
     return np.asarray(one + two + three)
 
 
-def _enumerated(
-    adjacency: csr_array, targets: npt.NDArray[np.integer[Any]], k: int
-) -> npt.NDArray[np.float64]:
+def _enumerated(adjacency: csr_array, targets: Vertices, k: int) -> npt.NDArray[np.float64]:
     """Expand all paths that start in S, a block at a time, and count where they end."""
     n = adjacency.shape[0]
     counts = np.zeros(n)
@@ -355,9 +347,7 @@ class Triangle:
         near = [other for other in graph[vertex] if other in targets]
         return sum(graph.has_edge(a, b) for a, b in combinations(near, 2))
 
-    def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
-    ) -> npt.NDArray[np.float64]:
+    def scores(self, adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``.
 
         O(m plus the sum of ``deg(a) * |N(a) ∩ S|`` over the members a of S).

@@ -69,7 +69,7 @@ def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> di
     tpr = 1 - miss
     low = float(np.interp(LOW_FPR, *_upper(fpr, tpr)))
     kept = np.unique(np.linspace(0, len(fpr) - 1, POINTS).round().astype(int))
-    return _told(
+    return _metrics(
         {"attained": _short(float((tpr - fpr).max()))},
         {"attained": _short(min(1.0, low))},
         {"fpr": _shorts(fpr[kept]), "tpr": _shorts(tpr[kept])},
@@ -100,7 +100,7 @@ def metrics_by_counts(
     # Whoever accuses too often may accuse at random among these, and falls in both rates alike.
     thinned = np.minimum(1.0, LOW_FPR / np.maximum(fpr_high, 1e-300))
     seen = np.interp(LOW_FPR, *_upper(np.array([0, *fpr, 1.0]), np.array([0, *tpr, 1.0])))
-    return _told(
+    return _metrics(
         {
             "attained": _short(max(0.0, float(tpr[best] - fpr[best]))),
             "at_least": _short(max(0.0, float(sure.max()))),
@@ -122,7 +122,7 @@ def metrics_by_counts(
     )
 
 
-def _told(
+def _metrics(
     advantage: dict[str, float],
     low: dict[str, float],
     roc: dict[str, list[float]],

@@ -78,7 +78,7 @@ def candidate_pairs(
     sources = []
     for network in networks:
         for attack in registered("attacks"):
-            rng = stream(seed, "pairs", network.title, attack.name)
+            rng = stream(seed, "pairs", network.stream_key or network.title, attack.name)
             sources.append(map(network_candidate, attack.load()(network, rng)))
     rows = zip_longest(*sources)
     return [candidate for row in rows for candidate in row if candidate is not None]

@@ -6,23 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism, PrivacyClaim
 from pdpaudit.outputs import Event, Side
 from pdpaudit.outputs.words import Vocabulary, event_words, list_names
 from pdpaudit.results.results import ClaimResult, Status
+from pdpaudit.results.witnesses import AuditWitness, PairWitness
 
 __all__ = [
     "AuditContext",
+    "Evidence",
     "Prover",
-    "build_claim",
+    "claim_fields",
     "list_names",
-    "network_json",
     "pair_json",
     "pair_words",
     "statement",
@@ -59,66 +57,51 @@ class AuditContext:
         return self.prover(claim, self.mechanism, pair) if self.prover else claim
 
 
-def build_claim(
-    context: AuditContext,
-    number: int,
-    claim: PrivacyClaim,
-    candidate: CandidatePair,
-    event: Event,
-    *,
-    status: Status,
-    lower_bound: float,
-    exact: float | None,
-    method: str,
-    samples: dict[str, int],
-    detectable_epsilon: float | None,
-    counts: dict[str, Any],
-    alpha: float | None = None,
-    witnessed: Mapping[str, Any] | None = None,
-    inference: Mapping[str, Any] | None = None,
-    detail: str = "",
-) -> ClaimResult:
-    """Put together the result of one claim."""
+@dataclass(frozen=True)
+class Evidence:
+    """A claim, and the pair and the event that it is judged by."""
+
+    context: AuditContext
+    number: int
+    claim: PrivacyClaim
+    candidate: CandidatePair
+    event: Event
+
+
+def claim_fields(
+    evidence: Evidence, method: str, shown: Mapping[str, Any], **witnessed: Any
+) -> dict[str, Any]:
+    """Return the fields that all verdicts on a claim share; ``shown`` is of the event.
+
+    ``witnessed`` are the fields of :class:`AuditWitness` that only some verdicts have.
+    """
+    context, candidate, event = evidence.context, evidence.candidate, evidence.event
     pair = (
         {"words": candidate.label, "number": candidate.number}
         if candidate.pair is None
         else pair_json(candidate.pair, event.side, context.file)
     )
-    shown = {
-        **event.to_json(),
-        "words": event_words(event, _vocabulary(context, candidate)),
-        **counts,
-    }
-    witness = {
-        "kind": "audit",
-        "mechanism": dict(context.spec),
-        "claim": number,
-        "pair": pair,
-        "event": event.to_json(),
+    body, config = event.to_json(), context.config
+    known = {"method": method, "seed": config.seed, "samples": config.size, **witnessed}
+    spec = dict(context.spec)
+    witness = AuditWitness(mechanism=spec, claim=evidence.number, pair=pair, event=body, **known)
+    words = event_words(event, _vocabulary(context, candidate))
+    return {
+        **_named(context, evidence.number, evidence.claim),
         "method": method,
-        "seed": context.config.seed,
-        "samples": context.config.size,
-        "alpha": alpha,
-        **(witnessed or {}),
+        "event": {**body, "words": words, **shown},
+        "pair": {key: value for key, value in pair.items() if key != "base"},
+        "witness": witness.to_json(),
     }
-    return ClaimResult(
-        id=f"{context.subject} #{number}",
-        statement=statement(claim),
-        source=claim.source,
-        status=status,
-        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
-        lower_bound=lower_bound,
-        exact=exact,
-        confidence=None if exact is not None else context.config.confidence,
-        method=method,
-        event=shown,
-        pair={key: value for key, value in pair.items() if key != "base"},
-        samples=samples,
-        detectable_epsilon=detectable_epsilon,
-        witness=witness,
-        inference=inference or {},
-        detail=detail,
-    )
+
+
+def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str, Any]:
+    return {
+        "id": f"{context.subject} #{number}",
+        "statement": statement(claim),
+        "source": claim.source,
+        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta},
+    }
 
 
 def unconfirmed_claim(
@@ -131,15 +114,8 @@ def unconfirmed_claim(
     samples: dict[str, int] | None = None,
 ) -> ClaimResult:
     """Return the result of a claim that could not be confirmed."""
-    return ClaimResult(
-        id=f"{context.subject} #{number}",
-        statement=statement(claim),
-        source=claim.source,
-        status=status,
-        claimed={"epsilon": claim.epsilon, "delta": claim.delta},
-        method=why,
-        samples=samples or {},
-    )
+    named = _named(context, number, claim)
+    return ClaimResult(**named, status=status, method=why, samples=samples or {})
 
 
 def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:
@@ -157,16 +133,10 @@ def statement(claim: PrivacyClaim) -> str:
     return f"({claim.epsilon:.6g}, {claim.delta:.3g})-protected DP"
 
 
-Name = Callable[[int], str]
-
-#: A network with more edges is kept out of a witness; it names the file instead.
-INLINE_EDGES = 50_000
-
-
 def pair_words(pair: NeighborPair, to: Side) -> str:
     """Say what is rewired, towards the side named."""
     name = pair.network.name
-    sides = [_listed(pair.left_neighbours), _listed(pair.right_neighbours)]
+    sides = [sorted(side.tolist()) for side in (pair.left_neighbours, pair.right_neighbours)]
     before, after = sides if to == "right" else reversed(sides)
     return (
         f"rewiring {name(pair.vertex)} from {list_names(map(name, before))} "
@@ -174,46 +144,17 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     )
 
 
-def pair_json(pair: NeighborPair, to: Side, file: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the JSON form of a pair.
-
-    Its words lead to the side ``to``; ``file`` says how to read a network too large to inline.
-    """
+def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the JSON form of a pair with its words, which lead to the side ``to``."""
     name = pair.network.name
-    left, right = set(_listed(pair.left_neighbours)), set(_listed(pair.right_neighbours))
+    body = PairWitness.of(pair, file).to_json()
+    base, left, right = body.pop("base"), set(body["left"]), set(body["right"])
     before, after = (left, right) if to == "right" else (right, left)
     return {
-        "network": pair.network.title,
-        "family": pair.family,
-        "vertex": pair.vertex,
+        **body,
         "vertex_name": name(pair.vertex),
-        "left": sorted(left),
-        "right": sorted(right),
         "lost": [name(v) for v in sorted(before - after)],
         "gained": [name(v) for v in sorted(after - before)],
         "words": pair_words(pair, to),
-        "base": network_json(pair.network, pair.vertex, file),
+        "base": base,
     }
-
-
-def network_json(network: Network, without: int, file: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the network in which ``without`` has no edges, whole or by reference."""
-    body: dict[str, Any] = {
-        "n": network.n,
-        "seeds": list(network.seeds),
-        "max_degree": network.max_degree,
-    }
-    if network.edges > INLINE_EDGES and file is not None:
-        return {**body, "file": file}
-    coo = network.adjacency.tocoo()
-    kept = (coo.row < coo.col) & (coo.row != without) & (coo.col != without)
-    return {
-        **body,
-        "targeted": np.flatnonzero(network.targeted).tolist(),
-        "edges": np.column_stack([coo.row[kept], coo.col[kept]]).tolist(),
-        "names": None if network.names is None else list(network.names),
-    }
-
-
-def _listed(vertices: Any) -> list[int]:
-    return [int(v) for v in np.sort(np.asarray(vertices))]

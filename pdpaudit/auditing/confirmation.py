@@ -16,32 +16,35 @@ import numpy as np
 
 from pdpaudit.auditing.attack_metrics import metrics_by_counts
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
-from pdpaudit.auditing.claim_results import AuditContext, build_claim, statement, unconfirmed_claim
+from pdpaudit.auditing.claim_results import (
+    AuditContext,
+    Evidence,
+    claim_fields,
+    statement,
+    unconfirmed_claim,
+)
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.event_selection import CHOOSING, EventSelection
 from pdpaudit.auditing.power import confirmed, measured_power, planted_rates
 from pdpaudit.auditing.sequential import (
+    FreshRuns,
     Looks,
-    draw_in_looks,
-    draw_sides,
     first_count,
     planned_looks,
     power_of_looks,
 )
-from pdpaudit.core.protocols import Mechanism, PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.inference.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
-from pdpaudit.results.results import ClaimResult, Status
-from pdpaudit.sampling import Hits, Misbehaviour, Progress, hits, stream
+from pdpaudit.results.results import ClaimResult, SampledFinding, Status
+from pdpaudit.sampling import Hits, Misbehaviour, stream
 
 __all__ = [
-    "BLOCK",
     "Chosen",
     "Confirmation",
     "Power",
     "audit_by_samples",
-    "draw_in_pairs",
     "verdict",
 ]
 
@@ -180,31 +183,19 @@ class Confirmation:
                 return self._in_pairs(chosen)
             if config.sequential:
                 return self._in_looks(chosen, power)
-            draw_sides(
-                self.context.mechanism,
-                chosen.inputs,
-                config.size,
-                chosen.together,
-                seed=config.seed,
-                key=("confirm", self.number),
-                jobs=config.jobs,
-                progress=self.context.watcher.advance,
-                counted=self.counted,
-                store=config.store,
-                single=self.single,
-            )
+            self._fresh(chosen, chosen.together).draw(config.size)
         except Misbehaviour as error:
             return self._misbehaved(chosen, str(error))
         size, x, y = config.size, *self._inside(chosen)
         lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.method)
         if lower > self.claim.epsilon:
-            return self._told(chosen, float(lower), None)
+            return self._finding(chosen, float(lower), None)
         least = _power(config, self.claim, self.alpha, y / size)
         # The score method differs from the exact one by less than the steps of this search.
         method = "score" if config.method == "exact" and size >= POWER_BY_SCORE else config.method
         chance = confirmed(size, self.alpha, self.claim, method)
         self.context.watcher.stage("measuring what would have been found", 0)
-        return self._told(chosen, float(lower), power.measure(least, chance))
+        return self._finding(chosen, float(lower), power.measure(least, chance))
 
     def _in_looks(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
@@ -213,21 +204,8 @@ class Confirmation:
         looks = power.looks
         if looks is None:
             looks = planned_looks(config, claim, alpha, power.planted(), known)
-        wager = draw_in_looks(
-            self.context.mechanism,
-            chosen.inputs,
-            chosen.together,
-            chosen.event.side,
-            Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known),
-            looks.sizes,
-            seed=config.seed,
-            number=self.number,
-            counted=self.counted,
-            jobs=config.jobs,
-            progress=self.context.watcher.advance,
-            store=config.store,
-            single=self.single,
-        )
+        begin = Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known)
+        wager = self._fresh(chosen, chosen.together).draw_in_looks(begin, looks.sizes)
         seen = None
         if not wager.violated:
             bases = _bases(claim, known.inside_other / known.runs)
@@ -242,39 +220,42 @@ class Confirmation:
             seen = power.measure(least, chance) if asked is None else max(asked, least)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
-            **({"enough": True} if looks.enough else {}),
+            "enough": looks.enough or None,
             "known": [known.inside, known.inside_other, known.runs],
-            **({} if config.detect is None else {"detect": config.detect}),
+            "detect": config.detect,
         }
         detail = looks.words(wager.n, config, violated=wager.violated)
-        return self._told(chosen, wager.bound, seen, witnessed, detail)
+        return self._finding(chosen, wager.bound, seen, witnessed, detail)
 
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:
         """Run both sides in turn: what is seen may depend on the moment too."""
         config, claim, alpha = self.context.config, self.claim, self.alpha
-        state = draw_in_pairs(
-            self.context.mechanism,
-            chosen.inputs,
-            chosen.event,
-            chosen.event.side,
-            Betting(alpha, claim.delta),
-            config.size,
-            seed=config.seed,
-            number=self.number,
-            counted=self.counted,
-            progress=self.context.watcher.advance,
-            enough=claim.epsilon if config.sequential else math.inf,
-            single=self.single,
-        )
+        enough = claim.epsilon if config.sequential else math.inf
+        fresh = self._fresh(chosen, chosen.event)
+        state = fresh.draw_in_pairs(Betting(alpha, claim.delta), config.size, enough)
         _, theirs = self._inside(chosen)
         seen = _power(replace(config, method="betting"), claim, alpha, theirs / state.pairs)
         detail = (
             f"{state.pairs:,} pairs of runs, one on each side in an order decided by a coin, were "
             "bet on. Other runs give other values: nothing here can be replayed."
         )
-        result = self._told(chosen, state.bound, seen, {"method": "betting"}, detail)
+        result = self._finding(chosen, state.bound, seen, None, detail)
         # Attackers are counted as if runs had nothing to do with each other, which these have.
         return replace(result, method="betting, in pairs", inference={}, witness=None)
+
+    def _fresh(self, chosen: Chosen, event: Event | Several) -> FreshRuns:
+        context = self.context
+        return FreshRuns(
+            context.mechanism,
+            chosen.inputs,
+            event,
+            chosen.event.side,
+            self.number,
+            context.config,
+            context.watcher,
+            self.single,
+            self.counted,
+        )
 
     def _inside(self, chosen: Chosen) -> tuple[int, int]:
         """Return how many runs fell into the event where it is likelier, and on the other side."""
@@ -295,7 +276,7 @@ class Confirmation:
     def _samples(self) -> dict[str, int]:
         return {"discovery": self.spent, "confirmation": self.runs}
 
-    def _told(
+    def _finding(
         self,
         chosen: Chosen,
         lower: float,
@@ -310,27 +291,25 @@ class Confirmation:
             return unconfirmed_claim(self.context, self.number, claim, why, samples=self._samples())
         x, y = self._inside(chosen)
         ours, theirs = (self.counted[side] for side in chosen.sides)
-        return build_claim(
-            self.context,
-            self.number,
-            claim,
-            chosen.candidate,
-            chosen.event,
+        judged_by = Evidence(self.context, self.number, claim, chosen.candidate, chosen.event)
+        shared = claim_fields(
+            judged_by,
+            config.method,
+            {"inside": x, "inside_other": y, "runs_a_side": ours.runs},
+            alpha=alpha,
+            confidence=config.confidence,
+            single=self.single or None,
+            detectable=seen,
+            ladder=[_threshold(event, chosen.event) for event in chosen.ladder],
+            **(witnessed or {}),
+        )
+        return SampledFinding(
+            **shared,
             status=status,
             lower_bound=lower,
-            exact=None,
-            method=config.method,
+            confidence=config.confidence,
             samples=self._samples(),
             detectable_epsilon=seen,
-            counts={"inside": x, "inside_other": y, "runs_a_side": ours.runs},
-            alpha=alpha,
-            witnessed={
-                "confidence": config.confidence,
-                **({"single": True} if self.single else {}),
-                **({} if seen is None else {"detectable": seen}),
-                "ladder": [_threshold(event, chosen.event) for event in chosen.ladder],
-                **(witnessed or {}),
-            },
             inference=metrics_by_counts(
                 np.atleast_1d(ours.inside).tolist(),
                 np.atleast_1d(theirs.inside).tolist(),
@@ -399,57 +378,3 @@ def _bases(claim: PrivacyClaim, base: float) -> list[float]:
         base = 0.5 * math.exp(-min(claim.epsilon, 5.0))
     largest = math.exp(-min(claim.epsilon, 30.0))
     return sorted({q for q in (base, 0.5 * largest, 0.1 * largest) if 0 < q < 1})
-
-
-#: Pairs after which progress is reported, and the bets are looked at.
-BLOCK = 100
-
-
-def draw_in_pairs(
-    mechanism: Mechanism,
-    inputs: Mapping[Side, Any],
-    event: Any,
-    side: Side,
-    state: Betting,
-    size: int,
-    *,
-    seed: int,
-    number: int,
-    counted: Mapping[Side, Hits],
-    progress: Progress | None = None,
-    enough: float = math.inf,
-    single: bool = False,
-) -> Betting:
-    """Make pairs of runs, one a side in an order decided by a coin, and bet on each."""
-    coins = stream(seed, "confirm", number, "order").random(size) < 0.5
-    other: Side = "right" if side == "left" else "left"
-    for begin in range(0, size, BLOCK):
-        seen = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
-        for i in range(begin, min(begin + BLOCK, size)):
-            fell: dict[Side, bool] = {}
-            for one in (side, other) if coins[i] else (other, side):
-                total = counted[one]
-                before = total.inside
-                hits(
-                    mechanism,
-                    inputs[one],
-                    1,
-                    event,
-                    seed=seed,
-                    key=("confirm", number, one, i),
-                    total=total,
-                    single=single,
-                )
-                fell[one] = bool(total.inside > before)
-            seen[fell[side], fell[other]] += 1
-        state = state.update(
-            both=seen[True, True],
-            first_only=seen[True, False],
-            second_only=seen[False, True],
-            neither=seen[False, False],
-        )
-        if progress is not None:
-            progress(2 * sum(seen.values()))
-        if state.bound > enough:
-            break
-    return state

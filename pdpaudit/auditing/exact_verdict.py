@@ -12,7 +12,7 @@ import numpy as np
 
 from pdpaudit.auditing.attack_metrics import metrics_by_law
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
-from pdpaudit.auditing.claim_results import AuditContext, build_claim, unconfirmed_claim
+from pdpaudit.auditing.claim_results import AuditContext, Evidence, claim_fields, unconfirmed_claim
 from pdpaudit.auditing.exact_search import (
     DECIMALS,
     TooExpensive,
@@ -34,8 +34,8 @@ from pdpaudit.core.protocols import (
     ProvedBound,
     SearchedMechanism,
 )
-from pdpaudit.outputs import Event, Side, simplest
-from pdpaudit.results.results import ClaimResult, Status
+from pdpaudit.outputs import Side, simplest
+from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
 __all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
 
@@ -139,45 +139,35 @@ def _judged(
     assert laws is not None
     event = simplest(loss.outputs, loss.event, loss.side)
     ends = _ends([one.losses[claim.delta] for one in found])
-    return exact_claim(context, number, claim, worst.candidate, laws, event, loss, ends)
+    evidence = Evidence(context, number, claim, worst.candidate, event)
+    return exact_claim(evidence, laws, loss, ends)
 
 
 def exact_claim(
-    context: AuditContext,
-    number: int,
-    claim: PrivacyClaim,
-    candidate: CandidatePair,
-    laws: tuple[Law, Law],
-    event: Event,
-    loss: ExactLoss,
-    ends: tuple[float, float],
-) -> ClaimResult:
+    evidence: Evidence, laws: tuple[Law, Law], loss: ExactLoss, ends: tuple[float, float]
+) -> ExactFinding:
     """Say what a pair shows of a claim by its laws, by one event; ``replay`` does so again.
 
     The probabilities of ``loss`` are those of the event; ``ends`` are of all pairs.
     """
+    context, claim, side = evidence.context, evidence.claim, evidence.event.side
     status = verdict(claim.epsilon, loss.at_least, *ends)
-    return build_claim(
-        context,
-        number,
-        claim,
-        candidate,
-        event,
+    at_most = _at_most(loss, ends)
+    shown = {
+        **_exact_counts(loss, side),
+        **_left_out(context, laws),
+        **at_most,
+        **_bound(context, evidence.candidate, claim, loss),
+        **_curves(*laws, max(claim.epsilon, loss.epsilon)),
+    }
+    return ExactFinding(
+        **claim_fields(evidence, METHOD, shown, ends=ends if at_most else None),
         status=status,
         lower_bound=loss.at_least,
         exact=loss.epsilon,
-        method=METHOD,
         samples={"discovery": 0, "confirmation": 0},
         detectable_epsilon=_detectable(claim, status, *ends),
-        counts={
-            **_exact_counts(loss, event.side),
-            **_left_out(context, laws),
-            **_at_most(loss, ends),
-            **_bound(context, candidate, claim, loss),
-            **_curves(*laws, max(claim.epsilon, loss.epsilon)),
-        },
-        witnessed={"ends": list(ends)} if _at_most(loss, ends) else {},
-        inference=metrics_by_law(*laws, event.side, claim),
+        inference=metrics_by_law(*laws, side, claim),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -98,10 +99,17 @@ def audit(
 
 def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
     """Count what discovery looked at, by family and network."""
-    labels: dict[str, int] = {}
-    for one in found:
-        labels[one.candidate.label] = labels.get(one.candidate.label, 0) + 1
-    return {"pairs": len(found), "by": labels}
+    labels = Counter(one.candidate.label for one in found)
+    families = Counter(
+        (one.candidate.label, "") if pair is None else (pair.family, pair.network.title)
+        for one in found
+        for pair in [one.candidate.pair]
+    )
+    listed = [
+        {"family": family, "network": network, "pairs": pairs}
+        for (family, network), pairs in families.items()
+    ]
+    return {"pairs": len(found), "by": dict(labels), "families": listed}
 
 
 def budget_words(config: Config, claims: int, *, exact: bool) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,46 +27,16 @@ from pdpaudit.outputs import event_from_json
 from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.claims import PROVED
 from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.results.witnesses import Certificate, Interval
 
-__all__ = ["Certificate", "Unproved", "interval", "prove", "prove_claim"]
-
-#: Significant digits of an interval's ends.
-DIGITS = 15
+__all__ = ["Unproved", "prove", "prove_claim"]
 
 #: Working precision of the logarithm, in bits.
 BITS = 256
 
-Interval = tuple[Fraction, Fraction]
-
 
 class Unproved(ValueError):
     """Why there is no proof, in one sentence."""
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What is proved of one pair and one event, in intervals."""
-
-    outputs: frozenset[Hashable]
-    probability: Interval
-    probability_other: Interval
-    loss: Interval
-    excess: Interval
-
-    @property
-    def proves(self) -> bool:
-        """Whether the whole excess lies above 0: then the claim is false."""
-        return self.excess[0] > 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form: ends of intervals as decimal strings, rounded outward."""
-        return {
-            "outputs": sorted((_listed(output) for output in self.outputs), key=repr),
-            "probability": list(interval(self.probability)),
-            "probability_other": list(interval(self.probability_other)),
-            "loss": list(interval(self.loss)),
-            "excess": list(interval(self.excess)),
-        }
 
 
 def prove(
@@ -116,13 +85,11 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None)
     certificate = prove(mechanism, ours, theirs, outputs, promise)
     if not certificate.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")
-    body = certificate.to_json()
-    shown = {key: value for key, value in body.items() if key != "outputs"}
     proved = replace(
         claim,
         method=PROVED,
-        event={**claim.event, "proof": {**shown, "words": THEOREM}},
-        witness={**claim.witness, "method": PROVED, "certificate": body},
+        event={**claim.event, "proof": {**certificate.intervals(), "words": THEOREM}},
+        witness={**claim.witness, "method": PROVED, "certificate": certificate.to_json()},
     )
     written = json.loads(json.dumps(Result("audit", "", 0, 0.0, claims=(proved,)).to_json()))
     try:
@@ -136,20 +103,6 @@ def _proved(claim: ClaimResult, mechanism: Mechanism, pair: MeasuredPair | None)
     return proved
 
 
-def interval(ends: Interval, digits: int = DIGITS) -> tuple[str, str]:
-    """Return decimal strings between which the interval lies, as narrow as the digits allow."""
-    low, high = ends
-    return (
-        str(_rounded(low, Context(prec=digits, rounding=ROUND_FLOOR))),
-        str(_rounded(high, Context(prec=digits, rounding=ROUND_CEILING))),
-    )
-
-
-def _rounded(value: Fraction, context: Context) -> Decimal:
-    # Both integers are exact as Decimals, and a division is rounded once, as the context says.
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
 def _log(value: Fraction) -> Interval:
     with flint.ctx.workprec(BITS):
         ball = flint.arb(flint.fmpq(value.numerator, value.denominator)).log()
@@ -161,7 +114,3 @@ def _exact(ball: Any) -> Fraction:
     # An end of a ball is itself a ball without a radius.
     mantissa, exponent = ball.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
-def _listed(output: Hashable) -> Any:
-    return [_listed(item) for item in output] if isinstance(output, tuple) else output

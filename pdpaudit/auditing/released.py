@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,7 @@ def audit_released(
     claims: list[ClaimResult] = []
     rows: list[dict[str, Any]] = []
     tried: dict[str, int] = {}
+    families: Counter[tuple[str, str]] = Counter()
     remarks: list[str] = []
     pairs = 0
     for what in whats:
@@ -60,6 +62,12 @@ def audit_released(
         pairs += result.context["tried"]["pairs"]
         for label, times in result.context["tried"]["by"].items():
             tried[label] = tried.get(label, 0) + times
+        for one in result.context["tried"]["families"]:
+            families[one["family"], one["network"]] += one["pairs"]
+    by_family = [
+        {"family": family, "network": network, "pairs": many}
+        for (family, network), many in families.items()
+    ]
     return Result(
         command="audit",
         subject=subject,
@@ -67,7 +75,7 @@ def audit_released(
         elapsed_s=time.monotonic() - began,
         claims=tuple(claims),
         context={
-            "tried": {"pairs": pairs, "by": tried},
+            "tried": {"pairs": pairs, "by": tried, "families": by_family},
             "error_budget": shares_words(plan.confidence),
             "released": rows,
             "options": {

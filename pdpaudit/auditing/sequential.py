@@ -1,16 +1,19 @@
-"""Confirm while sampling: look each time the sample has grown, and stop when sure."""
+"""Fresh runs: all at once, from look to look until the violation is certain, or in pairs."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.config import Config, Silent, Watcher
 from pdpaudit.auditing.power import FOUND
 from pdpaudit.core.protocols import Mechanism, PrivacyClaim
+from pdpaudit.inference import Betting
 from pdpaudit.inference.sequential import (
     Known,
     Wager,
@@ -18,10 +21,13 @@ from pdpaudit.inference.sequential import (
     refuted_by,
     smallest_refuted,
 )
-from pdpaudit.outputs import Side
-from pdpaudit.sampling import Hits, Misbehaviour, Progress, Store, hits
+from pdpaudit.outputs import Event, Several, Side
+from pdpaudit.sampling import Hits, Misbehaviour, hits, stream
 
-__all__ = ["Looks", "draw_in_looks", "draw_sides", "first_count", "planned_looks", "power_of_looks"]
+__all__ = ["FreshRuns", "Looks", "first_count", "planned_looks", "power_of_looks"]
+
+#: Pairs of runs after which progress is reported, and the bets are looked at.
+BLOCK = 100
 
 #: Probability with which the loss asked for must be seen.
 POWER = 0.95
@@ -89,68 +95,103 @@ def first_count(counted: Hits) -> int:
     return int(np.atleast_1d(counted.inside)[0])
 
 
-def draw_sides(
-    mechanism: Mechanism,
-    inputs: Mapping[Side, Any],
-    size: int,
-    event: Any,
-    *,
-    seed: int,
-    key: tuple[str | int, ...],
-    look: tuple[int, ...] = (),
-    counted: Mapping[Side, Hits],
-    **how: Any,
-) -> None:
-    """Count ``size`` runs on each side into ``counted``; ``how`` as for :func:`hits`."""
-    for side, instance in inputs.items():
-        stream, total = (*key, side, *look), counted[side]
-        try:
-            hits(mechanism, instance, size, event, seed=seed, key=stream, total=total, **how)
-        except Misbehaviour as error:
-            raise Misbehaviour(f"on the {side}: {error}") from None
+@dataclass
+class FreshRuns:
+    """Runs on both sides of a pair that nothing was chosen by, counted as they are drawn.
 
-
-def draw_in_looks(
-    mechanism: Mechanism,
-    inputs: Mapping[Side, Any],
-    event: Any,
-    side: Side,
-    wager: Wager,
-    sizes: Iterable[int],
-    *,
-    seed: int,
-    number: int,
-    counted: Mapping[Side, Hits],
-    jobs: int = 1,
-    progress: Progress | None = None,
-    store: Store | None = None,
-    single: bool = False,
-) -> Wager:
-    """Draw on both sides from look to look until the violation is certain or no look is left.
-
-    Each look draws from streams of its own and is counted whole, so that what is seen does not
-    depend on the workers, nor on how many more looks were planned.
+    All streams are keyed by the claim, so ``replay`` draws the same runs again.
     """
-    other: Side = "right" if side == "left" else "left"
-    for look, size in enumerate(sizes):
-        before = {one: first_count(counted[one]) for one in counted}
-        step = size - wager.n
-        draw_sides(
-            mechanism,
-            inputs,
-            step,
-            event,
-            seed=seed,
-            key=("confirm", number),
-            look=(look,),
-            counted=counted,
-            jobs=jobs,
-            progress=progress,
-            store=store,
-            single=single,
-        )
-        new = {one: first_count(counted[one]) - before[one] for one in counted}
-        wager = wager.update(new[side], new[other], step)
-        if wager.violated:
-            break
-    return wager
+
+    mechanism: Mechanism
+    inputs: Mapping[Side, Any]
+    event: Event | Several
+    side: Side
+    number: int
+    config: Config
+    watcher: Watcher = field(default_factory=Silent)
+    single: bool = False
+    counted: Mapping[Side, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
+
+    @property
+    def other(self) -> Side:
+        """The side where the event is less likely."""
+        return "right" if self.side == "left" else "left"
+
+    def draw(self, size: int, look: tuple[int, ...] = ()) -> None:
+        """Count ``size`` more runs on each side."""
+        for side, instance in self.inputs.items():
+            try:
+                hits(
+                    self.mechanism,
+                    instance,
+                    size,
+                    self.event,
+                    seed=self.config.seed,
+                    key=("confirm", self.number, side, *look),
+                    jobs=self.config.jobs,
+                    progress=self.watcher.advance,
+                    total=self.counted[side],
+                    store=self.config.store,
+                    single=self.single,
+                )
+            except Misbehaviour as error:
+                raise Misbehaviour(f"on the {side}: {error}") from None
+
+    def draw_in_looks(self, wager: Wager, sizes: Iterable[int]) -> Wager:
+        """Draw from look to look until the violation is certain or no look is left.
+
+        Each look draws from streams of its own and is counted whole, so that what is seen does not
+        depend on the workers, nor on how many more looks were planned.
+        """
+        for look, size in enumerate(sizes):
+            before = {one: first_count(self.counted[one]) for one in self.counted}
+            step = size - wager.n
+            self.draw(step, (look,))
+            new = {one: first_count(self.counted[one]) - before[one] for one in self.counted}
+            wager = wager.update(new[self.side], new[self.other], step)
+            if wager.violated:
+                break
+        return wager
+
+    def draw_in_pairs(self, state: Betting, size: int, enough: float = math.inf) -> Betting:
+        """Make pairs of runs, one a side in an order decided by a coin, and bet on each.
+
+        How long a run takes depends on what else the machine does, so a hundred runs on one side
+        and then a hundred on the other would measure the machine. If no event is more than
+        ``exp(ε)`` times as likely on one side as on the other at any moment, up to δ, then the
+        expectation of ``a - exp(ε) b - δ`` given all earlier pairs is at most 0: that is all that
+        :class:`pdpaudit.inference.Betting` needs. The runs need not be independent, nor alike.
+        """
+        coins = stream(self.config.seed, "confirm", self.number, "order").random(size) < 0.5
+        for begin in range(0, size, BLOCK):
+            block = range(begin, min(begin + BLOCK, size))
+            fell = Counter(self._pair(i, first=bool(coins[i])) for i in block)
+            state = state.update(
+                both=fell[True, True],
+                first_only=fell[True, False],
+                second_only=fell[False, True],
+                neither=fell[False, False],
+            )
+            self.watcher.advance(2 * len(block))
+            if state.bound > enough:
+                break
+        return state
+
+    def _pair(self, number: int, *, first: bool) -> tuple[bool, bool]:
+        """Return whether one run on each side, ours first or not, fell into the event."""
+        fell: dict[Side, bool] = {}
+        for side in (self.side, self.other) if first else (self.other, self.side):
+            total = self.counted[side]
+            before = first_count(total)
+            hits(
+                self.mechanism,
+                self.inputs[side],
+                1,
+                self.event,
+                seed=self.config.seed,
+                key=("confirm", self.number, side, number),
+                total=total,
+                single=self.single,
+            )
+            fell[side] = first_count(total) > before
+        return fell[self.side], fell[self.other]

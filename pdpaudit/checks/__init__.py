@@ -1,14 +1,16 @@
-"""Does a statistic do what it declares? Named checks, each in a file of its own."""
+"""Does a statistic do what it declares? Checks by name, what they rest on, and counterexamples."""
 
-from pdpaudit.checks.door import name_of, require_statistic
-from pdpaudit.checks.exhaustive import exhaust
-from pdpaudit.checks.families import Exhaustion, Row
-from pdpaudit.checks.labelled import enumerate_labelled
+from pdpaudit.checks.declaration import name_of, require_statistic
+from pdpaudit.checks.enumeration import Exhaustion, Row, enumerate_labelled, exhaust
 from pdpaudit.checks.options import Options
-from pdpaudit.checks.pytest_helper import parametrize_with_checks
-from pdpaudit.checks.replaying import replay_witness
 from pdpaudit.checks.suite import NamedCheck, check_names, check_sop, iter_checks
-from pdpaudit.checks.witness import Verification, as_listing, as_python, verify_witness
+from pdpaudit.checks.witness import (
+    Verification,
+    as_listing,
+    as_python,
+    replay_witness,
+    verify_witness,
+)
 
 __all__ = [
     "Exhaustion",
@@ -24,7 +26,6 @@ __all__ = [
     "exhaust",
     "iter_checks",
     "name_of",
-    "parametrize_with_checks",
     "replay_witness",
     "require_statistic",
     "verify_witness",

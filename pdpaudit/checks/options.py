@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pdpaudit.checks.labelled import LARGEST_LABELLED
+from pdpaudit.checks.enumeration import LARGEST_LABELLED
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network
 

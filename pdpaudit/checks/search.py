@@ -1,27 +1,22 @@
-"""Look for violations small networks cannot hold: shapes, then local moves, up to 30 vertices."""
+"""Search for violations small networks cannot hold: shapes, then local moves, up to 30 vertices."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from pdpaudit.checks.case import Case
-from pdpaudit.checks.guard import TooSlow, limit
-from pdpaudit.checks.measure import Declared, Evaluate, Measured, measure
-from pdpaudit.checks.samples import FAMILIES
-
-__all__ = ["LARGEST_DEGREE", "LARGEST_NETWORK", "Found", "cut", "guided"]
+from pdpaudit.checks.declaration import Declared
+from pdpaudit.checks.evaluation import Evaluate, Measured, TooSlow, limit, measure
+from pdpaudit.checks.graphs import SHAPES, Bits, edges_of, members_of
+from pdpaudit.checks.pairs import Case
 
 LARGEST_NETWORK = 30
 LARGEST_DEGREE = 12
 CLIMBERS = 6
-
-Bits = npt.NDArray[np.bool_]
 
 
 @dataclass
@@ -43,9 +38,8 @@ class _Draft:
     members: Bits
 
     def case(self) -> Case:
-        edges = tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(self.matrix)))
-        sides = (tuple(np.flatnonzero(x).tolist()) for x in (self.left, self.right, self.members))
-        return Case(len(self.matrix) + 1, edges, len(self.matrix), *sides)
+        sides = (members_of(bits) for bits in (self.left, self.right, self.members))
+        return Case(len(self.matrix) + 1, edges_of(self.matrix), len(self.matrix), *sides)
 
     def degree(self) -> int:
         """Return the smallest bound both networks obey."""
@@ -57,7 +51,7 @@ class _Draft:
 def guided(
     evaluate: Evaluate,
     declared: Declared,
-    properties: tuple[str, ...],
+    properties: Sequence[str],
     *,
     steps: int,
     seed: int,
@@ -67,7 +61,7 @@ def guided(
     """Try pairs of many shapes, then climb from the most promising by local moves.
 
     The height climbed is how much of the declaration a pair uses up; with the size of the values
-    as a gentle slope where nothing moves yet.
+    as a small slope where nothing moves yet.
     """
     rng = np.random.default_rng([seed, 0x6D])
     found = Found()
@@ -80,7 +74,7 @@ def guided(
             return None
         case = draft.case()
         with limit(deadline - time.time()):
-            measured = measure(evaluate, case, declared.slack[degree])
+            measured = measure(evaluate, case, declared.slack_at(degree))
         found.looked_at += 1
         for of in properties:
             allowed = declared.allowed(of, degree)
@@ -117,7 +111,9 @@ def guided(
     return found
 
 
-def _height(measured: Measured, degree: int, declared: Declared, properties: list[str]) -> float:
+def _height(
+    measured: Measured, degree: int, declared: Declared, properties: Sequence[str]
+) -> float:
     height = 0.0
     for of in properties:
         bound = declared.bound(of, degree)
@@ -129,16 +125,15 @@ def _height(measured: Measured, degree: int, declared: Declared, properties: lis
 
 def _shapes(rng: np.random.Generator, count: int, largest: int) -> Iterator[_Draft]:
     """Yield pairs on graphs of many shapes, cut to the degree bound."""
-    families = list(FAMILIES.values())
     for number in range(count):
-        family = families[number % len(families)]
+        shape = SHAPES[number % len(SHAPES)]
         # Sizes up to the densest the degree bound allows, and up to the largest, in turn.
         top = min(largest, LARGEST_DEGREE + 1) if number % 2 else largest
         size = int(rng.integers(2, top))
         matrix = np.zeros((size, size), dtype=bool)
-        for a, b in family(size, rng):
+        for a, b in shape(size, rng):
             matrix[a, b] = matrix[b, a] = True
-        cut(matrix, LARGEST_DEGREE, rng)
+        _cut(matrix, LARGEST_DEGREE, rng)
         order = rng.permutation(size)
         matrix = matrix[np.ix_(order, order)]
         members = _side(matrix, rng, np.zeros(size, dtype=bool), size)
@@ -148,7 +143,7 @@ def _shapes(rng: np.random.Generator, count: int, largest: int) -> Iterator[_Dra
         yield _Draft(matrix, left, right, members)
 
 
-def cut(matrix: Bits, bound: int, rng: np.random.Generator) -> None:
+def _cut(matrix: Bits, bound: int, rng: np.random.Generator) -> None:
     """Take edges away until no degree is above the bound."""
     while (degree := matrix.sum(axis=1)).max(initial=0) > bound:
         a = int(degree.argmax())

@@ -1,25 +1,57 @@
-"""Run the checks of a statistic, one by one or all: everything else is a thin user of this."""
+"""The checks of a statistic: what each rests on, and how one or all of them run."""
 
 from __future__ import annotations
 
 import difflib
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from pdpaudit.checks.check import Check
+from pdpaudit.checks import behaviour
+from pdpaudit.checks.bounds import bound_holds, tightness
+from pdpaudit.checks.evaluation import CheckFailed, TooSlow
 from pdpaudit.checks.examination import Examination
-from pdpaudit.checks.guard import EvaluationFailed, TooSlow
 from pdpaudit.checks.options import Options
-from pdpaudit.checks.properties import CHECKS
+from pdpaudit.checks.own_network import own_network
+from pdpaudit.checks.witness import GraphWitness
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.results import CheckResult
 
-__all__ = ["NamedCheck", "check_names", "check_sop", "iter_checks"]
+
+@dataclass(frozen=True)
+class Check:
+    """A named check.
+
+    What it needs has to hold first; what it heeds runs first, whether it holds or not.
+    """
+
+    name: str
+    run: Callable[[Examination], CheckResult]
+    needs: tuple[str, ...] = ()
+    heeds: tuple[str, ...] = ()
+
+
+CALLS = ("finite", "deterministic", "graph-unchanged")
+FUNCTION = (*CALLS, "order-independent")
+BOUNDS = ("targeted-sensitivity", "impact-cardinality")
+
+#: All checks, in the order in which they run.
+CHECKS: tuple[Check, ...] = (
+    Check("finite", behaviour.finite),
+    Check("deterministic", behaviour.deterministic, ("finite",)),
+    Check("graph-unchanged", behaviour.graph_unchanged, ("finite",)),
+    Check("global-random-state", behaviour.global_random_state, ("finite",)),
+    Check("order-independent", behaviour.order_independent, CALLS),
+    Check("label-independent", behaviour.label_independent, FUNCTION),
+    Check("fast-path", behaviour.fast_path, FUNCTION),
+    *(Check(of, partial(bound_holds, of), FUNCTION, ("fast-path",)) for of in BOUNDS),
+    Check("tightness", tightness, FUNCTION, ("fast-path",)),
+    Check("own-network", own_network, FUNCTION, ("fast-path",)),
+)
 
 
 def check_names() -> tuple[str, ...]:
@@ -45,14 +77,13 @@ class NamedCheck:
 
     def __call__(self) -> CheckResult:
         """Run it; never raises for what the statistic does."""
-        examination = self.examination
-        name = self.check.name
+        examination, name = self.examination, self.check.name
         for before in CHECKS:
             if before.name in (*self.check.needs, *self.check.heeds):
                 NamedCheck(before, examination).remembered()
         blocked = [need for need in self.check.needs if need in examination.failed]
         if blocked:
-            return CheckResult(name, "skipped", detail=f"says nothing while {blocked[0]} fails")
+            return _blocked(name, blocked[0])
         with _random_state_kept():
             result = _run(self.check, examination)
         if result.status == "violated":
@@ -87,6 +118,10 @@ def _random_state_kept() -> Iterator[None]:
         np.random.set_state(kept[1])  # noqa: NPY002
 
 
+def _blocked(name: str, by: str) -> CheckResult:
+    return CheckResult(name, "skipped", detail=f"says nothing while {by} fails")
+
+
 def _run(check: Check, examination: Examination) -> CheckResult:
     try:
         return check.run(examination)
@@ -94,19 +129,15 @@ def _run(check: Check, examination: Examination) -> CheckResult:
         seconds = examination.options.time_limit
         detail = f"nothing was completed within the time limit of {seconds:g} s"
         return CheckResult(check.name, "inconclusive", detail=detail)
-    except EvaluationFailed as failure:
+    except CheckFailed as failure:
         if failure.check in examination.failed:
-            return CheckResult(
-                check.name, "skipped", detail=f"says nothing while {failure.check} fails"
-            )
-        place = failure.place
-        witness = examination.graph_witness(
-            failure.check, place, message=failure.message, traceback=failure.trace
-        )
-        at = "" if place["vertex"] is None else f", vertex {place['vertex']}"
-        where = f"on {place['n']} vertices with {len(place['edges'])} edges{at}"
+            return _blocked(check.name, failure.check)
         return CheckResult(
-            check.name, "violated", witness=witness, detail=f"{failure.message} ({where})"
+            check.name,
+            "violated",
+            scope=failure.scope,
+            witness=GraphWitness.of(failure, examination.name).to_json(),
+            detail=failure.sentence,
         )
 
 
@@ -125,49 +156,42 @@ def _expected(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
     return result
 
 
-def iter_checks(sop: Any, options: Options | None = None) -> Iterator[NamedCheck]:
+def iter_checks(sop: object, options: Options | None = None) -> Iterator[NamedCheck]:
     """Yield the checks of a statistic by name, ready to run."""
     options = Options() if options is None else options
-    chosen = check_names() if options.select is None else options.select
+    known = check_names()
+    chosen = known if options.select is None else options.select
     for name in (*chosen, *options.skip, *options.expected_failures):
-        _require_name(name)
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
+            offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            raise InputError(f"there is no check {name!r}; {offer}")
     examination = Examination(sop, options)
     for check in CHECKS:
         if check.name in chosen and check.name not in options.skip:
             yield NamedCheck(check, examination)
 
 
-def _require_name(name: str) -> None:
-    known = check_names()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
-        offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
-        raise InputError(f"there is no check {name!r}; {offer}")
-
-
 def check_sop(
-    sop: Any,
+    sop: object,
     options: Options | None = None,
     *,
-    before: Callable[[str], None] | None = None,
     after: Callable[[CheckResult], None] | None = None,
 ) -> tuple[CheckResult, ...]:
     """Run all chosen checks of a statistic."""
     results: list[CheckResult] = []
     options = Options() if options is None else options
     ready = {check.name: check for check in iter_checks(sop, options)}
-    wanted: Iterable[str] = check_names() if options.select is None else options.select
-    for name in [name for name in check_names() if name in wanted]:
-        if before is not None:
-            before(name)
+    for name in check_names():
         found: list[CheckResult] = []
         if name in ready:
             result = ready[name].remembered()
             shown = [done.name for done in results]
-            found += [each for each in ready[name].failed_unchosen() if each.name not in shown]
-        else:
-            result = CheckResult(name, "skipped", detail="skipped by name")
-        for each in (*found, result):
+            found = [each for each in ready[name].failed_unchosen() if each.name not in shown]
+            found.append(result)
+        elif options.select is None or name in options.select:
+            found.append(CheckResult(name, "skipped", detail="skipped by name"))
+        for each in found:
             results.append(each)
             if after is not None:
                 after(each)

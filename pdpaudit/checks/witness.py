@@ -8,23 +8,127 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
 import numpy as np
 from scipy.sparse import csr_array
 
+from pdpaudit.checks.declaration import require_statistic
 from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.making import Find
 from pdpaudit.core.protocols import StatisticOfProximity
+from pdpaudit.core.registry import resolve
 
-__all__ = ["FORMAT", "Verification", "as_listing", "as_python", "slack_of", "verify_witness"]
+if TYPE_CHECKING:
+    from pdpaudit.checks.evaluation import CheckFailed
 
 FORMAT = "pdpaudit-statistic-witness/1"
 
+EMPTY: tuple[object, ...] = ("", ())
+
 PAIR_PROPERTIES = ("targeted-sensitivity", "impact-cardinality", "own-network")
+
+Vertices = tuple[int, ...]
+Edges = tuple[tuple[int, int], ...]
+W = TypeVar("W", bound="Witness")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """What both kinds of counterexample hold: the property that fails, a graph and a set S."""
+
+    property: str
+    statistic: str = ""
+    n: int
+    edges: Edges
+    targets: Vertices
+    specification: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data; what is optional and empty is left out."""
+        body = {"format": FORMAT}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value or each.default not in EMPTY:
+                body[each.name] = _plain(value)
+        return body
+
+    @classmethod
+    def from_json(cls: type[W], body: Mapping[str, Any]) -> W:
+        """Return the counterexample in a file; raises InputError where something is missing."""
+        names = [field.name for field in fields(cls)]
+        try:
+            return cls(**{name: _frozen(body[name]) for name in names if name in body})
+        except TypeError as error:
+            raise InputError(f"the witness is damaged ({error}); check again") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairWitness(Witness):
+    """Two networks that differ in the edges of one vertex and break a declared bound."""
+
+    vertex: int
+    left: Vertices
+    right: Vertices
+    max_degree: int
+    at: int = 0
+    declared: float = math.nan
+    observed: float = math.nan
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def called(self, name: str) -> PairWitness:
+        """Return the same for another name of the property."""
+        return replace(self, property=name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphWitness(Witness):
+    """One graph on which a statistic does not behave."""
+
+    vertex: int | None = None
+    message: str = ""
+    traceback: str = ""
+    names: Vertices = ()
+    node_order: Vertices = ()
+    edge_order: Edges = ()
+
+    @classmethod
+    def of(cls, failure: CheckFailed, statistic: str) -> GraphWitness:
+        """Return the counterexample of a failed check."""
+        return cls(
+            property=failure.check,
+            statistic=statistic,
+            n=failure.sample.n,
+            edges=failure.sample.edges,
+            targets=failure.sample.targets,
+            vertex=failure.vertex,
+            message=failure.message,
+            traceback=failure.traceback,
+            names=failure.names,
+            node_order=failure.node_order,
+            edge_order=failure.edge_order,
+        )
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def read_witness(body: Mapping[str, Any]) -> PairWitness | GraphWitness:
+    """Return the counterexample in a file."""
+    pair = body.get("property") in PAIR_PROPERTIES
+    return PairWitness.from_json(body) if pair else GraphWitness.from_json(body)
+
+
+# Verification
 
 
 @dataclass(frozen=True)
@@ -36,40 +140,50 @@ class Verification:
     detail: str
 
 
+def replay_witness(witness: Mapping[str, Any], find: Find = resolve) -> Verification:
+    """Find the statistic a witness names, and verify it."""
+    name = witness.get("specification")
+    if not isinstance(name, str):
+        raise InputError("the witness does not name its statistic; check again with --json")
+    sop, _ = require_statistic(find("sops", name))
+    return verify_witness(witness, sop)
+
+
 def verify_witness(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
     """Re-run a counterexample."""
     if witness.get("format") != FORMAT:
         raise InputError(f"not a {FORMAT}; give a result file of `check`")
+    read = read_witness(witness)
     try:
-        if witness["property"] in PAIR_PROPERTIES:
-            return _verify_pair(witness, sop)
-        return _verify_graph(witness, sop)
+        if isinstance(read, PairWitness):
+            return _verify_pair(read, sop)
+        failure = FAILURES[read.property](read, sop)
     except (KeyError, TypeError, IndexError) as error:
-        raise InputError(f"the witness lacks or garbles {error}; write it anew") from None
+        raise InputError(f"the witness is damaged ({described(error)}); check again") from None
+    return Verification(bool(failure), None, failure or "the statistic behaves on this graph")
 
 
-def _verify_pair(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
-    n, u, bound = witness["n"], witness["vertex"], witness["max_degree"]
-    targets = frozenset(witness["targets"])
-    if u in targets:
+def _verify_pair(witness: PairWitness, sop: StatisticOfProximity) -> Verification:
+    n, u, bound = witness.n, witness.vertex, witness.max_degree
+    if u in witness.targets:
         return Verification(False, None, f"vertex {u} is rewired and in S")
-    if any(u in edge for edge in witness["edges"]):
+    if any(u in edge for edge in witness.edges):
         return Verification(False, None, f"an edge of vertex {u} is among the common ones")
     values = []
-    for side in ("left", "right"):
-        graph = _graph(n, witness["edges"])
-        graph.add_edges_from((u, other) for other in witness[side])
+    for side, around in (("left", witness.left), ("right", witness.right)):
+        graph = _graph(n, witness.edges)
+        graph.add_edges_from((u, other) for other in around)
         if len(graph) != n or any(a == b for a, b in graph.edges):
             return Verification(False, None, "a vertex is out of range or has a loop")
-        if max(dict(graph.degree).values()) > bound:
+        if _degree(graph) > bound:
             return Verification(False, None, f"the {side} network exceeds degree {bound}")
-        values.append([float(sop(graph, v, targets)) for v in range(n)])
+        values.append([float(sop(graph, v, frozenset(witness.targets))) for v in range(n)])
     if not all(map(math.isfinite, values[0] + values[1])):
         return Verification(False, None, "a value is not finite")
     slack = slack_of(sop, bound)
     # Doubles are fractions: their differences are taken without rounding.
     changes = [abs(Fraction(a) - Fraction(b)) for a, b in zip(*values, strict=True)]
-    if witness["property"] == "impact-cardinality":
+    if witness.property == "impact-cardinality":
         observed = Fraction(sum(c > slack for c in changes))
         declared = float(sop.impact_cardinality(bound))
         broken = observed > declared
@@ -93,98 +207,83 @@ def _twice_error(sop: StatisticOfProximity, degree: int) -> Fraction:
     return 2 * Fraction(float(error(degree) if callable(error) else error))
 
 
-def _graph(n: int, edges: Any) -> nx.Graph:
+def _graph(n: int, edges: Edges) -> nx.Graph:
     graph = nx.Graph()
     graph.add_nodes_from(range(n))
     graph.add_edges_from(edges)
     return graph
 
 
-def _verify_graph(witness: Mapping[str, Any], sop: StatisticOfProximity) -> Verification:
-    """Re-run a failure on a single graph."""
-    tests: dict[str, Callable[[Mapping[str, Any], StatisticOfProximity], str]] = {
-        "finite": _unfinished,
-        "deterministic": _undecided,
-        "graph-unchanged": _changed,
-        "global-random-state": _stirred,
-        "order-independent": _reordered,
-        "label-independent": _renamed,
-        "fast-path": _disagrees,
-    }
-    failure = tests[witness["property"]](witness, sop)
-    return Verification(bool(failure), None, failure or "the statistic behaves on this graph")
+def _degree(graph: nx.Graph) -> int:
+    return max(dict(graph.degree).values(), default=0)
 
 
-def _all(graph: nx.Graph, witness: Mapping[str, Any], sop: StatisticOfProximity) -> list[float]:
-    targets = frozenset(witness["targets"])
-    return [float(sop(graph, v, targets)) for v in range(witness["n"])]
+def _all(graph: nx.Graph, targets: frozenset[int], sop: StatisticOfProximity) -> list[float]:
+    return [float(sop(graph, v, targets)) for v in range(len(graph))]
 
 
-def _unfinished(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    graph = _graph(witness["n"], witness["edges"])
+def _not_finite(witness: GraphWitness, sop: StatisticOfProximity) -> str:
     try:
-        values = _all(graph, witness, sop)
+        values = _all(_graph(witness.n, witness.edges), frozenset(witness.targets), sop)
     except Exception as error:
         return described(error)
     wrong = [v for v, value in enumerate(values) if not math.isfinite(value)]
     return f"the value of vertex {wrong[0]} is {values[wrong[0]]}" if wrong else ""
 
 
-def _undecided(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    graph = _graph(witness["n"], witness["edges"])
-    answers = {tuple(_all(graph.copy(), witness, sop)) for _ in range(10)}
+def _not_deterministic(witness: GraphWitness, sop: StatisticOfProximity) -> str:
+    graph = _graph(witness.n, witness.edges)
+    answers = {tuple(_all(graph.copy(), frozenset(witness.targets), sop)) for _ in range(10)}
     return f"{len(answers)} different answers in 10 calls" if len(answers) > 1 else ""
 
 
-def _changed(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    graph = _graph(witness["n"], witness["edges"])
+def _changes_graph(witness: GraphWitness, sop: StatisticOfProximity) -> str:
+    graph = _graph(witness.n, witness.edges)
     before = nx.node_link_data(graph, edges="edges")
-    _all(graph, witness, sop)
+    _all(graph, frozenset(witness.targets), sop)
     after = nx.node_link_data(graph, edges="edges")
     return "the graph is not what it was" if before != after else ""
 
 
-def _stirred(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    graph = _graph(witness["n"], witness["edges"])
-    before = _global_state()
-    _all(graph, witness, sop)
-    return "the global random state is not what it was" if before != _global_state() else ""
+def _changes_random_state(witness: GraphWitness, sop: StatisticOfProximity) -> str:
+    def state() -> tuple[object, ...]:
+        words = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is watched
+        return random.getstate(), *(np.asarray(word).tolist() for word in words)
+
+    before = state()
+    _all(_graph(witness.n, witness.edges), frozenset(witness.targets), sop)
+    return "the global random state is not what it was" if before != state() else ""
 
 
-def _global_state() -> tuple[object, ...]:
-    words = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is watched
-    return random.getstate(), *(np.asarray(word).tolist() for word in words)
-
-
-def _reordered(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    straight = _all(_graph(witness["n"], witness["edges"]), witness, sop)
+def _depends_on_order(witness: GraphWitness, sop: StatisticOfProximity) -> str:
+    straight = _all(_graph(witness.n, witness.edges), frozenset(witness.targets), sop)
     other = nx.Graph()
-    other.add_nodes_from(witness["node_order"])
-    other.add_edges_from(witness["edge_order"])
-    slack = slack_of(sop, _degree(other))
-    return _compare(straight, _all(other, witness, sop), slack, "built in another order")
+    other.add_nodes_from(witness.node_order)
+    other.add_edges_from(witness.edge_order)
+    values = _all(other, frozenset(witness.targets), sop)
+    return _compare(straight, values, slack_of(sop, _degree(other)), "built in another order")
 
 
-def _renamed(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    straight = _all(_graph(witness["n"], witness["edges"]), witness, sop)
-    order = witness["names"]
-    other = _graph(witness["n"], sorted(sorted((order[a], order[b])) for a, b in witness["edges"]))
-    targets = [order[v] for v in witness["targets"]]
-    renamed = _all(other, {**witness, "targets": targets}, sop)
-    back = [renamed[order[v]] for v in range(witness["n"])]
+def _depends_on_labels(witness: GraphWitness, sop: StatisticOfProximity) -> str:
+    straight = _all(_graph(witness.n, witness.edges), frozenset(witness.targets), sop)
+    order = witness.names
+    moved = sorted(sorted((order[a], order[b])) for a, b in witness.edges)
+    other = _graph(witness.n, tuple((a, b) for a, b in moved))
+    renamed = _all(other, frozenset(order[v] for v in witness.targets), sop)
+    back = [renamed[order[v]] for v in range(witness.n)]
     return _compare(straight, back, _twice_error(sop, _degree(other)), "renumbered")
 
 
-def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
-    n = witness["n"]
-    graph = _graph(n, witness["edges"])
-    straight = _all(graph, witness, sop)
+def _fast_path_differs(witness: GraphWitness, sop: StatisticOfProximity) -> str:
+    n = witness.n
+    graph = _graph(n, witness.edges)
+    straight = _all(graph, frozenset(witness.targets), sop)
     dense = np.zeros((n, n), dtype=np.int8)
-    for a, b in witness["edges"]:
+    for a, b in witness.edges:
         dense[a, b] = dense[b, a] = 1
     scores = sop.scores  # type: ignore[attr-defined]
     try:
-        fast = np.asarray(scores(csr_array(dense), np.array(witness["targets"], dtype=np.int64)))
+        fast = np.asarray(scores(csr_array(dense), np.array(witness.targets, dtype=np.int64)))
     except Exception as error:
         return f"the fast path raises {described(error)}"
     if fast.shape != (n,):
@@ -192,8 +291,15 @@ def _disagrees(witness: Mapping[str, Any], sop: StatisticOfProximity) -> str:
     return _compare(straight, fast.tolist(), slack_of(sop, _degree(graph)), "by the fast path")
 
 
-def _degree(graph: nx.Graph) -> int:
-    return max(dict(graph.degree).values(), default=0)
+FAILURES: Mapping[str, Callable[[GraphWitness, StatisticOfProximity], str]] = {
+    "finite": _not_finite,
+    "deterministic": _not_deterministic,
+    "graph-unchanged": _changes_graph,
+    "global-random-state": _changes_random_state,
+    "order-independent": _depends_on_order,
+    "label-independent": _depends_on_labels,
+    "fast-path": _fast_path_differs,
+}
 
 
 def _compare(straight: list[float], other: list[float], slack: Fraction, how: str) -> str:
@@ -204,48 +310,50 @@ def _compare(straight: list[float], other: list[float], slack: Fraction, how: st
     return ""
 
 
-def as_listing(witness: Mapping[str, Any]) -> str:
+# Text
+
+
+def as_listing(body: Mapping[str, Any]) -> str:
     """Return a counterexample as a few lines to draw from."""
-    members = ", ".join(map(str, witness["targets"]))
-    edges = "  ".join(f"{a}-{b}" for a, b in witness["edges"]) or "none"
-    head = f"vertices   0..{witness['n'] - 1}, S = {{{members}}} (the targets found so far)"
-    if witness["property"] not in PAIR_PROPERTIES:
+    witness = read_witness(body)
+    members = ", ".join(map(str, witness.targets))
+    edges = "  ".join(f"{a}-{b}" for a, b in witness.edges) or "none"
+    head = f"vertices   0..{witness.n - 1}, S = {{{members}}} (the targets found so far)"
+    if not isinstance(witness, PairWitness):
         return f"{head}\nedges      {edges}"
-    lines = [f"{head}, rewired: {witness['vertex']}", f"edges      {edges}"]
-    values = witness["values"]
-    short = {side: [f"{value:g}" for value in values[side]] for side in ("left", "right")}
-    pairs = zip(values["left"], values["right"], short["left"], short["right"], strict=True)
-    if any(a != b and x == y for a, b, x, y in pairs):
-        short = {side: [repr(value) for value in values[side]] for side in short}
-    for side, shown in short.items():
-        around = " ".join(map(str, witness[side])) or "-"
-        lines.append(f"{side:<10} {witness['vertex']}: {around:<10} values {' '.join(shown)}")
+    lines = [f"{head}, rewired: {witness.vertex}", f"edges      {edges}"]
+    left, right = ([f"{x:g}" for x in witness.values[side]] for side in ("left", "right"))
+    whole = [[repr(x) for x in witness.values[side]] for side in ("left", "right")]
+    if any(a != b and x == y for a, b, x, y in zip(*whole, left, right, strict=True)):
+        left, right = whole
+    for side, own, shown in (("left", witness.left, left), ("right", witness.right, right)):
+        around = " ".join(map(str, own)) or "-"
+        lines.append(f"{side:<10} {witness.vertex}: {around:<10} values {' '.join(shown)}")
     return "\n".join(lines)
 
 
-def as_python(witness: Mapping[str, Any], specification: str) -> str:
+def as_python(body: Mapping[str, Any], specification: str) -> str:
     """Return Python that reproduces a counterexample."""
-    edges = [tuple(edge) for edge in witness["edges"]]
-    targets = list(witness["targets"])
+    witness = read_witness(body)
+    edges, targets = list(witness.edges), list(witness.targets)
     lines = [
         "import networkx as nx",
         "from pdpaudit.checks import require_statistic",
         "from pdpaudit.core.registry import resolve",
         f'sop, _ = require_statistic(resolve("sops", {specification!r}))',
     ]
-    values = f"print([sop(graph, v, frozenset({targets!r})) for v in range({witness['n']})])"
-    if witness["property"] not in PAIR_PROPERTIES:
+    values = f"print([sop(graph, v, frozenset({targets!r})) for v in range({witness.n})])"
+    if not isinstance(witness, PairWitness):
         lines += [
-            f"graph = nx.empty_graph({witness['n']})",
+            f"graph = nx.empty_graph({witness.n})",
             f"graph.add_edges_from({edges!r})",
             values,
         ]
     else:
-        u = witness["vertex"]
         lines += [
-            f"for around in {list(witness['left'])!r}, {list(witness['right'])!r}:",
-            f"    graph = nx.empty_graph({witness['n']})",
-            f"    graph.add_edges_from([*{edges!r}, *(({u}, v) for v in around)])",
+            f"for around in {list(witness.left)!r}, {list(witness.right)!r}:",
+            f"    graph = nx.empty_graph({witness.n})",
+            f"    graph.add_edges_from([*{edges!r}, *(({witness.vertex}, v) for v in around)])",
             f"    {values}",
         ]
     return "\n".join(lines)

@@ -121,8 +121,8 @@ def check_command(
     from pdpaudit.checks import check_sop
     from pdpaudit.cli.output import check_writable
     from pdpaudit.core.registry import resolve
-    from pdpaudit.report.check_terminal import show_check, show_checks_end
-    from pdpaudit.report.reproduce import replay_command
+    from pdpaudit.report.sources import replay_command
+    from pdpaudit.report.terminal import show_check, show_checks_end
     from pdpaudit.results.results import Result, exit_status
     from pdpaudit.sampling import backend, draw_seed
 

@@ -87,10 +87,10 @@ def _write_dossier(result: Result, command: str, folder: Path) -> None:
     """Write the claims' numbers, and their report as a page and as Markdown."""
     import shlex
 
-    from pdpaudit.report.dossier import published
     from pdpaudit.report.html import render_html
     from pdpaudit.report.markdown import render_markdown
-    from pdpaudit.report.reading import read_source
+    from pdpaudit.report.published import published
+    from pdpaudit.report.sources import read_source
     from pdpaudit.results.results import save, write_text
 
     place = shlex.quote(folder.as_posix())
@@ -109,8 +109,7 @@ def _told(result: Result, command: str, replay: str) -> Result:
     """Return a result that tells its report what it is about and how it was made."""
     from dataclasses import replace
 
-    from pdpaudit.report.dossier import dossier, published
-    from pdpaudit.report.preface import KEY
+    from pdpaudit.report.published import KEY, dossier, published
 
     told = dossier(published(result.to_json()), command, replay)
     return replace(result, context={**result.context, KEY: told})
@@ -122,9 +121,8 @@ def _show(screen: Console, result: Result) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from pdpaudit.report.dossier import verdict_words
-    from pdpaudit.report.terminal import STYLE
-    from pdpaudit.report.words import VERDICT
+    from pdpaudit.report.published import verdict_words
+    from pdpaudit.report.terminal import status_text
 
     body = result.to_json()
     for entry in body["context"]["catalogue"]:
@@ -132,9 +130,8 @@ def _show(screen: Console, result: Result) -> None:
         for width in (3, 12):
             line.add_column(width=width, no_wrap=True)
         line.add_column(overflow="fold")
-        verdict = Text(VERDICT[entry["status"]], style=STYLE.get(entry["status"], ""))
         said = Text(f"{entry['statement']} ({entry['source']})")
-        line.add_row(Text(entry["id"]), verdict, said)
+        line.add_row(Text(entry["id"]), status_text(entry["status"]), said)
         screen.print(line)
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
         for words in verdict_words(body, entry):

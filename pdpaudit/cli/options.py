@@ -243,7 +243,7 @@ class NetworkOptions:
         options, with which it is read again as it was.
         """
         from pdpaudit.io import read_network
-        from pdpaudit.report.words import NAMES_PEOPLE
+        from pdpaudit.report.findings import NAMES_PEOPLE
 
         assert self.edges is not None
         seeds = None

@@ -52,7 +52,7 @@ def report_command(
     from pdpaudit.core.errors import InputError
     from pdpaudit.report.html import render_html
     from pdpaudit.report.markdown import render_markdown
-    from pdpaudit.report.reading import read_source
+    from pdpaudit.report.sources import read_source
     from pdpaudit.results.results import write_text
 
     if output is None:

@@ -135,7 +135,7 @@ def simulate_command(
 
     from pdpaudit.cli.output import check_writable, progress
     from pdpaudit.experiments.simulation import default_budget, simulate
-    from pdpaudit.report.simulation_terminal import show_simulation
+    from pdpaudit.report.terminal import show_simulation
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import backend, draw_seed
 
@@ -188,7 +188,7 @@ def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -
         write_text(csv_file, curves_csv(result.context["simulation"]))
         written.append(csv_file)
     if figures is not None:
-        from pdpaudit.report.experiments import write_figures
+        from pdpaudit.report.figures import write_figures
 
         figures.mkdir(exist_ok=True)
         written += write_figures(result.to_json()["context"]["simulation"], figures)
@@ -258,7 +258,7 @@ def _check_figures(folder: Path | None) -> None:
     if find_spec("matplotlib") is None:
         raise InputError(
             "--figures: matplotlib is not installed; install it with pip install "
-            "'pdpaudit[figures]', or leave --figures out"
+            "'pdpaudit[report]', or leave --figures out"
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give the name of a folder for the figures")

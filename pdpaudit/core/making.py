@@ -68,7 +68,8 @@ def claiming(mechanism: Any, claim: PrivacyClaim) -> Any:
 
 def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:
     """Say whether replaying any of these witnesses imports code that is not registered."""
-    return any(not is_registered(*named) for one in witnesses for named in _names(one or {}))
+    named = {name for one in witnesses for name in _names(one or {})}
+    return any(not is_registered(*name) for name in named)
 
 
 def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:

@@ -248,6 +248,8 @@ class Network:
         What the user's file calls each vertex; indices where absent.
     title : str
         What the reports call this network.
+    stream_key : str, optional
+        What random draws on it are keyed by, by default the title: a file may be renamed.
 
     Raises
     ------
@@ -270,6 +272,7 @@ class Network:
     names: Sequence[str] | None = None
     title: str = field(default="network")
     max_degree: int | None = None
+    stream_key: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a network no search can be audited on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.columns import EdgeOptions, choose_columns
+from pdpaudit.io.matrices import read_matrix_table
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.table import Table, read_table
 from pdpaudit.io.ties import Dropped, Ties
@@ -24,6 +26,10 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = ()) -> Ties:
     """Read an edge list; ``ids`` of a people table help to find the ends."""
     table = read_table(source, header=False)
+    if options.source_column is None and options.weight_column is None:
+        matrix = read_matrix_table(table)
+        if matrix is not None:
+            return replace(matrix, notes=(*source.notes, *matrix.notes))
     columns = choose_columns(table, options, ids)
     first_row = 1 if columns.header else 0
     if table.size == first_row:

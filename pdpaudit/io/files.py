@@ -18,22 +18,7 @@ PATIENCE_S = 0.5
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file, or a pipe with a writer such as ``<(zcat FILE)``, to read its bytes.
-
-    Raises
-    ------
-    InputError
-        For a device, or a pipe into which nothing is written.
-    OSError
-        As :func:`open` does.
-
-    Examples
-    --------
-    >>> open_file(Path("/dev/zero"))
-    Traceback (most recent call last):
-        ...
-    pdpaudit.core.errors.InputError: /dev/zero: is a device, which never ends; give a file
-    """
+    """Open a file, or a pipe with a writer such as ``<(zcat FILE)``, to read its bytes."""
     # Opening a pipe waits for a writer, which may never come.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:

@@ -1,14 +1,13 @@
-"""Graph files other than edge lists, through networkx and scipy; known by what is in them."""
+"""Graph files other than edge lists, known by what is in them and read through networkx."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -16,61 +15,34 @@ from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.io.listings import read_adjacency_list, read_gdf, read_lgl, read_tgf
+from pdpaudit.io.matrices import read_dl, read_pajek
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.ties import Ties
-from pdpaudit.io.xml import root_element, without_declaration
+from pdpaudit.io.xml import righted, root_element, without_declaration
 
 __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
 _SUFFIXES = {
-    ".gml": "GML",
-    ".graphml": "GraphML",
-    ".gexf": "GEXF",
-    ".mtx": "Matrix Market",
-    ".net": "Pajek",
+    **{".gml": "GML", ".graphml": "GraphML", ".gexf": "GEXF", ".mtx": "Matrix Market"},
+    **{".net": "Pajek", ".paj": "Pajek", ".dl": "UCINET DL", ".json": "JSON", ".tgf": "TGF"},
+    **{".gdf": "GDF", ".lgl": "LGL", ".adjlist": "adjacency list"},
 }
+_STRICT = ("GML", "GraphML", "GEXF", "JSON", "GDF", "UCINET DL")
 _PAJEK = re.compile(r"\*(network|vertices|arcs|edges|matrix)", re.IGNORECASE)
 _GML_PREAMBLE = re.compile(r"(#|creator\b|version\b|comment\b)", re.IGNORECASE)
+_MARKED_NAME = re.compile(r"#[ \t]*\S+$")
 _MOST_VERTICES = 50_000_000
 
 
 def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
-    """Return the format of a graph file, ``None`` for an edge list, and a note if the name lies.
-
-    Returns
-    -------
-    format : str or None
-        "GML", "GraphML", "GEXF", "Matrix Market" or "Pajek".
-    notes : tuple of str
-        O(1).
-
-    Raises
-    ------
-    InputError
-        If it is XML but no graph, or is called a GML, GraphML or GEXF file and is none.
-    """
+    """Return the format of a graph file, ``None`` for an edge list, and a note if the name lies."""
     name = source.path.name.lower().removesuffix(".gz")
     called = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
-    start = source.data[: 1 << 16].decode(errors="ignore")
-    found: str | None = None
-    if start.lstrip().startswith("<"):
-        root = root_element(source.path, without_declaration(source.data))
-        found = {"graphml": "GraphML", "gexf": "GEXF"}.get(root)
-        if found is None:
-            raise InputError(
-                f"{source.path}: XML with root element {show(root, 30)}; GraphML and GEXF are read"
-            )
-    elif start.lstrip()[:14].lower() == "%%matrixmarket":
-        found = "Matrix Market"
-    elif any(_PAJEK.match(line) for line in islice(_telling_lines(start, "%"), 1)):
-        found = "Pajek"
-    elif any(
-        re.match(r"graph\s*(\[|$)", line, re.IGNORECASE) for line in islice(_gml_lines(start), 1)
-    ):
-        found = "GML"
+    found = _format_of(source, called)
     if found is not None or called is None:
         return found, ()
-    if called in ("GML", "GraphML", "GEXF"):
+    if called in _STRICT:
         raise InputError(
             f"{source.path}: is called a {called} file and is none; write it again, or rename "
             "it if it is an edge list"
@@ -78,48 +50,82 @@ def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
     return None, (f"{source.path} is not in the {called} format: read as an edge list",)
 
 
-def _telling_lines(text: str, comment: str) -> list[str]:
-    lines = (line.strip() for line in text.splitlines())
-    return [line for line in lines if line and not line.startswith(comment)]
+def _format_of(source: Source, called: str | None) -> str | None:
+    start = source.data[: 1 << 16].decode(errors="ignore").lstrip()
+    if start.startswith("<"):
+        root = root_element(source.path, without_declaration(source.data))
+        if root not in ("graphml", "gexf"):
+            raise InputError(
+                f"{source.path}: XML with root element {show(root, 30)}; GraphML and GEXF are read"
+            )
+        return "GraphML" if root == "graphml" else "GEXF"
+    if start[:14].lower() == "%%matrixmarket":
+        return "Matrix Market"
+    if start[:1] in ("{", "["):
+        return "JSON"
+    lines = [line.strip() for line in start.splitlines() if line.strip()]
+    unmarked = [line for line in lines if not line.startswith("%")]
+    if unmarked and _PAJEK.match(unmarked[0]):
+        return "Pajek"
+    if re.match(r"dl\s+(n|nr|format|nm)\b", start, re.IGNORECASE):
+        return "UCINET DL"
+    if start.lower().startswith("nodedef>"):
+        return "GDF"
+    named = [line for line in lines if not line.startswith("#") and not _GML_PREAMBLE.match(line)]
+    if named and re.match(r"graph\s*(\[|$)", named[0], re.IGNORECASE):
+        return "GML"
+    return _listing(source, called, lines)
 
 
-def _gml_lines(text: str) -> list[str]:
-    return [line for line in _telling_lines(text, "#") if not _GML_PREAMBLE.match(line)]
+def _listing(source: Source, called: str | None, lines: Sequence[str]) -> str | None:
+    """Recognise formats that look like edge lists."""
+    if "#" in lines[1:] and _is_tgf(lines):
+        return "TGF"
+    marked = [i for i, line in enumerate(lines) if _MARKED_NAME.match(line)]
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    if marked[:1] == [0] and rows and all(len(row) <= 2 for row in rows):
+        lone = any(len(row) == 1 for row in rows)
+        if called == "LGL" or (len(marked) > 1 and (lone or len(marked) * 2 < len(lines))):
+            return "LGL"
+    dated = any(re.match(r"#\s*GMT ", line) for line in lines[:4])
+    if called == "adjacency list" or dated:
+        if any("{" in line for line in lines):
+            raise InputError(
+                f"{source.path}: a list with attributes in braces, as networkx writes it, is not "
+                "read; write the network with networkx.write_graphml"
+            )
+        return "adjacency list"
+    if any(line.endswith("}") and re.search(r"\{('|\})", line) for line in lines[:2]):
+        return "networkx edge list"
+    return None
 
 
-def read_graph_file(
-    source: Source, kind: str, *, weight_column: str | None = None, label_column: str = "label"
-) -> Ties:
-    """Read a graph file of a known format.
+def _is_tgf(lines: Sequence[str]) -> bool:
+    """Whether the first fields above a lone ``#`` are what the rows below it tie."""
+    at = lines.index("#")
+    people = {line.split()[0] for line in lines[:at]}
+    ties = [line.split() for line in lines[at + 1 :]]
+    return bool(people) and all(len(tie) > 1 and {*tie[:2]} <= people for tie in ties[:100])
 
-    Parameters
-    ----------
-    source : Source
-        The file.
-    kind : str
-        What :func:`find_format` found.
-    weight_column : str, optional
-        The edge attribute that holds the weight, by default ``weight``.
-    label_column : str
-        The vertex attribute that says who is targeted: never taken for names unless all differ.
 
-    Returns
-    -------
-    Ties
-        Vertices in the order of the file. O(bytes).
-
-    Raises
-    ------
-    InputError
-        If the file does not follow the format, or holds something other than one plain graph.
-    """
+def read_graph_file(source: Source, kind: str, *, weight_column: str | None = None) -> Ties:
+    """Read a graph file of the format that :func:`find_format` found."""
     if kind == "Matrix Market":
         return _read_matrix(source, weight_column)
+    own = {"Pajek": read_pajek, "UCINET DL": read_dl, "TGF": read_tgf, "GDF": read_gdf}
+    own |= {"LGL": read_lgl, "adjacency list": read_adjacency_list}
+    if kind in own:
+        if weight_column is not None:
+            raise InputError(f"{source.path}: a {kind} file has no columns; no --weight-column")
+        ties = own[kind](source)
+        said = f"{source.path} read as {kind}"
+        return replace(ties, notes=(*source.notes, said, *ties.notes))
     read: Callable[[Source], nx.Graph] = {
         "GML": _read_gml,
         "GraphML": _read_graphml,
         "GEXF": _read_gexf,
-        "Pajek": _read_pajek,
+        "JSON": _read_json,
+        "networkx edge list": _read_networkx,
     }[kind]
     try:
         with warnings.catch_warnings():
@@ -128,60 +134,88 @@ def read_graph_file(
     except InputError:
         raise
     except RecursionError:
-        raise InputError(f"{source.path}: is nested too deeply to be a graph") from None
-    except Exception as error:  # whatever a parser trips over, the file is what has to be mended
+        raise InputError(f"{source.path}: {kind} nested too deeply to be a graph") from None
+    except Exception as error:  # whatever a parser trips over, the file is what has to be fixed
         reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(
             f"{source.path}: not readable as {kind} ({show(reason, 120)}); write the file again"
         ) from None
+    for _, data in graph.nodes(data=True):
+        for key, value in graph.graph.get("node_default", {}).items():
+            data.setdefault(key, value)
+    for *_, data in graph.edges(data=True):
+        for key, value in graph.graph.get("edge_default", {}).items():
+            data.setdefault(key, value)
     ties = ties_from_networkx(graph, weight=weight_column, place=str(source.path))
     notes = [*source.notes, f"{source.path} read as {kind}"]
-    names = ties.names
-    labels = ties.attributes.get("label")
-    if kind in ("GML", "GEXF") and labels is not None and None not in labels:
+    for attribute in ("label", "name"):
+        labels = ties.attributes.get(attribute)
+        if labels is None or None in labels:
+            continue
         texts = [str(label) for label in labels]
-        if len(set(texts)) == len(texts) and all(texts) and texts != names:
-            names = texts
-            notes.append("vertices are called by their labels")
-    ids = None if names is ties.names else ties.names
-    return replace(ties, names=names, notes=tuple(notes), ids=ids)
+        if len(set(texts)) == len(texts) and all(texts) and texts != ties.names:
+            notes.append(f"vertices are called by their {attribute}s")
+            ids = ties.names
+            return replace(ties, names=texts, notes=tuple(notes), ids=ids)
+    return replace(ties, notes=tuple(notes))
 
 
 def _read_gml(source: Source) -> nx.Graph:
-    return nx.parse_gml(source.data.decode(), label="id")
+    text = source.data.decode()
+    if not re.search(r"\bmultigraph\b", text):  # a repeated edge is no fault
+        text = re.sub(r"\bgraph\s*\[", "graph [ multigraph 1 ", text, count=1, flags=re.IGNORECASE)
+    return nx.parse_gml(text, label="id")
 
 
 def _read_graphml(source: Source) -> nx.Graph:
     # Ids are text already; str, the default, would make a vertex "None" of an id that is not there,
     # which networkx otherwise refuses.
-    return nx.read_graphml(
-        io.BytesIO(without_declaration(source.data)), node_type=lambda text: text
-    )
+    data = righted(source.path, source.data, "GraphML")
+    return nx.read_graphml(io.BytesIO(data), node_type=lambda text: text)
 
 
 def _read_gexf(source: Source) -> nx.Graph:
-    return nx.read_gexf(io.BytesIO(without_declaration(source.data)))
+    return nx.read_gexf(io.BytesIO(righted(source.path, source.data, "GEXF")))
 
 
-def _read_pajek(source: Source) -> nx.Graph:
-    lines = _telling_lines(source.data.decode(), "%")
-    declared = 0
-    for line in lines:
-        word = line.lower().split(None, 1)[0]
-        if word in ("*arcslist", "*edgeslist"):
-            raise InputError(f"{source.path}: {word} is not read; write the pairs under *Edges")
-        if word == "*vertices":
-            counts = line.split()[1:]
-            if len(counts) != 1 or not counts[0].isdigit():
-                raise InputError(f"{source.path}: {show(line)}: one number of vertices is expected")
-            declared += int(counts[0])
-    graph = nx.parse_pajek(lines)
-    # networkx names vertices by their labels: two with one label, or one not listed, would be lost.
-    if graph.number_of_nodes() != declared:
+def _read_networkx(source: Source) -> nx.Graph:
+    return nx.parse_edgelist(source.data.decode().splitlines(), create_using=nx.MultiGraph)
+
+
+def _read_json(source: Source) -> nx.Graph:
+    """Read node-link data as networkx, d3 and Cytoscape write them."""
+    data = json.loads(source.data)
+    if isinstance(data, Mapping) and isinstance(data.get("graph"), Mapping):
+        data = data if "nodes" in data else data["graph"]
+    if isinstance(data, Mapping) and isinstance(data.get("elements"), Mapping):
+        data = {
+            key: [one["data"] for one in data["elements"].get(key, [])]
+            for key in ("nodes", "edges")
+        }
+    links = data.get("links", data.get("edges")) if isinstance(data, Mapping) else None
+    nodes = data.get("nodes") if isinstance(data, Mapping) else None
+    if isinstance(nodes, Mapping):
+        nodes = [{"id": key, **value} for key, value in nodes.items()]
+    if not isinstance(nodes, list) or not isinstance(links, list):
         raise InputError(
-            f"{source.path}: {declared:,} vertices are announced and {graph.number_of_nodes():,} "
-            "found; list each of them under *Vertices, with a label of its own"
+            f"{source.path}: JSON without lists of nodes and links; write node-link data, or a "
+            "table with one edge a row"
         )
+    has_ids = all("id" in node for node in nodes)
+    key = "id" if has_ids else "name"
+    ids = [str(node.get(key, i)) for i, node in enumerate(nodes)]
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(zip(ids, nodes, strict=True))
+    if len(graph) < len(nodes):
+        raise InputError(f"{source.path}: two nodes have one {key}; give each node its own")
+    for link in links:
+        ends = [link["source"], link["target"]]
+        ends = [end.get("id", end.get("index")) if isinstance(end, dict) else end for end in ends]
+        if not has_ids:  # d3 counts them from 0
+            ends = [ids[end] if isinstance(end, int) else end for end in ends]
+        if not all(str(end) in graph for end in ends):
+            raise InputError(f"{source.path}: a link with an end that is no node; add the node")
+        graph.add_edge(*map(str, ends), **{k: v for k, v in link.items() if k != "key"})
     return graph
 
 
@@ -227,38 +261,16 @@ def _read_matrix(source: Source, weight_column: str | None) -> Ties:
 
 
 def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ties:
-    """Return the ties of any networkx graph.
+    """Return the ties of any networkx graph, vertices in its order, named by ``str``.
 
-    Parameters
-    ----------
-    graph : networkx.Graph
-        Directed or not, with parallel edges or not.
-    weight : str, optional
-        The edge attribute that holds the weight, by default ``weight``; edges without it weigh 1,
-        and if none has it the ties have no weights.
-    place : str
-        What to begin an error with.
-
-    Returns
-    -------
-    Ties
-        Vertices in the order of the graph, named by ``str``. O(n + m).
-
-    Raises
-    ------
-    InputError
-        If a weight is not a number, or no edge has the attribute asked for.
-
-    Examples
-    --------
-    >>> ties_from_networkx(nx.path_graph(3), weight=None, place="graph").ends.tolist()
-    [[0, 1], [1, 2]]
+    Edges without the attribute of the weight, by default ``weight``, weigh 1; if none has it the
+    ties have no weights. ``place`` is what to begin an error with.
     """
     nodes: list[Hashable] = list(graph.nodes)
     index = {node: i for i, node in enumerate(nodes)}
     attribute = "weight" if weight is None else weight
     pairs: list[tuple[int, int]] = []
-    values: list[Any] = []
+    values: list[object] = []
     for one, other, data in graph.edges(data=True):
         pairs.append((index[one], index[other]))
         values.append(data.get(attribute))
@@ -274,7 +286,7 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
             if value is None:
                 continue
             try:
-                numbers[row] = float(value)
+                numbers[row] = float(value)  # type: ignore[arg-type]
             except (TypeError, ValueError):
                 raise InputError(
                     f"{where(row)}: {attribute} {show(str(value))} is not a number; correct it"
@@ -282,7 +294,7 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
         weights = numbers
     elif weight is not None and weight != "weight":
         raise InputError(f"{place}: no edge has {weight!r}; name the attribute of the weight")
-    attributes: dict[str, list[Any]] = {}
+    attributes: dict[str, list[object]] = {}
     for i, node in enumerate(nodes):
         for key, value in graph.nodes[node].items():
             attributes.setdefault(str(key), [None] * len(nodes))[i] = value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.columns import find_column, find_id_column
+from pdpaudit.io.matrices import read_partition
 from pdpaudit.io.source import read_source, show
 from pdpaudit.io.table import read_table
 from pdpaudit.io.values import is_missing, unify
@@ -37,6 +38,9 @@ class PeopleTable:
     def __init__(self, path: Path) -> None:
         self.path = path
         source = read_source(path)
+        self._partition = read_partition(source)
+        if self._partition is not None:
+            source = replace(source, data=b"id,label\n1,1\n")
         self._table = table = read_table(source, header=True)
         self._notes = [*source.notes, *table.notes]
         if len(table.head) > table.width:
@@ -47,7 +51,7 @@ class PeopleTable:
 
     def candidates(self, id_column: str | None) -> set[str]:
         """Return what may be ids, to find the ends of ties by."""
-        if self._table.size == 1:
+        if self._table.size == 1 or self._partition is not None:
             return set()
         at = find_id_column(self._table, id_column, (), None)
         return set(unify(self._table.factorize([at], 1)[1])[0])
@@ -56,16 +60,18 @@ class PeopleTable:
         self,
         id_column: str | None,
         label_column: str | None,
-        ends: Collection[str],
+        ends: Sequence[str],
         *,
         keep_missing: bool = False,
     ) -> People:
         """Return people and labels, ids from the column asked for, or named so, or in ``ends``."""
         table = self._table
+        if self._partition is not None:
+            return self._by_order(self._partition, ends)
         label_at = None
         if label_column is not None:
             label_at = find_column(table, label_column, "--label-column", table.head)
-        id_at = find_id_column(table, id_column, ends, label_column)
+        id_at = find_id_column(table, id_column, set(ends), label_column)
         if table.size == 1:
             raise InputError(f"{self.path}: holds a header and no rows; list one person a line")
         codes, values, rows = table.factorize([id_at], 1)
@@ -97,6 +103,16 @@ class PeopleTable:
             table.where(int(first[i])) for i, label in enumerate(labels) if label is None
         )[:1]  # fmt: skip
         return People(names, labels, table.head[id_at], tuple(notes), lacking)
+
+    def _by_order(self, values: list[str], names: Sequence[str]) -> People:
+        """Return the values of a Pajek partition as the labels of the vertices, in their order."""
+        if len(values) != len(names):
+            raise InputError(
+                f"{self.path}: a partition of {len(values):,} vertices beside a network of "
+                f"{len(names):,}; give the one that belongs to it"
+            )
+        note = f"{self.path} read as a Pajek partition: labels in the order of the vertices"
+        return People(list(names), list(values), "", (note,))
 
     def _described(self, id_at: int, label_at: int | None) -> str:
         head = self._table.head

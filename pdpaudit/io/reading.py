@@ -165,7 +165,7 @@ def read_network(
         people = table.read(
             options.get("id_column"),
             None if plant else label_column,
-            set(ties.names),
+            ties.names,
             keep_missing=options.get("keep_missing", False),
         )
         said += people.notes
@@ -227,7 +227,8 @@ def _network(
         places = _seeds(ids, seeds, hint=hint)
     else:
         places = tuple(int(vertex) for component in components[:1] for vertex in component[:1])
-    return Network(adjacency, targeted, places, tuple(ids), title), components
+    network = Network(adjacency, targeted, places, tuple(ids), title)
+    return replace(network, stream_key=network.instance().fingerprint()), components
 
 
 def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> Ties:
@@ -259,7 +260,8 @@ def _on_people(
     edges: Path, ties: Ties, nodes: Path, people: People, unlisted: str, said: list[str]
 ) -> tuple[Ties, list[str | None] | None]:
     """Return the ties between people in the order of their table, and their labels."""
-    if ties.ids is not None and not set(ties.names) <= set(people.names) >= set(ties.ids):
+    listed = set(people.names)
+    if ties.ids is not None and not set(ties.names) <= listed and set(ties.ids) <= listed:
         ties = replace(ties, names=ties.ids)
     places, names = _places(edges, ties, nodes, people, unlisted)
     labels = people.labels

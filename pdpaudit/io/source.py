@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
+import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,21 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "packed with zstd",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
 }
+# Formats of other programs, and what writes them as text.
+_FOREIGN = {
+    **dict.fromkeys((b"RDX2\n", b"RDX3\n", b"X\n\0\0"), ("an R data file", "R's write.csv")),
+    **{bytes([0x80, n]): ("a Python pickle, which could run code", "networkx.write_graphml")
+       for n in range(2, 6)},
+    "⛾ gt".encode(): ("a graph-tool file", "graph-tool's save to GraphML"),
+    b"\x89HDF": ("an HDF5 file", "a table as CSV"),
+    b"PAR1": ("a Parquet file", "pandas' to_csv"),
+    b"SQLite format 3": ("a SQLite database", "a query's result as CSV"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "the sheet as CSV or .xlsx"),
+    b"\x93NUMPY": ("a numpy array", "numpy.savetxt"),
+    b"$FL2": ("an SPSS file", "a table as CSV"),
+}  # fmt: skip
+_DECLARED = re.compile(rb"<\?xml[^>]*encoding=[\"']([A-Za-z0-9_-]+)[\"']")
+_CODED = re.compile(r"(iso-?8859-?\d+|windows-?125\d|koi8-?[ru]|gbk?\d*|big5|shift_jis|euc-\w+)")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Control characters no text editor writes; tab, line ends, form feed and escape are left out.
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
@@ -34,29 +51,13 @@ _DENSEST, _SMALL = 100, 1 << 25
 
 
 def show(text: str, limit: int = 80) -> str:
-    r"""Return ``text`` quoted on one line, cut to ``limit`` characters.
-
-    Examples
-    --------
-    >>> show("a\nb"), show("x" * 100, limit=5)
-    ("'a\\nb'", "'xxxxx…'")
-    """
+    """Return ``text`` quoted on one line, cut to ``limit`` characters."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a file says.
-
-    Attributes
-    ----------
-    path : Path
-        Where it was read.
-    data : bytes
-        Its text in UTF-8, without byte order mark.
-    notes : tuple of str
-        What had to be decided to read it.
-    """
+    """What a file says: its text in UTF-8, without byte order mark."""
 
     path: Path
     data: bytes
@@ -64,28 +65,16 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """Read a text file, gzipped or not, in UTF-8, UTF-16 (with its mark) or Windows-1252.
+    """Read a text file, gzipped or not, or the first sheet of a workbook.
 
-    Parameters
-    ----------
-    path : Path
-        The file; a pipe will do.
-
-    Returns
-    -------
-    Source
-        O(size) time and about three times the unpacked size in memory.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it cannot be read, is empty, is packed with something other than
-        gzip, is damaged, or is not text.
+    Text is UTF-8, UTF-16 with its mark, what XML declares, or else Windows-1252.
     """
     try:
         with open_file(path) as file:
             start = file.read(_START)
-            _require_text(path, start)
+            workbook = start.startswith(b"PK\x03\x04") and path.suffix.lower() == ".xlsx"
+            if not workbook:
+                _require_text(path, start)
             data = start + file.read()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
@@ -95,12 +84,34 @@ def read_source(path: Path) -> Source:
         raise InputError(f"{path}: not readable; check its permissions") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    if workbook:
+        return _read_workbook(path, data)
     if data.startswith(_GZIP):
         data = _gunzip(path, data)
+        _require_text(path, data[:_START])
     data, notes = _as_utf8(path, data)
     if not data.strip():
         raise InputError(f"{path}: is empty; a network needs at least one edge")
     return Source(path, data, notes)
+
+
+def _read_workbook(path: Path, data: bytes) -> Source:
+    """Return the first sheet of an Excel workbook as a table."""
+    import pandas as pd
+
+    try:
+        sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, header=None, dtype=str)
+    except ImportError:
+        raise InputError(
+            f"{path}: reading .xlsx needs openpyxl (pip install openpyxl); or save the sheet as CSV"
+        ) from None
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: damaged workbook ({error}); save the sheet as CSV") from None
+    name, sheet = next((item for item in sheets.items() if len(item[1])), ("", pd.DataFrame()))
+    if not len(sheet):
+        raise InputError(f"{path}: is empty; a network needs at least one edge")
+    text = sheet.fillna("").to_csv(index=False, header=False)
+    return Source(path, text.encode(), (f"{path}: sheet {name!r} of {len(sheets)} is read",))
 
 
 def _require_text(path: Path, start: bytes) -> None:
@@ -108,6 +119,9 @@ def _require_text(path: Path, start: bytes) -> None:
     for magic, what in _PACKED.items():
         if start.startswith(magic):
             raise InputError(f"{path}: is {what}; unpack it, or pack it with gzip")
+    for magic, (what, way) in _FOREIGN.items():
+        if start.startswith(magic):
+            raise InputError(f"{path}: is {what}, and not read; write it as text: {way}")
     zero = start.find(0)
     if zero >= 0 and not start.startswith((_GZIP, *_UTF16)):
         raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
@@ -146,6 +160,14 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
         raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
     if data.isascii() or _is_utf8(data):
         return data, ()
+    declared = _DECLARED.match(data)
+    if declared and _CODED.fullmatch(declared[1].decode().lower()):
+        try:
+            return data.decode(declared[1].decode()).encode(), ()
+        except (UnicodeError, LookupError):
+            raise InputError(
+                f"{path}: is not {declared[1].decode()}, as it declares; save it as UTF-8"
+            ) from None
     if data.translate(None, _CONTROLS) != data:
         raise InputError(f"{path}: is not text (control bytes, not UTF-8); give a text file")
     try:

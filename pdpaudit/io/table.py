@@ -66,9 +66,13 @@ class Table:
 
     def sample(self) -> list[list[str]]:
         """Return the fields of the first rows after the head."""
+        return self.rows(SAMPLE)
+
+    def rows(self, most: int | None = None) -> list[list[str]]:
+        """Return the fields of the rows after the head."""
         if self.size == 1:
             return []
-        frame = _parse(self._body, self.separator, self.row_width, None, SAMPLE)
+        frame = _parse(self._body, self.separator, self.row_width, None, most)
         rows: list[list[str]] = frame.to_numpy().tolist()
         return [[field.strip(" \t") for field in row[: self.width]] for row in rows]
 

@@ -6,7 +6,7 @@ logarithm is the decimal module's, which is correctly rounded, where the prover'
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,7 @@ from pdpaudit.core.asking import enclosure_of
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable, Mechanism, ProvableMechanism
 from pdpaudit.outputs import Event
+from pdpaudit.results.witnesses import Certificate, Interval
 
 __all__ = ["THEOREM", "check_certificate"]
 
@@ -31,8 +32,6 @@ _PRINTED = Fraction(1, 10**12)
 #: A double of an exact loss against its enclosure.
 _DOUBLE = Fraction(1, 10**7)
 
-Ends = tuple[Fraction, Fraction]
-
 
 def check_certificate(
     claim: Mapping[str, Any],
@@ -48,16 +47,14 @@ def check_certificate(
         raise InputError(f"{name}: the mechanism encloses nothing any more; audit again")
     try:
         body = claim["witness"]["certificate"]
-        outputs = frozenset(_hashable(output) for output in body["outputs"])
-        recorded = {
-            key: _ends(body[key]) for key in ("probability", "probability_other", "loss", "excess")
-        }
+        filed = Certificate.from_json(body)
         epsilon, delta = (Fraction(claim["claimed"][key]) for key in ("epsilon", "delta"))
     except (KeyError, TypeError, ValueError, InvalidOperation) as error:
         raise InputError(f"{name}: its certificate is damaged ({error}); audit again") from None
     copied = claim.get("event", {}).get("proof", {})
-    if any(copied.get(key) != list(body[key]) for key in recorded):
+    if any(copied.get(key) != list(body[key]) for key in filed.intervals()):
         return False, "the certificate is not the one the claim tells of"
+    outputs = filed.outputs
     if not outputs or outputs != possible or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
     try:
@@ -66,29 +63,22 @@ def check_certificate(
     except (LawUnavailable, Misbehaviour) as error:
         return False, f"the probabilities cannot be enclosed again: {error}"
     for own, key in ((p, "probability"), (q, "probability_other")):
-        if not _overlap(own, recorded[key]):
+        if not _overlap(own, getattr(filed, key)):
             return False, f"{key} lies in {_words(own)} by separate code, not in {body[key]}"
-    if (
-        p[0] <= delta
-        or q[0] <= 0
-        or recorded["probability"][0] <= delta
-        or min(recorded["loss"]) <= 0
-    ):
+    if p[0] <= delta or q[0] <= 0 or filed.probability[0] <= delta or min(filed.loss) <= 0:
         return False, "a probability cannot be distinguished from what the claim forgives"
     loss = _loss(p, q, delta)
-    if not _overlap(loss, recorded["loss"]):
+    if not _overlap(loss, filed.loss):
         return False, f"the loss lies in {_words(loss)} by separate code, not in {body['loss']}"
-    meant = _loss(recorded["probability"], recorded["probability_other"], delta)
-    if not _close(meant, recorded["loss"]):
+    meant = _loss(filed.probability, filed.probability_other, delta)
+    if not _close(meant, filed.loss):
         return False, "the loss on file does not follow from the probabilities on file"
-    if not _close(
-        (recorded["loss"][0] - epsilon, recorded["loss"][1] - epsilon), recorded["excess"]
-    ):
+    if not _close((filed.loss[0] - epsilon, filed.loss[1] - epsilon), filed.excess):
         return False, "the excess on file is not the loss less the claim"
     exact = claim.get("exact")
     if exact is None or abs(Fraction(exact) - loss[0]) > _DOUBLE * max(Fraction(1), loss[0]):
         return False, "the exact loss on file is not the one enclosed"
-    proved = loss[0] > epsilon and recorded["excess"][0] > 0
+    proved = loss[0] > epsilon and filed.excess[0] > 0
     if proved != (claim.get("status") == "violated"):
         return False, f"the loss lies in {_words(loss)}, which is not what the verdict says"
     return True, (
@@ -97,11 +87,11 @@ def check_certificate(
     )
 
 
-def _loss(p: Ends, q: Ends, delta: Fraction) -> Ends:
+def _loss(p: Interval, q: Interval, delta: Fraction) -> Interval:
     return _log((p[0] - delta) / q[1])[0], _log((p[1] - delta) / q[0])[1]
 
 
-def _log(value: Fraction) -> Ends:
+def _log(value: Fraction) -> Interval:
     """Enclose a logarithm: divide and take it in 40 digits, each rounded by at most one unit."""
     ratio = _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
     found = Fraction(_DIGITS.ln(ratio))
@@ -109,26 +99,15 @@ def _log(value: Fraction) -> Ends:
     return found - error, found + error
 
 
-def _ends(pair: Sequence[str]) -> Ends:
-    low, high = (Fraction(Decimal(end)) for end in pair)
-    if low > high:
-        raise ValueError(f"{pair} is no interval")
-    return low, high
-
-
-def _overlap(one: Ends, two: Ends) -> bool:
+def _overlap(one: Interval, two: Interval) -> bool:
     return one[0] <= two[1] and two[0] <= one[1]
 
 
-def _close(one: Ends, two: Ends) -> bool:
+def _close(one: Interval, two: Interval) -> bool:
     return all(
         abs(a - b) <= _PRINTED * max(Fraction(1), abs(a)) for a, b in zip(one, two, strict=True)
     )
 
 
-def _words(ends: Ends) -> str:
+def _words(ends: Interval) -> str:
     return f"[{float(ends[0]):.12g}, {float(ends[1]):.12g}]"
-
-
-def _hashable(value: Any) -> Hashable:
-    return tuple(_hashable(item) for item in value) if isinstance(value, list) else value

@@ -8,11 +8,8 @@ from typing import Any
 
 import networkx as nx
 
-from pdpaudit.checks.check import advice
-from pdpaudit.checks.difference import distinct
-from pdpaudit.checks.door import name_of, require_statistic
-from pdpaudit.checks.replaying import replay_witness
-from pdpaudit.checks.suite import check_names
+from pdpaudit.checks import check_names, name_of, replay_witness, require_statistic
+from pdpaudit.checks.evaluation import advice, distinct
 from pdpaudit.checks.witness import PAIR_PROPERTIES, slack_of
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.making import Find

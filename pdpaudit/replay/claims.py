@@ -15,7 +15,7 @@ from typing import Any
 from pdpaudit import __version__
 from pdpaudit.auditing import claims_of
 from pdpaudit.auditing.candidate_pairs import CandidatePair
-from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
@@ -41,6 +41,7 @@ from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
+from pdpaudit.results.witnesses import AuditWitness
 
 __all__ = ["PROVED", "Replay", "Terms", "replay_claim"]
 
@@ -98,9 +99,10 @@ def replay_claim(
     if copied:
         return Replay(name, False, copied)
     try:
-        again = _again(witness, terms)
-        exact = witness["method"] in (METHOD, PROVED)
-        rebuilt, words = (_exact if exact else _sampled)(claim, witness, again, terms)
+        known = AuditWitness.from_json(witness, "it")
+        again = _again(known, terms)
+        exact = known.method in (METHOD, PROVED)
+        rebuilt, words = (_exact if exact else _sampled)(claim, known, again, terms)
         fields = {"id": name} if named is None else named
         body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
     except (_Unlike, Misbehaviour, LawUnavailable) as error:
@@ -146,9 +148,9 @@ def _part(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else {}
 
 
-def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
+def _again(witness: AuditWitness, terms: Terms) -> _Again:
     """Make mechanism, pair and event of a witness again."""
-    spec = witness["mechanism"]
+    spec = witness.mechanism
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
     known["parameters"] = {**blanks, **known["parameters"]}
@@ -161,40 +163,38 @@ def _again(witness: Mapping[str, Any], terms: Terms) -> _Again:
     mechanism: Mechanism = observed(made, spec.get("observe"))
     if "observe" in spec:
         known["observe"] = spec["observe"]
-    claims, number = claims_of(mechanism), witness["claim"]
+    claims, number = claims_of(mechanism), witness.claim
     if spec.get("beginning") is True:
         mechanism, known["beginning"] = beginning_of(mechanism), True
     if not getattr(mechanism, "repeatable", True):
         raise InputError("what is observed differs from run to run; nothing can be replayed")
     if type(number) is not int or not 1 <= number <= len(claims):
         raise IndexError(f"the mechanism makes {len(claims)} claims, none of number {number!r}")
-    if witness["seed"] != terms.seed:
-        raise _Unlike(f"witness.seed is {witness['seed']!r}, the result's {terms.seed}")
-    config = _plan(witness, terms)
+    if witness.seed != terms.seed:
+        raise _Unlike(f"witness.seed is {witness.seed!r}, the result's {terms.seed}")
+    config = _config(witness, terms)
     try:
-        candidate = candidate_of(witness, mechanism, terms.seed, terms.read)
+        candidate = candidate_of(witness.pair, mechanism, terms.seed, terms.read)
     except InputError:
         raise
     except ValueError as error:
         raise _Unlike(f"the witness is no neighbouring pair: {error}") from None
-    base = witness["pair"].get("base") or {}
+    base = witness.pair.get("base") or {}
     context = AuditContext(mechanism, "", known, config, Silent(), base.get("file"))
-    event = event_from_json(witness["event"])
-    if event.to_json() != witness["event"] or event.side not in ("left", "right"):
+    event = event_from_json(witness.event)
+    if event.to_json() != dict(witness.event) or event.side not in ("left", "right"):
         raise KeyError("event")
     return _Again(context, number, claims[number - 1], candidate, event, note)
 
 
-def _plan(witness: Mapping[str, Any], terms: Terms) -> Config:
+def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
     known: dict[str, Any] = {"jobs": terms.jobs}
-    if witness["mechanism"].get("observe") is not None:
+    if witness.mechanism.get("observe") is not None:
         known["default_samples"] = SAMPLES
-    if witness["method"] not in (METHOD, PROVED):
-        if type(witness["samples"]) is not int:
-            raise TypeError("samples is no whole number")
-        known |= {key: witness[key] for key in ("samples", "confidence", "method")}
-        known["detect"] = witness.get("detect")
+    if witness.method not in (METHOD, PROVED):
+        known |= {key: getattr(witness, key) for key in ("samples", "confidence", "method")}
+        known["detect"] = witness.detect
     try:
         return Config(terms.seed, **known)
     except InputError as error:
@@ -202,7 +202,7 @@ def _plan(witness: Mapping[str, Any], terms: Terms) -> Config:
 
 
 def _exact(
-    claim: Mapping[str, Any], witness: Mapping[str, Any], again: _Again, terms: Terms
+    claim: Mapping[str, Any], witness: AuditWitness, again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Compute the loss again, and verify its certificate where it has one."""
     mechanism, event = again.context.mechanism, again.event
@@ -218,28 +218,27 @@ def _exact(
         raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
     loss = replace(loss, probabilities=chances, event=inside, side=event.side)
     ends = _ends_of(witness, loss)
-    rebuilt = exact_claim(
-        again.context, again.number, again.promise, again.candidate, laws, event, loss, ends
-    )
+    evidence = Evidence(again.context, again.number, again.promise, again.candidate, event)
+    rebuilt: ClaimResult = exact_claim(evidence, laws, loss, ends)
     words = f"exact loss {loss.epsilon:.10g} computed again"
     reason = _part(claim, "event").get("unproved")
-    if witness["method"] == PROVED:
+    if witness.method == PROVED:
         ours, theirs = (left, right) if event.side == "left" else (right, left)
         holds, words = check_certificate(claim, mechanism, event, inside, ours, theirs)
         if not holds:
             raise _Unlike(words)
-        rebuilt = _proved(rebuilt, witness["certificate"])
+        rebuilt = _proved(rebuilt, claim["witness"]["certificate"])
     elif isinstance(reason, str) and rebuilt.status == "violated":
         rebuilt = replace(rebuilt, event={**rebuilt.event, "unproved": reason})
     return rebuilt, words
 
 
-def _ends_of(witness: Mapping[str, Any], loss: ExactLoss) -> tuple[float, float]:
+def _ends_of(witness: AuditWitness, loss: ExactLoss) -> tuple[float, float]:
     """Return what all pairs lose at most and leave out: no less than this one does."""
     own = loss.at_most, loss.left_out
-    if "ends" not in witness:
+    if witness.ends is None:
         return own
-    most, left_out = Fields(witness, "it", "witness.").numbers("ends", 2)
+    most, left_out = witness.ends
     if not (most >= own[0] - CLOSE and left_out >= own[1]):
         raise _Unlike(f"this pair alone loses up to {own[0]:.6g}, all of them {most:.6g} on file")
     return most, left_out
@@ -281,27 +280,27 @@ def _varied(event: Event, change: Mapping[str, Any]) -> Event:
     return event_from_json({**event.to_json(), **change})
 
 
-def _recorded(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> Power:
+def _recorded(claim: Mapping[str, Any], witness: AuditWitness) -> Power:
     """Return the power on file, which only the whole audit measures again.
 
     No less is believed than what the best event, known in advance, would need.
     """
-    key = "detectable" if "detectable" in witness else "detectable_epsilon"
-    recorded = Fields(witness if key == "detectable" else claim, "it", "witness.").number(key)
+    recorded = witness.detectable
+    if recorded is None:  # older results say it only where it is shown
+        recorded = Fields(claim, "it", "").number("detectable_epsilon")
 
     def measure(least: float, chance: Callable[[float, float], float]) -> float:
         if recorded is None or recorded < least * (1 - CLOSE):
             raise _Unlike(f"no loss below {least:.4g} would have been found, on file {recorded}")
         return recorded
 
-    sizes = witness.get("looks")
-    if sizes is None:
+    if witness.looks is None:
         return Power(measure)
-    return Power(measure, looks=Looks([int(size) for size in sizes], witness.get("enough") is True))
+    return Power(measure, looks=Looks([*witness.looks], bool(witness.enough)))
 
 
 def _sampled(
-    claim: Mapping[str, Any], witness: Mapping[str, Any], again: _Again, terms: Terms
+    claim: Mapping[str, Any], witness: AuditWitness, again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Draw again from the same streams, and bound again."""
     if terms.version != __version__:
@@ -312,14 +311,14 @@ def _sampled(
     context = again.context
     budget = ErrorBudget(1 - context.config.confidence, len(claims_of(context.mechanism)))
     spent = claim["samples"]["discovery"]
-    ladder = [_varied(again.event, one) for one in witness.get("ladder", ())]
-    chosen = Chosen(again.candidate, again.event, tuple(ladder), Known(*witness.get("known", ())))
-    single = witness.get("single") is True
+    ladder = [_varied(again.event, one) for one in witness.ladder or ()]
+    chosen = Chosen(again.candidate, again.event, tuple(ladder), Known(*witness.known or ()))
+    single = bool(witness.single)
     confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
     rebuilt = confirmation.result(chosen, _recorded(claim, witness))
     if rebuilt.status == "error":
         raise _Unlike(rebuilt.method)
-    if "ladder" not in witness:
+    if witness.ladder is None:
         # Older results do not say which other thresholds were counted.
         rebuilt = replace(rebuilt, inference=claim.get("inference") or {})
     inside, other, runs = (rebuilt.event[key] for key in ("inside", "inside_other", "runs_a_side"))

@@ -19,7 +19,6 @@ from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.inputs import ReadNetwork
 from pdpaudit.replay.trust import made_again
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.reader import result_from_json
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, unchanged, versions
 
 __all__ = ["replay_result", "terms_of"]
@@ -39,7 +38,7 @@ def terms_of(body: Mapping[str, Any], name: str, read: ReadNetwork, **how: Any) 
 
 def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Replay]:
     """Re-run every witness of a result, and hold what it shows above them against them."""
-    result = result_from_json(body, name)
+    result = Result.from_json(body, name)
     if not any(one.witness for one in result.findings):
         raise InputError(f"{name}: holds no witness, so there is nothing to replay")
     intact = unchanged(body)

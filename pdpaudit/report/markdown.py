@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pdpaudit.report.document import CheckPart, ClaimPart, Document, Part, compose
-from pdpaudit.report.exposed import ExposurePart
-from pdpaudit.report.figures import nats, number
-from pdpaudit.report.html import MARKS
-from pdpaudit.report.pictures.pair import PairPicture
+from pdpaudit.report.exposure import ExposurePart
+from pdpaudit.report.findings import MARKS, STATUS_WORDS, trade_off_words
+from pdpaudit.report.pair_drawing import PairPicture
 from pdpaudit.report.plaintext import clip, isolate_names, visible
-from pdpaudit.report.preface import Preface, spans
-from pdpaudit.report.reading import Source
+from pdpaudit.report.published import Preface, spans
+from pdpaudit.report.simulation import SimulationPart
+from pdpaudit.report.sources import Source
 from pdpaudit.report.tables import Table
-from pdpaudit.report.telling_simulations import SimulationPart
 from pdpaudit.results.results import Status
 
 __all__ = ["code", "escape", "fenced", "render_markdown"]
@@ -24,6 +23,9 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _LEADING = re.compile(r"^(?:([#+=-])|(\d+)([.)])(?=\s|$))")
 # Plain text that hosting sites turn into links, mentions, references or pictures.
 _LIVELY = re.compile(r"@(?=\w)|:(?=[\w/+-])|\bwww(?=\.)|#(?=\d)", re.IGNORECASE)
+
+#: Opens what a page shows only when asked.
+FOLDED = "<details>\n<summary>{}</summary>"
 
 # First strong isolate and its end: the direction of a name stays inside it.
 _ISOLATED = "\u2068{}\u2069"
@@ -87,8 +89,8 @@ def _inner(text: str) -> str:
     return before + escape(text) + after
 
 
-def _badge(status: Status, verdict: str) -> _Raw:
-    return _Raw(f"{MARKS[status]} **{verdict}**")
+def _badge(status: Status) -> _Raw:
+    return _Raw(f"{MARKS[status]} **{STATUS_WORDS[status]}**")
 
 
 def _rows(columns: Sequence[str], rows: Iterable[Sequence[object]], numeric: bool = False) -> str:
@@ -108,35 +110,38 @@ def _document(doc: Document) -> Iterator[str]:
     yield _say("# {}", doc.title)
     if doc.banner:
         yield _say("**{}**", doc.banner)
-    yield escape(doc.lead)
-    yield " · ".join(_say("{} {}", _badge(s, verdict), times) for s, verdict, times in doc.counts)
-    if doc.preface:
-        yield from _preface(doc.preface, "##")
-    yield "## Verdicts"
-    several = len(doc.parts) > 1
-    yield "\n".join(
-        _say(
-            "- {} {}{}: {}",
-            _badge(line.status, line.verdict),
-            line.title,
-            _Raw(_say(" of {}", line.subject)) if several else "",
-            _prose(line.words, line.names),
-        )
-        for line in doc.verdicts
-    )
-    yield "\n".join(
-        _say("- {}: {}", _prose(line.title, line.names), _prose(line.words, line.names))
-        for line in doc.findings
-    )
-    if not doc.verdicts and not doc.findings:
-        yield "The files hold no claims and no checks."
-    if doc.charted:
-        yield from _losses(doc)
+    if doc.totals:
+        yield _say("{} {}", _badge(doc.status), doc.totals)
+    yield escape(doc.plain)
+    if doc.advice:
+        yield _say("**What to do:** {}", doc.advice)
+    if doc.alone:
+        yield _made(doc.alone)
+    if doc.verdicts:
+        yield "## Verdicts"
+        name = "{}" if doc.alone else "{} of {}"
+        rows = [
+            (
+                _Raw(_say(name, line.title, line.subject)),
+                _badge(line.status),
+                line.claimed,
+                line.measured,
+            )
+            for line in doc.verdicts
+        ]
+        yield _rows(("claim", "verdict", "claimed", "measured"), rows)
+    if doc.alone and doc.alone.preface:
+        yield from _preface(doc.alone.preface, "##")
     for part in doc.parts:
-        yield from _part(part, alone=not several)
-    yield "## Glossary"
+        yield from _part(part, doc)
+    yield FOLDED.format("Glossary")
     yield "\n".join(_say("- **{}**: {}", term, meaning) for term, meaning in doc.terms)
+    yield "</details>"
     yield "Made by pdpaudit from the result files named above, and from nothing else."
+
+
+def _made(part: Part) -> str:
+    return "; ".join(_say("{}: {}", name, _Raw(code(value))) for name, value in part.made) + "."
 
 
 def _preface(preface: Preface, level: str) -> Iterator[str]:
@@ -154,64 +159,26 @@ def _coded(text: str) -> str:
     return "".join(code(piece) if is_code else _inner(piece) for piece, is_code in spans(text))
 
 
-def _losses(doc: Document) -> Iterator[str]:
-    yield "## Claimed and measured loss"
-    yield (
-        "Privacy loss ε in nats. A claim is violated where the lower bound (or the exact loss) "
-        "lies beyond the claimed ε."
-    )
-    rows = []
-    for part, one in doc.charted:
-        claim, delta = one.claim, one.claim.claimed["delta"]
-        sampled = claim.exact is None
-        seen = one.seen if sampled else None
-        rows.append(
-            (
-                f"{clip(part.source.result.subject)}: {one.title}",
-                nats(claim.claimed["epsilon"]),
-                nats(claim.lower_bound) + ("" if sampled else " (exact)"),
-                "" if seen is None else nats(seen.loss(delta)),
-                "" if seen is None else nats(seen.highest_loss(delta)),
-                nats(claim.detectable_epsilon) if sampled else "",
-            )
-        )
-    columns = ("claim", "claimed", "lower bound", "observed", "at most", "would have detected")
-    yield _rows(columns, rows, numeric=True)
-    if doc.uncharted:
-        yield f"The {len(doc.charted)} worst; {doc.uncharted} more follow below."
-
-
-def _part(part: Part, alone: bool) -> Iterator[str]:
-    result = part.source.result
-    yield _say("## {}", "In detail" if part.preface and alone else part.title)
-    if part.judged or not part.simulation:
-        yield _say("{} {}", _badge(part.status, part.verdict), part.lead)
+def _part(part: Part, doc: Document) -> Iterator[str]:
+    if doc.alone:
+        yield "## In detail"
     else:
-        yield escape(part.lead)
-    name = _Raw(code(part.source.name))
-    yield _say("File {}, seed {}. {}", name, result.seed, part.made).rstrip()
-    if part.preface and not alone:
-        yield from _preface(part.preface, "###")
+        yield _say("## {}", part.title)
+        if part.simulation:
+            yield _say("{}", _prose(part.simulation.lead, part.simulation.names))
+        yield _made(part)
+        if part.preface:
+            yield from _preface(part.preface, "###")
     if part.simulation:
         yield from _simulation(part.simulation)
-    if part.tried or part.budget:
-        yield "### What was tried, and how sure this is"
-        if part.tried_words:
-            yield _say(
-                "{} Pairs and events were chosen before the verdict; only what was tried is "
-                "judged, and what was not tried may leak more.",
-                part.tried_words,
-            )
-        if part.budget:
-            yield _say("Error budget: {}.", part.budget)
-        if part.tried:
-            yield from _table(part.tried)
     for claim in part.claims:
         yield from _claim(claim)
     if part.checks:
         yield from _checks(part.checks)
     if part.exposure:
         yield from _exposure(part.exposure)
+    if part.tried or part.tried_words or part.budget:
+        yield from _tried(part)
     if part.composition:
         yield "### What the rounds cost together"
         yield from _table(part.composition)
@@ -224,71 +191,67 @@ def _part(part: Part, alone: bool) -> Iterator[str]:
         for table in part.rest:
             yield from _table(table)
     yield "### Reproduce it"
-    yield f"All numbers of this section again, from seed {result.seed}:"
+    yield "All numbers again:"
     yield fenced(part.command, "sh")
     if part.replay:
         yield "Only what was found, on its own pair and event:"
         yield fenced(part.replay, "sh")
 
 
-def _simulation(told: SimulationPart) -> Iterator[str]:
-    yield "### What was searched"
-    yield from _table(told.facts, told.names)
-    for one in told.searches:
-        yield _say("### {}", _prose(one.title, told.names))
-        yield _say("{}", _prose(one.words, told.names))
+def _tried(part: Part) -> Iterator[str]:
+    yield "### What was tried, and how sure this is"
+    budget = f"Error budget: {part.budget}" if part.budget else ""
+    last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
+    yield escape(". ".join(filter(None, (part.tried_words, budget, last))))
+    if part.tried:
+        yield from _table(part.tried)
+
+
+def _simulation(found: SimulationPart) -> Iterator[str]:
+    yield from _table(found.facts, found.names)
+    for one in found.searches:
+        yield _say("### {}", _prose(one.title, found.names))
+        yield _say("{}", _prose(one.words, found.names))
         if one.how:
             yield _say("How the true multiplier is known: {}.", one.how)
-        yield from _table(one.numbers, told.names)
-    if told.untold:
-        yield f"{told.untold} more private searches are in the file."
-    if told.drawings:
-        yield "### A part of the network, after each search"
-        yield "\n".join(
-            _say("- {}", _prose(picture.words, told.names)) for picture in told.drawings
-        )
+        yield from _table(one.numbers, found.names)
+    if found.more:
+        yield f"{found.more} more private searches are in the file."
+    if found.drawings:
+        yield "### Within a part of the network"
+        yield "\n".join(_say("- {}", _prose(words, found.names)) for words in found.drawings)
 
 
-def _exposure(told: ExposurePart) -> Iterator[str]:
+def _exposure(found: ExposurePart) -> Iterator[str]:
     yield "### How exposed each person is"
-    yield _say("{}", _prose(told.words, told.names))
-    yield from map(escape, told.notes)
-    for table in (told.spread, told.people):
+    yield _say("{}", _prose(found.words, found.names))
+    yield from map(escape, found.notes)
+    for table in (found.spread, found.people):
         if table.rows:
-            yield from _table(table, told.names)
+            yield from _table(table, found.names)
 
 
 def _claim(one: ClaimPart) -> Iterator[str]:
     yield _say("### {}", one.title)
-    yield _say("{} {}", _badge(one.status, one.verdict), _prose(one.words, one.names))
+    yield _say("{} {}", _badge(one.status), _prose(one.words, one.names))
     yield _pair(one.pair)
-    if one.trade_off:
-        yield _say(
-            "Trade-off: whoever says “rewired” when the event happens gives false alarms at a rate "
-            "of {} and misses at a rate of {}; at this rate of false alarms the claim allows no "
-            "fewer misses than {}.",
-            *map(number, (*one.trade_off.point, one.trade_off.allowed)),
-        )
+    if one.drawn and one.judged and one.seen:
+        yield escape(trade_off_words(one.claim, one.seen))
     yield from _table(one.facts, one.names)
-    if one.attack:
-        yield from _table(one.attack)
 
 
 def _checks(checks: Sequence[CheckPart]) -> Iterator[str]:
     yield "### The checks"
     rows = []
     for one in checks:
-        told = one.words if one.check.detail and not one.more else ""
-        looked = ". ".join(words for words in (one.scope, told) if words)
-        rows.append(
-            (one.title, _badge(one.status, one.verdict), one.declared, one.observed, looked)
-        )
+        looked = ". ".join(filter(None, (one.scope, "" if one.more else one.words)))
+        rows.append((one.title, _badge(one.status), one.declared, one.observed, looked))
     yield _rows(("check", "verdict", "declared", "found", "looked at"), rows)
     for one in checks:
         if one.more:
             yield _say("#### {}", one.title)
-            yield _say("{} {}", _badge(one.status, one.verdict), one.words)
-            yield _pair(one.picture)
+            yield _say("{} {}", _badge(one.status), one.words)
+            yield _pair(one.pair)
             if one.listing:
                 yield "This shows it:"
                 yield fenced(one.listing, "python")

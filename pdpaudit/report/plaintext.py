@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -74,3 +75,48 @@ def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:
             pieces.append((shown, named))
             left -= len(shown)
     return pieces
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with so many significant digits."""
+    if value is None:
+        return "-"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.{digits}g}"
+
+
+def nats(value: float | None) -> str:
+    """Return a privacy loss: three decimals, more where it is small."""
+    if value is None or math.isinf(value) or 0 < abs(value) < 0.001 or abs(value) >= 1e5:
+        return number(value, 2 if value is not None and abs(value) < 0.001 else 4)
+    return f"{value:.3f}"
+
+
+def count(value: int) -> str:
+    """Return a count."""
+    return f"{value:,}"
+
+
+def times(epsilon: float) -> str:
+    """Return a privacy loss as a factor of likelihood."""
+    if math.isinf(epsilon):
+        return "infinitely many times"
+    if epsilon > 700:
+        return f"e^{epsilon:.6g} times"
+    factor = math.exp(epsilon)
+    if 1 < factor < 1.5:
+        return f"{factor:.3f} times"  # what is claimed and what is found are this near
+    return f"{factor:.1f} times" if factor < 1e5 else f"{factor:.1e} times"
+
+
+def span(seconds: float) -> str:
+    """Return a length of time."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

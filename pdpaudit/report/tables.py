@@ -5,16 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from pdpaudit.report.figures import number
-from pdpaudit.report.plaintext import clip
+from pdpaudit.core.composition import CompositionBound, composition_table
+from pdpaudit.core.errors import InputError
+from pdpaudit.report.plaintext import clip, nats, number
 from pdpaudit.results.fields import is_number
+from pdpaudit.results.results import Result
 
-__all__ = ["Table", "bounds_table", "grid_tables", "table_of"]
+__all__ = ["Table", "bounds_table", "cell", "composition_of", "grid_tables", "table_of"]
 
 #: Rows of a table made of data that nobody bounded.
 MOST_ROWS = 200
+
+#: δ where the audit names none.
+DELTA = 1e-6
+
+#: The optimal budget costs time linear in the rounds; nobody searches this often.
+MOST_ROUNDS = 5_000
 
 #: Characters of a cell.
 LONGEST_CELL = 300
@@ -36,10 +45,10 @@ def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
     exact = _numbers(observed)
     if not exact:
         return None
-    told = _numbers(declared) or []
+    found = _numbers(declared) or []
     rows = []
     for d, value in enumerate(exact):
-        bound = told[d] if d < len(told) else None
+        bound = found[d] if d < len(found) else None
         rows.append((str(d), number(bound), number(value), _judged(bound, value)))
     note = f"Exact over all networks with up to {len(exact)} vertices; larger ones may attain more."
     columns = ("degree bound d", "declared", "exact", "declaration")
@@ -64,8 +73,8 @@ def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
         )
         bounds = _numbers(declared.get(name)) if isinstance(declared, Mapping) else None
         if bounds:
-            told = [*map(number, bounds[:width]), *[""] * (width - len(bounds))]
-            rows = (("declared", *told), *rows)
+            found = [*map(number, bounds[:width]), *[""] * (width - len(bounds))]
+            rows = (("declared", *found), *rows)
         columns = ("vertices n", *(f"d = {d}" for d in range(width)))
         titles = {
             "sensitivity": "Exact targeted sensitivity Δ",
@@ -139,3 +148,51 @@ def _numbers(value: Any) -> list[float] | None:
         else:
             return None
     return found
+
+
+def composition_of(result: Result) -> Table | None:
+    """Return the budgets of a search for several components."""
+    for claim in result.claims:
+        mechanism = (claim.witness or {}).get("mechanism")
+        parameters = mechanism.get("parameters") if isinstance(mechanism, Mapping) else None
+        if not isinstance(parameters, Mapping):
+            continue
+        epsilon, components = parameters.get("epsilon"), parameters.get("components")
+        if not is_number(epsilon) or not is_number(components):
+            continue
+        rounds = components - 1
+        if not isinstance(rounds, int) or not 2 <= rounds <= MOST_ROUNDS or not epsilon > 0:
+            return None
+        deltas = [other.claimed["delta"] for other in result.claims]
+        delta = next((value for value in deltas if value > 0), DELTA)
+        bounds = _bounds(float(epsilon), rounds, delta)
+        return None if bounds is None else _composition(bounds, float(epsilon), rounds, delta)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _bounds(epsilon: float, rounds: int, delta: float) -> tuple[CompositionBound, ...] | None:
+    try:
+        return tuple(composition_table(epsilon, rounds, delta))
+    except InputError:  # parameters no theorem speaks of
+        return None
+
+
+def _composition(
+    bounds: tuple[CompositionBound, ...], epsilon: float, rounds: int, delta: float
+) -> Table:
+    rows = tuple(
+        (
+            bound.form,
+            bound.formula,
+            nats(bound.epsilon),
+            number(bound.delta, 3),
+            bound.condition if bound.proved else f"{bound.condition}: not met",
+            "yes" if bound.valid else "no: too small for some mechanism",
+            bound.source,
+        )
+        for bound in bounds
+    )
+    columns = ("form", "budget", "ε", "δ", "condition", "holds", "source")
+    caption = f"{rounds} rounds of ε = {number(epsilon)} each, at δ = {number(delta, 3)}"
+    return Table(caption, columns, rows)

@@ -1,8 +1,8 @@
-"""Results on a terminal."""
+"""Results on a terminal; what is said comes from the presenter."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,56 +10,68 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pdpaudit.report.attacking import attack_words
-from pdpaudit.report.words import VERDICT, claim_words, compared_words
-from pdpaudit.results.results import Result
+from pdpaudit.report.exposure import exposure_part
+from pdpaudit.report.findings import (
+    STATUS_WORDS,
+    attack_words,
+    claim_words,
+    compared_words,
+    totals,
+    tried_rows,
+    tried_words,
+)
+from pdpaudit.report.simulation import simulation_part
+from pdpaudit.report.tables import Table as Numbers
+from pdpaudit.results.results import CheckResult, Result, Status
 
-__all__ = ["show_audit", "show_exposure"]
+STYLE: dict[Status, str] = {
+    "violated": "bold red",
+    "error": "bold red",
+    "inconclusive": "yellow",
+    "skipped": "dim",
+}
 
-STYLE = {"violated": "bold red", "error": "bold red", "inconclusive": "yellow"}
+#: What a screen has room for.
+SHOWN_EDGES, SHOWN_TRACE, SHOWN_DEGREES, SHOWN_PEOPLE = 60, 12, 9, 10
+
+
+def status_text(status: Status) -> Text:
+    """Return a status as its word, in its colour."""
+    return Text(STATUS_WORDS[status], style=STYLE.get(status, ""))
+
+
+def _indented(console: Console, words: str | Text) -> None:
+    console.print(Padding(words if isinstance(words, Text) else Text(words), (0, 0, 0, 2)))
+
+
+def _table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], folding: int = 0) -> Table:
+    """Return a table of which one column gives way to a narrow terminal."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, heading in enumerate(columns):
+        table.add_column(heading, overflow="fold", no_wrap=i != folding)
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return table
 
 
 def show_audit(console: Console, result: Result) -> None:
     """Print what was tried, and the verdict on each claim with its reason."""
-    tried = result.context["tried"]
-    by = sorted(tried["by"].items(), key=lambda item: (-item[1], item[0]))
-    pairs = f"{tried['pairs']:,} neighbouring pair{'' if tried['pairs'] == 1 else 's'}"
-    console.print(Text(f"tried {pairs}{':' if by else ''}"))
-    families: dict[str, int] = {}
-    places: set[str] = set()
-    for label, count in by:
-        family, _, place = label.partition(" on ")
-        families[family] = families.get(family, 0) + count
-        if place:
-            places.add(place)
-    told = ", ".join(f"{family} {count}" for family, count in families.items())
-    where = f"; on {len(places)} networks" if len(places) > 1 else ""
-    if told:
-        console.print(Padding(Text(told + where), (0, 0, 0, 2)))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("claim", overflow="fold")  # only this one gives way to a narrow terminal
-    for heading in ("declared ε", "lower bound", "confidence", "verdict"):
-        table.add_column(heading, no_wrap=True)
-    for claim in result.claims:
-        bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
-        if claim.exact is not None:
-            bound += " (exact)"
-        table.add_row(
-            Text(claim.statement),
-            f"{claim.claimed['epsilon']:.3f}",
-            bound,
-            "exact" if claim.exact is not None else _confidence(claim.confidence),
-            Text(VERDICT[claim.status], style=STYLE.get(claim.status, "")),
-        )
+    rows = tried_rows(result.context)
+    networks = max((many for _, _, many in rows), default=1)
+    where = f"; on up to {networks} networks each" if networks > 1 else ""
+    console.print(Text(f"{tried_words(result.context)}{':' if rows else ''}"))
+    if rows:
+        _indented(console, ", ".join(f"{family} {pairs}" for family, pairs, _ in rows) + where)
     released = result.context.get("released")
-    console.print(_released(released) if released else table)
+    console.print(_released(released) if released else _claims(result))
     for claim in result.claims:
         source = f" ({claim.source})" if claim.source else ""
         what = f"{claim.id}: " if released else ""
         console.print(Text(f"{what}{claim.statement}{source}", style="bold"))
-        for words in (claim_words(claim), attack_words(claim), claim.detail):
-            if words:
-                console.print(Padding(Text(words), (0, 0, 0, 2)))
+        for words in filter(None, (claim_words(claim), attack_words(claim), claim.detail)):
+            _indented(console, words)
+    if len(result.claims) > 1:
+        console.print(Text(totals(result.claims)))
     compared = compared_words(result.context)
     if compared:
         console.print(Text(compared))
@@ -68,60 +80,131 @@ def show_audit(console: Console, result: Result) -> None:
     console.print(Text(str(result.context["error_budget"]), style="dim"))
 
 
+def _claims(result: Result) -> Table:
+    rows = []
+    for claim in result.claims:
+        exact = claim.exact is not None
+        bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
+        sure = "exact" if exact else "" if claim.confidence is None else f"{claim.confidence:g}"
+        declared = f"{claim.claimed['epsilon']:.3f}"
+        rows.append((claim.statement, declared, bound, sure, status_text(claim.status)))
+    return _table(("claim", "declared ε", "lower bound", "confidence", "verdict"), rows)
+
+
 def _released(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the table of what may be let out, at what cost."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("observable", "declared ε", "measured", "verdict"):
-        table.add_column(heading, no_wrap=heading != "measured")
-    for row in rows:
-        status = row["verdict"]
-        table.add_row(
-            Text(row["observable"]),
+    """Return the table of what may be let out, and what it costs."""
+    cells = [
+        (
+            row["observable"],
             f"{row['claimed ε']:.3f}",
-            Text(row["measured"]),
-            Text(VERDICT[status], style=STYLE.get(status, "")),
+            row["measured"],
+            status_text(row["verdict"]),
         )
-    return table
+        for row in rows
+    ]
+    return _table(("observable", "declared ε", "measured", "verdict"), cells, folding=2)
 
 
-def _confidence(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
-
-
-def show_exposure(console: Console, exposure: Mapping[str, Any], shown: int = 10) -> None:
+def show_exposure(console: Console, exposure: Mapping[str, Any]) -> None:
     """Print who is most exposed, how exposure is distributed, and the overall figure."""
-    people = exposure["most_exposed"][:shown]
-    console.print(Text("exposure: exact loss of the next round, for each person", style="bold"))
+    part = exposure_part({"exposure": exposure}, "the result")
+    if part is None:
+        return
+    people = part.people
+    _numbers(console, Numbers(people.caption, people.columns, people.rows[:SHOWN_PEOPLE]))
+    _numbers(console, part.spread)
+    for words in (part.words, *part.notes):
+        console.print(Text(words))
+
+
+def _numbers(console: Console, table: Numbers) -> None:
+    console.print(Text(table.caption, style="bold"))
+    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, heading in enumerate(table.columns):
+        drawn.add_column(
+            heading, overflow="fold", justify="right" if table.numeric and i else "left"
+        )
+    for row in table.rows:
+        drawn.add_row(*map(Text, row))
+    console.print(drawn)
+
+
+def show_simulation(console: Console, simulation: Mapping[str, Any]) -> None:
+    """Print who was searched for, what was found within some budgets, and what it cost."""
+    part = simulation_part({"simulation": simulation}, "the result")
+    if part is None:
+        return
+    console.print(Text(part.lead))
+    for one in part.searches:
+        _numbers(console, one.numbers)
+        console.print(Text(one.words))
+        if one.how:
+            _indented(console, f"How the true multiplier is known: {one.how}.")
+
+
+def show_check(console: Console, result: CheckResult) -> None:
+    """Print one line for a check as soon as it is done."""
+    line = Table.grid(padding=(0, 2, 0, 0))
+    for width in (20, 12):
+        line.add_column(width=width, no_wrap=True)
+    line.add_column(overflow="fold")
+    line.add_row(Text(result.name), status_text(result.status), Text(result.detail or result.scope))
+    console.print(Padding(line, (0, 0, 0, 2)))
+
+
+def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:
+    """Print the exact tables, the totals, and for each violation the pair that shows it."""
+    for check in result.checks:
+        if check.name == "tightness" and isinstance(check.observed, Mapping):
+            _show_tightness(console, check)
+    console.print(Text(totals(result.checks)))
+    violated = [check for check in result.checks if check.status == "violated"]
+    for number, check in enumerate(violated):
+        # One program is enough to start from, and keeps all on one screen.
+        _show_violation(console, check, specification, with_program=number == 0)
+    if violated:
+        again = replay or f"pdpaudit check {specification} --seed {result.seed} --json result.json"
+        console.print(Text(f"to replay: {again}"))
+
+
+def _show_tightness(console: Console, check: CheckResult) -> None:
+    observed: Mapping[str, Mapping[Any, Any]] = check.observed
+    if not observed["sensitivity"]:
+        return
+    widest = max(len(row) for rows in observed.values() for row in rows.values())
+    degrees = range(1, min(widest, SHOWN_DEGREES))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("person", "ties", "isolated", "rewired at worst", "how", "through"):
-        table.add_column(heading, overflow="fold")
-    for one in people:
-        rewired = "" if one["rewired"] is None else f"{one['rewired']:.4f}"
-        table.add_row(
-            Text(one["name"]),
-            str(one["degree"]),
-            f"{one['isolated']:.4f}",
-            rewired,
-            Text(one["how"]),
-            Text(one["through"]),
-        )
-    console.print(table)
-    for name, words in (("isolated", "by being isolated"), ("rewired", "by the worst rewiring")):
-        told = exposure[name]
-        if told:
-            shares = ", ".join(
-                f"{float(share):.0%} at most {value:.4g}"
-                for share, value in told["quantiles"].items()
-            )
-            line = (
-                f"{words}, of {told['measured']:,}: {told['unaffected']:,} lose nothing; {shares}"
-            )
-            console.print(Padding(Text(line), (0, 0, 0, 2)))
-    first = people[0]
-    most = max(first["isolated"], first["rewired"] or 0.0)
-    console.print(
-        Text(
-            f"No rewiring tried of anyone on this network loses more than {most:.4f}; "
-            f"{first['name']} loses most, through: {first['through']}."
-        )
-    )
+    table.add_column("maximum degree")
+    for d in degrees:
+        table.add_column(str(d), justify="right")
+
+    def add(words: str, values: Sequence[float]) -> None:
+        table.add_row(words, *(f"{values[d]:.5g}" for d in degrees if d < len(values)))
+
+    for what, words in (("sensitivity", "sensitivity"), ("impact_cardinality", "impact")):
+        add(f"{words}, declared", check.declared[what])
+        for key, kind in ((what, "exact, up to"), (f"{what}, up to relabelling", "found,")):
+            sizes = observed.get(key)
+            if sizes:
+                n = max(sizes, key=int)
+                add(f"  {kind} {n} vertices", sizes[n])
+    console.print(Padding(table, (1, 0, 1, 2)))
+
+
+def _show_violation(
+    console: Console, check: CheckResult, specification: str, *, with_program: bool
+) -> None:
+    from pdpaudit.checks import as_listing, as_python
+
+    console.print(Text(f"{check.name}: {check.detail}", style="bold"))
+    witness = check.witness
+    if witness is None:
+        return
+    trace = str(witness.get("traceback") or "").rstrip().splitlines()
+    if trace:
+        _indented(console, "\n".join(trace[-SHOWN_TRACE:]))
+    if len(witness["edges"]) <= SHOWN_EDGES:
+        _indented(console, as_listing(witness))
+        if not trace and with_program:
+            program = Text(as_python(witness, specification), style="dim")
+            console.print(Padding(program, (1, 0, 1, 4)))

@@ -5,12 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard, cast
+from typing import Any, Literal, TypeGuard, cast
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.results.results import SEVERITY, Status
 
-__all__ = ["Fields", "is_number"]
+__all__ = ["SEVERITY", "Fields", "Status", "is_number"]
+
+Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
+
+#: From the worst down.
+SEVERITY: tuple[Status, ...] = (
+    "violated",
+    "error",
+    "inconclusive",
+    "not_rejected",
+    "certified",
+    "skipped",
+)
+
+#: How numbers that are not finite are written.
+NOT_FINITE = ("inf", "-inf", "nan")
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -55,6 +69,10 @@ class Fields:
             raise self.fail(key, "a number")
         return None if math.isnan(value) else float(value)
 
+    def with_infinities(self, key: str) -> Any:
+        """Return a number or many, with what is not finite as a number again."""
+        return _with_infinities(self.body.get(key))
+
     def seconds(self, key: str) -> float:
         """Return a length of time; 0 where there is none."""
         value = self.number(key) or 0.0
@@ -88,7 +106,7 @@ class Fields:
         """Return a list of numbers, nan where one is missing."""
         found = []
         for value in self.listed(key, length):
-            if value in ("inf", "-inf", "nan"):
+            if value in NOT_FINITE:
                 found.append(float(value))
             elif value is None:
                 found.append(math.nan)
@@ -145,3 +163,11 @@ class Fields:
         if value not in SEVERITY:
             raise self.fail("status", "one of " + ", ".join(SEVERITY))
         return cast(Status, value)
+
+
+def _with_infinities(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _with_infinities(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_infinities(item) for item in value]
+    return float(value) if value in NOT_FINITE else value

@@ -13,16 +13,20 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
+from pdpaudit.results.fields import SEVERITY, Fields, Status
 
 __all__ = [
     "FORMAT",
+    "SEVERITY",
     "CheckResult",
     "ClaimResult",
+    "ExactFinding",
     "Result",
+    "SampledFinding",
     "Status",
     "exit_status",
     "load",
@@ -40,40 +44,13 @@ FORMAT = "pdpaudit-result/1"
 #: What a result's digest is not about: what differs from one run to the next, and itself.
 UNSEALED = ("elapsed_s", "written", "digest")
 
-Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
-
-#: From the worst down.
-SEVERITY: tuple[Status, ...] = (
-    "violated",
-    "error",
-    "inconclusive",
-    "not_rejected",
-    "certified",
-    "skipped",
-)
+#: Nobody draws this often, and counts below it are exact as floats.
+MOST_RUNS = 10**15
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of one named check of a statistic.
-
-    Attributes
-    ----------
-    name : str
-        The check.
-    status : Status
-        ``violated``, ``certified``, ``not_rejected``, ``skipped`` or ``error``.
-    declared, observed : float or mapping, optional
-        What the author declared, and what was found.
-    exact : bool
-        Whether ``observed`` is exact over ``scope``.
-    scope : str
-        What was looked at.
-    witness : mapping, optional
-        A counterexample that ``replay`` re-runs.
-    detail : str
-        One sentence for a person.
-    """
+    """The outcome of one check of a statistic; ``observed`` is exact over ``scope`` or not."""
 
     name: str
     status: Status
@@ -84,40 +61,33 @@ class CheckResult:
     witness: Mapping[str, Any] | None = None
     detail: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form; what is not finite becomes a string."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> CheckResult:
+        """Return the check of a JSON form, every field looked at."""
+        return cls(
+            name=fields.text("name"),
+            status=fields.status(),
+            declared=fields.with_infinities("declared"),
+            observed=fields.with_infinities("observed"),
+            exact=fields.body.get("exact") is True,
+            scope=fields.text("scope"),
+            witness=fields.mapping("witness") or None,
+            detail=fields.text("detail"),
+        )
+
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """The verdict on one privacy claim.
+    """The verdict on one privacy claim; by itself one that nothing was measured for.
 
-    Attributes
-    ----------
-    id, statement, source : str
-        The claim, in words, and where it is made.
-    status : Status
-        The verdict.
-    claimed : mapping
-        ``epsilon`` (nats) and ``delta``.
-    lower_bound : float, optional
-        Lower confidence bound on ε at ``confidence``, or the exact loss where ``exact`` is given.
-    exact : float, optional
-        Exact ε of the pair, where the law is known.
-    confidence : float, optional
-        Of the whole command.
-    method : str
-        How the bound was found.
-    event, pair : mapping
-        What distinguishes the two networks, and the two networks; each with ``words``.
-    samples : mapping
-        Draws spent on discovery and on confirmation, both sides together.
-    detectable_epsilon : float, optional
-        The smallest ε this run would have detected with probability 0.95.
-    witness : mapping, optional
-        What ``replay`` needs.
-    inference : mapping
-        What the pair allows an attacker who tells the two networks apart by the output; see
-        :mod:`pdpaudit.auditing.attack_metrics`. Empty where it is not known.
-    detail : str
-        One more sentence for a person: why sampling stopped.
+    ``claimed`` has ``epsilon`` (nats) and ``delta``; ``event`` and ``pair`` say what distinguishes
+    the two inputs, each with ``words``; ``witness`` is what ``replay`` needs; ``inference`` is what
+    the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`).
     """
 
     id: str
@@ -139,32 +109,91 @@ class ClaimResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not finite becomes a string."""
-        plain: dict[str, Any] = _plain(_without_blanks(self))
+        body = asdict(self)
+        # What not every result has is there only where it says something.
+        kept = {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
+        plain: dict[str, Any] = _plain(kept)
         return plain
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> ClaimResult:
+        """Return the claim of a JSON form as what it is: exact, sampled, or not measured."""
+        exact, confidence = fields.number("exact"), fields.number("confidence")
+        if confidence is not None and not 0 < confidence < 1:
+            raise fields.fail("confidence", "a number between 0 and 1")
+        samples = fields.inner("samples")
+        known: dict[str, Any] = {
+            **{key: fields.text(key) for key in ("id", "statement", "source", "method", "detail")},
+            **{key: fields.number(key) for key in ("lower_bound", "detectable_epsilon")},
+            "status": fields.status(),
+            "claimed": _claimed(fields.inner("claimed")),
+            "event": _event(fields.inner("event")),
+            "pair": _worded(fields.inner("pair")),
+            "samples": {str(key): samples.whole(key) for key in samples.body},
+            "witness": fields.mapping("witness") or None,
+            "inference": fields.mapping("inference"),
+        }
+        if exact is not None:
+            return ExactFinding(**known, exact=exact, confidence=confidence)
+        if confidence is not None:
+            return SampledFinding(**known, confidence=confidence)
+        return ClaimResult(**known)
+
+
+@dataclass(frozen=True)
+class ExactFinding(ClaimResult):
+    """A verdict by exact laws: ``exact`` is the loss of the pair, which may be infinite."""
+
+    exact: float = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class SampledFinding(ClaimResult):
+    """A verdict by samples: ``lower_bound`` holds at ``confidence``, of the whole command.
+
+    ``detectable_epsilon`` is the smallest loss it would have found with probability 0.95.
+    """
+
+    confidence: float = field(kw_only=True)
+
+
+def _claimed(fields: Fields) -> dict[str, float]:
+    epsilon, delta = fields.number("epsilon"), fields.number("delta") or 0.0
+    if epsilon is None or epsilon < 0:
+        raise fields.fail("epsilon", "a number of at least 0")
+    if not 0 <= delta <= 1:
+        raise fields.fail("delta", "a number between 0 and 1")
+    return {"epsilon": epsilon, "delta": delta}
+
+
+def _event(fields: Fields) -> dict[str, Any]:
+    """Check counts and probabilities; the rest is shown as it is."""
+    event = _worded(fields)
+    counts = ("runs_a_side", "inside", "inside_other")
+    if any(key in event for key in counts):
+        runs, *hits = (fields.whole(key) for key in counts)
+        for key, value in zip(counts, (runs, *hits), strict=True):
+            if not 0 <= value <= runs < MOST_RUNS:
+                raise fields.fail(key, "a count of runs")
+    for key in ("probability", "probability_other"):
+        if key in event:
+            chance = fields.number(key)
+            if chance is None or not 0 <= chance <= 1 + 1e-9:
+                raise fields.fail(key, "a probability")
+            event[key] = min(chance, 1.0)
+    return event
+
+
+def _worded(fields: Fields) -> dict[str, Any]:
+    return {**fields.body, "words": fields.text("words")}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one command found.
+    """What one command found: checks of a statistic, or verdicts on claims.
 
-    Attributes
-    ----------
-    command, subject : str
-        The command and what it looked at.
-    seed : int
-        The seed all randomness came from.
-    elapsed_s : float
-        Wall time in seconds.
-    checks : tuple of CheckResult
-        For ``check``.
-    claims : tuple of ClaimResult
-        For ``audit`` and ``claims``.
-    context : mapping
-        What else a report needs: the network read, what was tried, the error budget.
-    source : str
-        Digest of the source of what was looked at, and of the program; empty where not known.
-    commit : str
-        The git commit of the folder it came from; empty where there is none.
+    ``context`` is what else a report needs: the network read, what was tried, the error budget;
+    ``source`` the digest of the code that was looked at, ``commit`` its git commit, if known.
     """
 
     command: str
@@ -176,6 +205,22 @@ class Result:
     context: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     commit: str = ""
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any], file: str) -> Result:
+        """Return the result of a JSON form; a wrong field is named as one of ``file``."""
+        fields = Fields(body, file, "")
+        return cls(
+            command=fields.text("command"),
+            subject=fields.text("subject"),
+            seed=fields.whole("seed"),
+            elapsed_s=fields.seconds("elapsed_s"),
+            checks=tuple(map(CheckResult.from_json, fields.records("checks"))),
+            claims=tuple(map(ClaimResult.from_json, fields.records("claims"))),
+            context=fields.mapping("context"),
+            source=fields.text("source"),
+            commit=fields.text("commit"),
+        )
 
     @property
     def findings(self) -> tuple[ClaimResult | CheckResult, ...]:
@@ -202,9 +247,9 @@ class Result:
             "status": self.status,
         }
         if self.checks:
-            body["checks"] = [asdict(check) for check in self.checks]
+            body["checks"] = [check.to_json() for check in self.checks]
         if self.claims:
-            body["claims"] = [_without_blanks(claim) for claim in self.claims]
+            body["claims"] = [claim.to_json() for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
         plain: dict[str, Any] = _plain(body)
@@ -229,12 +274,6 @@ def _digest(body: Mapping[str, Any]) -> str:
     kept = {key: value for key, value in body.items() if key not in UNSEALED}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _without_blanks(claim: ClaimResult) -> dict[str, Any]:
-    """Return the fields of a claim; what not every result has only where it says something."""
-    body = asdict(claim)
-    return {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
 
 
 def worst(statuses: Iterable[Status]) -> Status:
@@ -266,7 +305,7 @@ def write_text(path: Path, text: str) -> None:
     except UnicodeEncodeError as error:
         raise InputError(
             f"{path}: cannot be written, a name in it is not valid Unicode ({error.reason}); "
-            "mend the name"
+            "correct the name"
         ) from None
     write_bytes(path, data)
 

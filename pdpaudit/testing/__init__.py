@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
 
-__all__ = ["AuditFailed", "PoorPower", "assert_private", "assert_sop", "parametrize_with_checks"]
+__all__ = [
+    "AuditFailed",
+    "PoorPower",
+    "assert_private",
+    "assert_statistic",
+    "parametrize_with_checks",
+]
 
 
 class AuditFailed(AssertionError):
@@ -98,7 +104,7 @@ def assert_private(
     return result
 
 
-def assert_sop(sop: Any, *, options: Options | None = None) -> Result:
+def assert_statistic(sop: Any, *, options: Options | None = None) -> Result:
     """Check all that a statistic of proximity declares, and fail if any of it is not so.
 
     Parameters
@@ -123,14 +129,14 @@ def assert_sop(sop: Any, *, options: Options | None = None) -> Result:
     Examples
     --------
     >>> from pdpaudit.checks import Options
-    >>> result = assert_sop("CN", options=Options(max_vertices=3, examples=0))
+    >>> result = assert_statistic("CN", options=Options(max_vertices=3, examples=0))
     >>> [check.status for check in result.checks if check.name == "targeted-sensitivity"]
     ['certified']
     """
     __tracebackhide__ = True
-    from pdpaudit.testing.checking import judge_sop
+    from pdpaudit.testing.checking import judge_statistic
 
-    result, broken = judge_sop(sop, options)
+    result, broken = judge_statistic(sop, options)
     if broken:
         raise AuditFailed(broken)
     return result

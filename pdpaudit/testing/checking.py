@@ -7,22 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop
+from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
 from pdpaudit.checks.examination import Examination
-from pdpaudit.checks.pytest_helper import AssertCheck, parametrize_with_checks
 from pdpaudit.core.making import make_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.gate import Gate, current
 from pdpaudit.testing.origin import named_sop
 from pdpaudit.testing.telling import labelled, record, saved, short
 
-__all__ = ["checks_as_tests", "judge_sop"]
+__all__ = ["checks_as_tests", "judge_statistic"]
 
 #: Lines of a counterexample, or of the author's own traceback, that are shown.
 SHOWN = 12
 
 
-def judge_sop(sop: Any, options: Options | None) -> tuple[Result, str]:
+def judge_statistic(sop: object, options: Options | None) -> tuple[Result, str]:
     """Run the checks of a statistic; return the result, and why the test fails if it does."""
     gate, began = current(), time.monotonic()
     name, where = named_sop(sop, gate.base)
@@ -33,25 +32,29 @@ def judge_sop(sop: Any, options: Options | None) -> tuple[Result, str]:
 
 
 def checks_as_tests(
-    sops: Sequence[Any],
+    sops: Sequence[object],
     *,
     expected_failures: Mapping[str, Mapping[str, str]] | None,
     options: Options | None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the mark that makes a test of each check, as one that is recorded."""
-    mark: Any = parametrize_with_checks(sops, expected_failures=expected_failures, options=options)
+    """Return the mark that makes a test of each check."""
     import pytest
 
-    names, parameters = mark.mark.args
-    clocks: dict[int, _Clock] = {}
-    recorded = []
-    for one in parameters:
-        check = one.values[0].check
-        clock = clocks.setdefault(id(check.examination), _Clock(check.examination, options is None))
-        recorded.append(one._replace(values=(_RecordedCheck(check, clock),)))
-
+    parameters = []
+    for sop in sops:
+        name = name_of(sop() if isinstance(sop, type) else sop)
+        # pytest judges the expected failures; the suite would turn them into skips.
+        reasons = (expected_failures or {}).get(name, {})
+        clock = None
+        for check in iter_checks(sop, options):
+            clock = clock or _Clock(check.examination, options is None)
+            marks = []
+            if check.name in reasons:
+                marks.append(pytest.mark.xfail(reason=reasons[check.name], strict=True))
+            asserted = AssertCheck(check, clock)
+            parameters.append(pytest.param(asserted, id=f"{name}-{check.name}", marks=marks))
     made: Callable[[Callable[..., Any]], Callable[..., Any]] = pytest.mark.parametrize(
-        names, recorded
+        "check", parameters
     )
     return made
 
@@ -71,16 +74,15 @@ class _Clock:
                 self._examination.options = _options(gate)
 
 
-class _RecordedCheck(AssertCheck):
+class AssertCheck:
     """A check as an assertion that leaves a trace in the session's summary."""
 
     def __init__(self, check: NamedCheck, clock: _Clock) -> None:
-        super().__init__(check)
-        self._clock = clock
+        self._check, self._clock = check, clock
 
     def __repr__(self) -> str:
         """Return its name: pytest shows a failing test's arguments."""
-        return f"<check {self.check.name}>"
+        return f"<check {self._check.name}>"
 
     def __call__(self) -> None:
         """Raise AuditFailed for a violation, skip the test where nothing was checked."""
@@ -90,10 +92,12 @@ class _RecordedCheck(AssertCheck):
         from pdpaudit.testing import AuditFailed
 
         gate, began = current(), time.monotonic()
-        examination = self.check.examination
+        examination = self._check.examination
         self._clock.start(gate)
         name, where = named_sop(examination.sop, gate.base)
-        found = self.verdict()
+        own = self._check()
+        # What it rests on is shown in its place where that was not chosen, and failed.
+        found = next(iter(self._check.failed_unchosen()), own)
         result = _result(name, where, examination.options, [found], time.monotonic() - began)
         broken = _judged(gate, result, where, examination.sop)
         if broken:
@@ -124,7 +128,7 @@ def _result(
     return Result("check", where or name, options.seed, elapsed, checks=specified)
 
 
-def _judged(gate: Gate, result: Result, where: str | None, sop: Any) -> str:
+def _judged(gate: Gate, result: Result, where: str | None, sop: object) -> str:
     """Record a result; return why the test fails, or nothing."""
     broken = [check for check in result.checks if check.status in ("violated", "error")]
     file = saved(gate, result, failed=bool(broken), about=sop)

@@ -81,11 +81,11 @@ class Gate:
         return assert_private
 
     @property
-    def assert_sop(self) -> Callable[..., Result]:
-        """The function :func:`pdpaudit.testing.assert_sop`."""
-        from pdpaudit.testing import assert_sop
+    def assert_statistic(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_statistic`."""
+        from pdpaudit.testing import assert_statistic
 
-        return assert_sop
+        return assert_statistic
 
 
 def seed_of(seed: int, nodeid: str, number: int) -> int:

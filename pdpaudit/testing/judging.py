@@ -12,9 +12,8 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import claiming
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.report.plaintext import isolate_names
-from pdpaudit.report.reproduce import replay_command
-from pdpaudit.report.words import times
+from pdpaudit.report.plaintext import isolate_names, times
+from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.gate import Gate, Turn, current
 from pdpaudit.testing.origin import made_mechanism

@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def pdp(request: pytest.FixtureRequest) -> Gate:
-    """Audit mechanisms and check statistics: ``pdp.assert_private``, ``pdp.assert_sop``."""
+    """Audit mechanisms and check statistics: ``pdp.assert_private``, ``pdp.assert_statistic``."""
     from pdpaudit.testing.gate import current
 
     return current()

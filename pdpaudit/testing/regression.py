@@ -92,7 +92,7 @@ def measure_growth(
     """Measure a recorded pair and event again, and say whether the loss has grown."""
     try:
         event = event_from_json(entry["event"])
-        left, right = candidate_of({"pair": entry["pair"]}, mechanism, seed, _no_file).inputs()
+        left, right = candidate_of(entry["pair"], mechanism, seed, _no_file).inputs()
         delta, then, counts = _numbers(entry)
     except Exception as error:  # whatever a damaged entry leads to
         raise InputError(

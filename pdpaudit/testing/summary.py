@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pdpaudit.report.findings import STATUS_WORDS
 from pdpaudit.report.markdown import code, escape, fenced
-from pdpaudit.report.words import VERDICT
 from pdpaudit.results.results import SEVERITY
 from pdpaudit.testing.settings import Settings
 
@@ -20,15 +20,6 @@ Rows = Sequence[Mapping[str, Any]]
 #: Rows of the table in the job summary, and failures told in full: a summary holds 1 MiB.
 MOST_ROWS, MOST_TOLD = 200, 20
 
-CHECK_WORD = {
-    "violated": "not so",
-    "error": "error",
-    "inconclusive": "undecided",
-    "not_rejected": "not broken",
-    "certified": "holds",
-    "skipped": "skipped",
-}
-
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
     """Yield what is told at the end of a session."""
@@ -36,10 +27,10 @@ def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Ite
 
     audits, checks = _kinds(rows)
     if audits:
-        yield f"{_number(len(audits), 'claim')} audited: {_verdicts(audits, VERDICT)}"
+        yield f"{_number(len(audits), 'claim')} audited: {_verdicts(audits)}"
         yield _budget(audits, settings)
     if checks:
-        yield f"{_number(len(checks), 'check')} of statistics: {_verdicts(checks, CHECK_WORD)}"
+        yield f"{_number(len(checks), 'check')} of statistics: {_verdicts(checks)}"
     if audits and settings.baseline is not None:
         yield _baseline(audits, settings, relative(settings.baseline, base), stale)
     files = [str(row["file"]) for row in rows if row.get("file")]
@@ -54,14 +45,12 @@ def summary_markdown(rows: Rows, settings: Settings) -> str:
     blocks = ["## Privacy audits"]
     if audits:
         blocks.append(
-            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits, VERDICT)}; "
+            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits)}; "
             f"{_budget(audits, settings)}."
         )
         blocks.append(_audit_table(audits))
     if checks:
-        blocks.append(
-            f"**{_number(len(checks), 'check')} of statistics**: {_verdicts(checks, CHECK_WORD)}."
-        )
+        blocks.append(f"**{_number(len(checks), 'check')} of statistics**: {_verdicts(checks)}.")
         broken = [row for row in checks if row["status"] in ("violated", "error")]
         if broken:
             blocks.append(_check_table(broken))
@@ -86,9 +75,9 @@ def _number(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def _verdicts(rows: Rows, words: Mapping[Any, str]) -> str:
+def _verdicts(rows: Rows) -> str:
     counts = Counter(row["status"] for row in rows)
-    told = [f"{counts[status]} {words[status]}" for status in SEVERITY if counts[status]]
+    told = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
     grew = sum(bool(row.get("grew")) for row in rows)
     return ", ".join(told) + (f"; {grew} GREW" if grew else "")
 
@@ -150,7 +139,11 @@ def _audit_table(audits: Rows) -> str:
     def cells() -> Iterator[Sequence[str]]:
         for row in _ordered(audits)[:MOST_ROWS]:
             bound = _nats(row["bound"]) + (" (exact)" if row["exact"] else "")
-            word = "GREW" if row["grew"] and row["status"] != "violated" else VERDICT[row["status"]]
+            word = (
+                "GREW"
+                if row["grew"] and row["status"] != "violated"
+                else STATUS_WORDS[row["status"]]
+            )
             mark = "❌ " if _failed(row) else "⚠️ " if row["status"] == "inconclusive" else ""
             loss = f"{_nats(row['baseline'])} → {_nats(row['now'])}" if row["compared"] else ""
             yield (
@@ -169,7 +162,7 @@ def _audit_table(audits: Rows) -> str:
 def _check_table(checks: Rows) -> str:
     cells = (
         (
-            f"❌ {CHECK_WORD[row['status']]}",
+            f"❌ {STATUS_WORDS[row['status']]}",
             _cell(row["subject"]),
             row["check"],
             escape(row["found"]),

@@ -288,7 +288,7 @@ def _while_below(search: Mapping[str, Any], bound: float) -> int | None:
 
 
 def _figures(simulation: Mapping[str, Any], folder: Path, name: str) -> None:
-    from pdpaudit.report.experiments import write_figures
+    from pdpaudit.report.figures import write_figures
 
     folder.mkdir(exist_ok=True)
     drawn = {**simulation, "drawing": simulation["drawing"] if "several" in name else None}
@@ -304,7 +304,7 @@ def _comparison(
     label: str = "{}",
 ) -> None:
     """Draw the mean curves of all searches of one simulation, and Target's if it is in it."""
-    from pdpaudit.report.experiments import write_comparison
+    from pdpaudit.report.figures import write_comparison
 
     name = f"{record['network']}-{record['regime']}"
     plain = [one for one in simulation["searches"] if one["name"] == "Target"]

@@ -16,11 +16,10 @@ from typing import Any
 from pdpaudit.checks import Row, enumerate_labelled, exhaust, require_statistic
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.registry import resolve
-from pdpaudit.report.dossier import published
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.preface import KEY, section
-from pdpaudit.report.reading import read_source
+from pdpaudit.report.published import KEY, published, section
+from pdpaudit.report.sources import read_source
 from pdpaudit.report.tables import Table
 from pdpaudit.results.results import CheckResult, Result, Status, save, write_text
 
@@ -115,8 +114,8 @@ def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
     sop, declared = require_statistic(resolve("sops", name))
     fast = isinstance(sop, FastStatistic)
     labelled = min(LABELLED, vertices)
-    certain = enumerate_labelled(sop, declared, max_vertices=labelled, jobs=jobs, deadline=math.inf)
-    found = exhaust(sop, declared, max_vertices=vertices, fast=fast, jobs=jobs, deadline=math.inf)
+    certain = enumerate_labelled(declared, max_vertices=labelled, jobs=jobs, deadline=math.inf)
+    found = exhaust(declared, max_vertices=vertices, fast=fast, jobs=jobs, deadline=math.inf)
     if _table(certain.rows) != _table(found.rows[:labelled]):
         raise SystemExit(f"{name}: up to relabelling, or by the fast path, values are others")
     return {
@@ -295,7 +294,7 @@ def _verdict(entry: Mapping[str, Any]) -> str:
         ("impact_cardinality", "impact-cardinality"),
     ):
         none = "none to check" if None in entry["declared"][key] else "holds"
-        verdicts.append("VIOLATED" if of in entry["violated"] else none)
+        verdicts.append("violated" if of in entry["violated"] else none)
     if len(set(verdicts)) == 1:
         return verdicts[0].replace("holds", "hold")
     return f"Δ {verdicts[0]}; IC {verdicts[1]}"
@@ -328,7 +327,7 @@ def _claim(number: str, words: str, entry: Mapping[str, Any], bound: Bound) -> t
     n, exact = entry["vertices"], _last(entry, "sensitivity")
     kinds = _compare([bound(d) for d in range(n)], exact)
     if kinds["exceeded"]:
-        verdict = f"VIOLATED for d = {_degrees(kinds['exceeded'])}"
+        verdict = f"violated for d = {_degrees(kinds['exceeded'])}"
     elif kinds["attained"]:
         verdict = f"holds, attained for d = {_degrees(kinds['attained'])}"
     else:
@@ -457,7 +456,7 @@ def _about(entry: Mapping[str, Any], key: str, letter: str) -> Iterator[str]:
                 "networks have too few vertices to judge it."
             )
     if kinds["exceeded"]:
-        yield f"{letter} is EXCEEDED for d = {_degrees(kinds['exceeded'])}."
+        yield f"{letter} is exceeded for d = {_degrees(kinds['exceeded'])}."
     if kinds["attained"]:
         yield f"{letter} is attained for d = {_degrees(kinds['attained'])}."
     if kinds["loose"]:

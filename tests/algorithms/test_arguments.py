@@ -13,7 +13,7 @@ from pdpaudit.algorithms.searches.baselines import QueryEveryone, Target
 from pdpaudit.algorithms.searches.main_text import PTargetMainText
 from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.searches.repaired import PTargetRepaired
-from pdpaudit.algorithms.searches.search_com import SearchCom, calibration
+from pdpaudit.algorithms.searches.search_com import SearchCom, SearchComRound
 from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.errors import InputError, Misbehaviour
@@ -73,7 +73,7 @@ def test_declarations_must_be_finite(which: str, declares: float) -> None:
     numbers = {"sensitivity": 1.0, "impact_cardinality": 1} | {which: declares}
     sop = statistic(**numbers)(lambda graph, vertex, targets: 0.0)
     with pytest.raises(InputError, match=which.replace("_", " ")):
-        calibration(sop, 1.0, None, 9, 10)
+        _ = SearchComRound(sop, 1.0, 5, 9).noises
 
 
 @pytest.mark.parametrize("which", ["sensitivity", "impact_cardinality"])
@@ -89,7 +89,7 @@ def test_declarations_that_fail_are_named(which: str, declares, said: str) -> No
     sop = CN()
     object.__setattr__(sop, which, declares)
     with pytest.raises(InputError, match=which + said):
-        calibration(sop, 1.0, None, 9, 10)
+        _ = SearchComRound(sop, 1.0, 5, 9).noises
 
 
 def test_a_statistic_that_fails_is_named() -> None:
@@ -172,5 +172,7 @@ def test_the_degree_bound_is_public() -> None:
         (3, 4, 10, (8.0, 3, 36.0)),
         (3, 4, 10_000, (8.0, 3, 36.0)),
     ]:
-        noises = calibration(CN(), 0.5, stop, max_degree, n)
+        search = SearchCom(sop=CN(), epsilon=0.5, stop=stop, max_degree=max_degree)
+        instance = network_of(nx.empty_graph(n), [0], (0,)).instance()
+        noises = SearchComRound.of(search, instance).noises
         assert (noises.score_scale, noises.limit, noises.limit_scale) == expected

@@ -11,7 +11,7 @@ from pdpaudit.algorithms.searches.main_text import PTargetMainText
 from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.searches.repaired import PTargetRepaired
 from pdpaudit.algorithms.searches.rounds import unexamined
-from pdpaudit.algorithms.searches.search_com import SearchCom, search_com
+from pdpaudit.algorithms.searches.search_com import SearchCom, SearchComRound, search_com
 from pdpaudit.algorithms.searches.sfs import SFS, sfs
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import IdentityOracle
@@ -89,13 +89,13 @@ def test_search_com_leaves_out_what_statistic_first_search_examined() -> None:
     network = network_of(graph, [0, 3, 4], (0,))
     rng = np.random.default_rng(1)
     alone, after = network.instance(), network.instance()
-    sop, arguments = noiseless_common_neighbours, (1e9, 100, 3, rng)
-    assert search_com(alone, (0,), sop, *arguments) == (3,)
+    one = SearchComRound(noiseless_common_neighbours, 1e9, 100, 3)
+    assert search_com(alone, (0,), one, rng) == (3,)
     assert alone.oracle.log == (3,)
     sfs(after, (0,))
     assert after.oracle.log == (1, 2)
     assert unexamined(after).tolist() == [3, 4]
-    assert search_com(after, (0,), sop, *arguments) == (3,)
+    assert search_com(after, (0,), one, rng) == (3,)
     assert after.oracle.log == (1, 2, 3)
 
 
@@ -104,12 +104,12 @@ def test_what_a_failed_search_examined_is_known_to_the_next() -> None:
     instance = network.instance()
     rng = np.random.default_rng(1)
     # The limit's noise is negligible: a search makes its two queries, in index order.
-    arguments = (noiseless_common_neighbours, 1e9, 1.5, 3, rng)
-    assert search_com(instance, (0,), *arguments) == ()
+    one = SearchComRound(noiseless_common_neighbours, 1e9, 1.5, 3)
+    assert search_com(instance, (0,), one, rng) == ()
     assert instance.oracle.log == (1, 2)
-    assert search_com(instance, (0,), *arguments) == ()
+    assert search_com(instance, (0,), one, rng) == ()
     assert instance.oracle.log == (1, 2, 3, 4)
-    assert search_com(instance, (0,), *arguments) == (5,)
+    assert search_com(instance, (0,), one, rng) == (5,)
 
 
 def test_queries_are_made_while_their_number_is_at_most_the_limit() -> None:

@@ -20,7 +20,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.making import make_mechanism
 from pdpaudit.core.protocols import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
 from pdpaudit.replay import Terms, finder, replay_claim
-from pdpaudit.report.words import claim_words
+from pdpaudit.report.findings import claim_words
 from pdpaudit.results.results import Result
 from pdpaudit.testing.regression import measure_growth
 

@@ -13,7 +13,7 @@ from pdpaudit.algorithms.statistics import CN, Path, Triangle
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.core.protocols import LargestLoss, SearchedMechanism
-from pdpaudit.report.words import true_words
+from pdpaudit.report.findings import true_words
 
 
 @pytest.mark.parametrize("kind", [SearchCom, PTarget])

@@ -16,16 +16,15 @@ from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit, confirmation, released
-from pdpaudit.auditing.confirmation import draw_in_pairs
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.auditing.released import audit_released
-from pdpaudit.auditing.sequential import draw_sides
+from pdpaudit.auditing.sequential import FreshRuns
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
 from pdpaudit.inference import Betting
 from pdpaudit.outputs import Column, Range, Side
-from pdpaudit.sampling import Hits, Store
+from pdpaudit.sampling import Store
 
 
 @pytest.fixture
@@ -143,14 +142,12 @@ def test_the_moods_of_a_machine_are_no_leak() -> None:
     """
     slow = Range("right", Column("number"), 0.5, math.inf)
     inputs: dict[Side, Any] = {"left": 0, "right": 1}
-    after: dict[Side, Hits] = {"left": Hits(), "right": Hits()}
-    draw_sides(Moody(), inputs, 300, slow, seed=1, key=("confirm", 1), counted=after)
-    assert (after["left"].inside, after["right"].inside) == (0, 300)
-    turns: dict[Side, Hits] = {"left": Hits(), "right": Hits()}
-    state = draw_in_pairs(
-        Moody(), inputs, slow, "right", Betting(0.05), 1500, seed=1, number=1, counted=turns
-    )
-    assert turns["left"].inside + turns["right"].inside == 1500
+    after = FreshRuns(Moody(), inputs, slow, "right", 1, Config(1))
+    after.draw(300)
+    assert (after.counted["left"].inside, after.counted["right"].inside) == (0, 300)
+    turns = FreshRuns(Moody(), inputs, slow, "right", 1, Config(1))
+    state = turns.draw_in_pairs(Betting(0.05), 1500)
+    assert turns.counted["left"].inside + turns.counted["right"].inside == 1500
     assert state.pairs == 1500
     assert state.bound == 0.0
 

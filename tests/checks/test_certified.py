@@ -14,10 +14,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.checks import Options, as_listing, check_sop, replay_witness, verify_witness
-from pdpaudit.checks.difference import change
+from pdpaudit.checks import (
+    Exhaustion,
+    Options,
+    Row,
+    as_listing,
+    check_sop,
+    replay_witness,
+    verify_witness,
+)
+from pdpaudit.checks.evaluation import change
 from pdpaudit.checks.examination import Examination
-from pdpaudit.checks.families import Exhaustion, Row
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.statistic import statistic
 

@@ -63,10 +63,10 @@ def test_a_violation_exits_1_and_fits_a_screen(here, capsys):
     assert replay_witness(witness).reproduced
 
 
-def test_a_statistic_that_keeps_its_word_exits_0(here, capsys):
+def test_a_statistic_whose_bounds_hold_exits_0(here, capsys):
     code, out, _ = run(["mine.py:friends", *QUICK], capsys)
     assert code == 0
-    assert "holds" in out
+    assert "certified" in out
     assert "exact, up to 4 vertices" in out
 
 
@@ -126,4 +126,4 @@ def test_on_ones_own_network(here, capsys):
     assert "rewiring" in out
     code, _, err = run(["CN", *QUICK, *network[:-1], "1"], capsys)
     assert code == 2
-    assert "give --max-degree 3 or more" in err
+    assert "--max-degree 1: the network has a vertex of degree 3; give 3 or more" in err

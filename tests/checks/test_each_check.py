@@ -178,7 +178,7 @@ def test_a_broken_statistic_trips_its_check_alone(name, sop):
     assert verify_witness(results[name].witness, sop).reproduced
 
 
-def test_a_loose_declaration_is_told_and_is_no_violation():
+def test_a_loose_declaration_is_shown_and_is_no_violation():
     results = {result.name: result for result in check_sop(Triangle(), QUICK)}
     assert {result.status for result in results.values()} <= set(FINE)
     assert results["tightness"].detail.startswith("loose: for degree 3, declared 3, exact 0")

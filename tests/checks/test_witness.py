@@ -45,7 +45,7 @@ def test_it_survives_json_and_verifies(witness, too_small):
     assert verified.observed == witness["observed"] == 1
 
 
-def test_it_does_not_verify_for_a_statistic_that_keeps_its_word(witness):
+def test_it_does_not_verify_for_a_statistic_whose_bounds_hold(witness):
     assert not verify_witness(witness, Path(2)).reproduced
 
 

@@ -11,7 +11,7 @@ import pytest
 from pdpaudit.auditing.published_claims import audit_claims, catalogue
 from pdpaudit.cli import main
 from pdpaudit.replay import Terms, replay_result
-from pdpaudit.report.dossier import dossier, published
+from pdpaudit.report.published import dossier, published
 
 PAPER = Path(__file__).resolve().parents[2] / "reports" / "paper"
 
@@ -37,7 +37,7 @@ def test_the_same_command_writes_the_same_bytes(
         written.append([(tmp_path / "out" / name).read_bytes() for name in _files()])
     assert written[0] == written[1]
     shown = capsys.readouterr().out
-    assert "C6  VIOLATED" in shown
+    assert "C6  violated" in shown
     assert "C11 certified" in shown
     whole = json.loads((tmp_path / "result.json").read_text())
     assert whole["format"] == "pdpaudit-result/1"

@@ -12,7 +12,7 @@ import pytest
 from pdpaudit.algorithms.searches.repaired import NoiseName
 from pdpaudit.auditing.config import SEQUENTIAL
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
-from pdpaudit.checks.properties import CHECKS
+from pdpaudit.checks import check_names
 from pdpaudit.cli import completing
 from pdpaudit.cli.app import app
 from pdpaudit.core.registry import registered
@@ -87,7 +87,7 @@ def test_what_is_written_down_is_what_there_is() -> None:
     assert set(completing.BACKENDS) == set(BACKENDS)
     assert set(completing.REGIMES) == set(REGIMES)
     assert set(completing.NOISES) == set(get_args(NoiseName))
-    assert tuple(check.name for check in CHECKS) == completing.CHECKS
+    assert check_names() == completing.CHECKS
 
 
 def test_completion_loads_nothing_heavy() -> None:

@@ -228,7 +228,7 @@ def test_colour_says_what_is_broken_and_nothing_else(coloured: Run) -> None:
     compare("coloured", masked(text).replace("\x1b", "ESC") + "\n")
     colours = set(re.findall(r"\x1b\[([\d;]*3\d)m", text))
     assert colours == {"1;31"}
-    assert re.findall(r"\x1b\[1;31m(.*?)\x1b", text) == ["VIOLATED"]
+    assert re.findall(r"\x1b\[1;31m(.*?)\x1b", text) == ["violated"]
     _, holds = CASES["audit-not-rejected"]
     assert not re.search(r"\x1b\[[\d;]*3\dm", coloured(*holds).out)
 

@@ -21,7 +21,9 @@ from pdpaudit.results.results import (
     SEVERITY,
     CheckResult,
     ClaimResult,
+    ExactFinding,
     Result,
+    SampledFinding,
     exit_status,
     load,
     save,
@@ -61,6 +63,22 @@ def test_a_result_comes_back_from_its_file_as_it_was_written(tmp_path):
     assert set(body["versions"]) == {"python", "pdpaudit", "numpy", "scipy", "networkx"}
     with pytest.raises(KeyError):
         result().to_json()["claims"]
+
+
+@pytest.mark.parametrize("loss", [1.5, math.inf])
+def test_a_finding_comes_back_as_what_it_was(loss):
+    """Exact, sampled or not measured; an infinite loss is a string in JSON and a number again."""
+    shared = claim(event={"words": "a"}, pair={"words": "b"}, samples={"discovery": 0}).__dict__
+    kinds = (
+        ExactFinding(**{**shared, "lower_bound": loss, "exact": loss}),
+        SampledFinding(**{**shared, "lower_bound": 0.5, "confidence": 0.95}),
+        ClaimResult(**{**shared, "status": "error", "method": "every run raised"}),
+    )
+    body = json.loads(json.dumps(result(claims=kinds).to_json()))
+    again = Result.from_json(body, "r.json")
+    assert again.claims == kinds
+    assert [type(one) for one in again.claims] == [type(one) for one in kinds]
+    assert [one.to_json() for one in again.claims] == body["claims"]
 
 
 values = st.recursive(

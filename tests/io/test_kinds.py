@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pdpaudit.core.errors import InputError
@@ -263,6 +264,192 @@ ROWS = {
 }
 
 
+GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns{}">{}</graphml>'
+GEXF = '<gexf xmlns="{}" version="1.3"><graph>{}</graph></gexf>'
+TRIO = '<node id="a"/><node id="b"/><node id="c"/>'
+
+FORMATS = {
+    "GraphML, two graphs": Kind(
+        GRAPHML.format("", f'<graph>{TRIO}</graph><graph><node id="d"/></graph>'),
+        refused=("holds 2 graphs",),
+    ),
+    "GraphML, nested": Kind(
+        GRAPHML.format("", '<graph><node id="a"><graph><node id="b"/></graph></node></graph>'),
+        refused=("holds 2 graphs",),
+    ),
+    "GraphML, defaults and a blank in the namespace": Kind(
+        GRAPHML.format(
+            " ",
+            '<key id="k" for="node" attr.name="label" attr.type="string">'
+            "<default>other</default></key>"
+            '<graph edgedefault="directed"><node id="a"><data key="k">target</data></node>'
+            '<node id="b"/><node id="c"/><edge source="a" target="b"/>'
+            '<edge source="b" target="c" directed="false"/></graph>',
+        ),
+        "a-b b-c",
+        targeted="a",
+        options={"label_column": "label"},
+    ),
+    "GraphML of APOC": Kind(
+        GRAPHML.format(
+            "",
+            '<key id="name" for="node" attr.name="name"/><graph edgedefault="directed">'
+            '<node id="n0" labels=":P"><data key="labels">:P</data><data key="name">Ann</data>'
+            '</node><node id="n1"><data key="labels">:Q</data><data key="name">Bob</data></node>'
+            '<edge id="e0" source="n0" target="n1" label="KNOWS">'
+            '<data key="label">KNOWS</data></edge></graph>',
+        ),
+        "Ann-Bob",
+        targeted="Ann",
+        options={"label_column": "labels", "targeted_value": ":P"},
+    ),
+    "GEXF of Gephi 0.9": Kind(
+        GEXF.format(
+            "http://www.gexf.net/1.3",
+            '<attributes class="node"><attribute id="0" title="xs" type="listdouble"/>'
+            '<attribute id="1" title="role" type="string"><default>no</default></attribute>'
+            '</attributes><nodes><node id="1" label="Ann"><attvalues><attvalue for="0" '
+            'value="[1.0, 2.0]"/><attvalue for="1" value="yes"/></attvalues></node>'
+            '<node id="2" label="Bob"/></nodes><edges><edge source="1" target="2"/></edges>',
+        ),
+        "Ann-Bob",
+        targeted="Ann",
+        options={"label_column": "role", "targeted_value": "yes"},
+    ),
+    "GML, a repeated edge and igraph's names": Kind(
+        'graph [ node [ id 0 name "Ann" ] node [ id 1 name "Bob" ] edge [ source 0 target 1 ] '
+        "edge [ source 0 target 1 ] ]",
+        "Ann-Bob",
+        dropped="1 duplicate",
+    ),
+    "Pajek, no lines of vertices": Kind("*Vertices 3\n*Edges\n1 2\n", "1-2", alone="3"),
+    "Pajek, several relations": Kind(
+        '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs :1 "likes"\n1 2\n*Arcs :2 "knows"\n2 3\n',
+        "a-b b-c",
+    ),
+    "Pajek, a matrix": Kind("*Vertices 3\n*Matrix\n0 1 0\n1 0 1\n0 1 0\n", "1-2 2-3"),
+    "Pajek, repeated labels": Kind(
+        '*Vertices 3\n1 "a"\n2 "a"\n3 "b"\n*Edges\n1 2\n2 3\n', "1-2 2-3", says=("repeat",)
+    ),
+    "Pajek, a project": Kind(
+        "*Network n\n*Vertices 3\n1 a\n2 b\n3 c\n*Edges\n1 2\n"
+        "*Partition sex\n*Vertices 3\n1\n2\n2\n",
+        "a-b",
+        alone="c",
+        targeted="a",
+        options={"label_column": "sex", "targeted_value": "1"},
+    ),
+    "Pajek, a partition beside it": Kind(
+        "*Vertices 3\n1 a\n2 b\n3 c\n*Edges\n1 2\n2 3\n",
+        "a-b b-c",
+        "*Vertices 3\n2\n1\n2\n",
+        targeted="b",
+        options={"targeted_value": "1"},
+    ),
+    "TGF": Kind("1 Ann\n2 Bob\n3 Cy\n#\n1 2 knows\n2 3\n", "Ann-Bob Bob-Cy"),
+    "GDF": Kind(
+        "nodedef>name VARCHAR,label VARCHAR\na,target\nb,no\nc,no\n"
+        "edgedef>node1 VARCHAR,node2 VARCHAR,weight DOUBLE\na,b,2.0\nb,c,1.0\n",
+        "a-b",
+        alone="c",
+        targeted="a",
+        dropped="1 below min weight",
+        options={"label_column": "label", "min_weight": 2.0},
+    ),
+    "LGL": Kind("# ann\nbob 3\ncy 2\n# bob\ncy 1\n", "ann-bob ann-cy bob-cy", name="a.lgl"),
+    "an adjacency list": Kind("a b c\nb c\nd\n", "a-b a-c b-c", alone="d", name="a.adjlist"),
+    "an adjacency list of networkx": Kind(
+        "#x.py\n# GMT Sat Nov 28 2026\n#\na b c\nb d\nc\nd\n", "a-b a-c b-d", name="a.txt"
+    ),
+    "an edge list of networkx": Kind("a b {}\nb c {'weight': 0.5}\n", "a-b b-c", name="a.txt"),
+    "JSON of networkx": Kind(
+        '{"directed": false, "nodes": [{"id": 1, "role": "x"}, {"id": 2, "role": "y"}], '
+        '"edges": [{"source": 1, "target": 2}]}',
+        "1-2",
+        targeted="1",
+        options={"label_column": "role", "targeted_value": "x"},
+    ),
+    "JSON of d3": Kind(
+        '{"nodes": [{"name": "ann"}, {"name": "bob"}], "links": [{"source": 0, "target": 1}]}',
+        "ann-bob",
+    ),
+    "JSON of Cytoscape": Kind(
+        '{"elements": {"nodes": [{"data": {"id": "a"}}, {"data": {"id": "b"}}], '
+        '"edges": [{"data": {"source": "a", "target": "b"}}]}}',
+        "a-b",
+    ),
+    "JSON of something else": Kind('[{"a": 1}]', refused=("JSON without lists of nodes",)),
+    "UCINET's matrix as CSV": Kind(
+        "\ufeff,ann,bob,cy\nann,0,1,0\nbob,1,0,1\ncy,0,1,0\n", "ann-bob bob-cy"
+    ),
+    "a matrix without names": Kind(
+        "0 1 0 0\n1 0 1 0\n0 1 0 1\n0 0 1 0\n", "1-2 2-3 3-4", says=("adjacency matrix",)
+    ),
+    "three rows of three numbers": Kind(
+        "0 1 0\n1 0 1\n0 1 0\n", refused=("three edges with weights or the matrix",)
+    ),
+    "UCINET DL, a matrix": Kind(
+        "dl n=3 format=fullmatrix\nlabels:\nann,bob,cy\ndata:\n0 1 0\n1 0 1\n0 1 0\n",
+        "ann-bob bob-cy",
+    ),
+    "UCINET DL, an edge list": Kind(
+        "DL n = 3\nformat = edgelist1\nlabels embedded\ndata:\nann bob 2\nbob cy\n",
+        "ann-bob bob-cy",
+    ),
+    "UCINET DL, a node list": Kind(
+        "dl n=4, format=nodelist1\ndata:\n1 2 3\n2 3\n", "1-2 1-3 2-3", alone="4"
+    ),
+    "UCINET DL, two matrices": Kind(
+        "dl n=2 nm=2\ndata:\n0 1\n1 0\n", refused=("several matrices",)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FORMATS.values(), ids=FORMATS)
+def test_graph_formats(tmp_path: Path, kind: Kind) -> None:
+    check(tmp_path, kind)
+
+
+FOREIGN = {
+    "an R data file": gzip.compress(b"RDX3\nX\n\0\0"),
+    "a Python pickle": b"\x80\x04\x95\x00\x00",
+    "a graph-tool file": gzip.compress("⛾ gt".encode() + b"\x01\0"),
+    "a Parquet file": b"PAR1\x15\x04",
+    "an old Excel workbook": b"\xd0\xcf\x11\xe0\xa1\xb1",
+    "a SQLite database": b"SQLite format 3\0",
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_files_of_other_programs_are_refused_by_name(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "network"
+    path.write_bytes(FOREIGN[what])
+    with pytest.raises(InputError, match=f"network: is {what}.*write it as text"):
+        read_network(path)
+
+
+def test_the_encoding_that_xml_declares(tmp_path: Path) -> None:
+    text = (
+        '<?xml version="1.0" encoding="ISO-8859-2"?>'
+        + GRAPHML.format("", '<graph><node id="Łukasz"/><node id="b"/></graph>')
+    ).encode("iso-8859-2")
+    (tmp_path / "a.graphml").write_bytes(text)
+    plant = lambda adjacency, names: np.arange(2) == 0  # noqa: E731
+    assert read_network(tmp_path / "a.graphml", plant=plant).names == ("Łukasz", "b")
+
+
+def test_a_workbook(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "contacts.xlsx"
+    pd.DataFrame({"t": [1, 2], "case": ["a", "b"], "contact": ["b", None]}).to_excel(
+        path, index=False
+    )
+    plant = lambda adjacency, names: np.arange(2) == 0  # noqa: E731
+    reading = read_network(path, plant=plant, names=True)
+    assert reading.network.names == ("a", "b")
+    assert reading.summary.startswith("2 vertices, 1 edge; dropped 1 row with a missing end")
+
+
 @pytest.mark.parametrize("kind", ENDS.values(), ids=ENDS)
 def test_which_columns_are_the_ends(tmp_path: Path, kind: Kind) -> None:
     check(tmp_path, kind)
@@ -281,3 +468,16 @@ def test_what_is_a_row(tmp_path: Path, kind: Kind) -> None:
 def test_quotes_behind_a_backslash(tmp_path: Path) -> None:
     text = 'source,target\n"Ann \\"Nick\\" Lee",bob\nbob,"Cy \\"C\\""\n'
     assert read(tmp_path, Kind(text)).network.names == ('Ann "Nick" Lee', "bob", 'Cy "C"')
+
+
+def test_random_draws_depend_on_what_a_file_holds_and_not_on_its_name(tmp_path: Path) -> None:
+    from pdpaudit.auditing.candidate_pairs import candidate_pairs
+
+    def tried(name: str, more: str = "") -> list[list[int]]:
+        rows = "".join(f"a{i},b{i % 7}\nb{i % 7},c{i}\n" for i in range(12)) + more
+        network = read(tmp_path, Kind(rows, name=name)).network
+        found = candidate_pairs(object(), [network], 1)
+        return [one.pair.right_neighbours.tolist() for one in found if one.pair is not None]
+
+    assert tried("one.csv") == tried("two.csv")
+    assert tried("one.csv") != tried("two.csv", "c1,c2\n")

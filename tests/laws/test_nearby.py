@@ -135,7 +135,7 @@ def test_against_convolution_and_plain_quadrature():
     every = np.append(levels, 3.5)
     law = laws(RoundScores.from_levels(after, every, changed))
     assert laws.cheap == 1
-    passing = stop.sf(np.arange(changed.sum() + 1) - 40.0)
+    passing = np.exp(stop.logsf(np.arange(changed.sum() + 1) - 40.0))
     nodes, weights = leggauss(30)
     found, none = np.zeros(4), 0.0
     ends = np.unique(np.concatenate([np.linspace(-40, 190, 47), every, after]))

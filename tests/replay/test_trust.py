@@ -16,10 +16,9 @@ from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.replay.trust import _no_mechanism, finder
-from pdpaudit.report.reading import read_source
-from pdpaudit.report.reproduce import replay_of
-from pdpaudit.results.reader import claim_from_json, result_from_json
-from pdpaudit.results.results import load, sealed
+from pdpaudit.report.sources import read_source, replay_of
+from pdpaudit.results.fields import Fields
+from pdpaudit.results.results import ClaimResult, Result, load, sealed
 
 COIN = """
 from pdpaudit.core.protocols import Law, PrivacyClaim
@@ -112,9 +111,9 @@ def test_an_infinite_loss_is_a_number_again(mine: Path) -> None:
     assert run("audit", "own_coin.py:Sure", "--seed", "1", "--json", "r.json") == 1
     body = load(Path("r.json"))
     assert body["claims"][0]["exact"] == "inf"
-    claim = claim_from_json(body["claims"][0])
+    claim = ClaimResult.from_json(Fields(body["claims"][0], "result", ""))
     assert claim.exact == claim.lower_bound == math.inf
-    assert result_from_json(body, "r.json").to_json() == {
+    assert Result.from_json(body, "r.json").to_json() == {
         **body,
         "elapsed_s": body["elapsed_s"],
         "written": _now(body),
@@ -123,7 +122,7 @@ def test_an_infinite_loss_is_a_number_again(mine: Path) -> None:
 
 
 def _now(body: dict[str, Any]) -> str:
-    return str(result_from_json(body, "r.json").to_json()["written"])
+    return str(Result.from_json(body, "r.json").to_json()["written"])
 
 
 class Late:
@@ -164,7 +163,7 @@ NODES = "id,label\nann,target\nbob,protected\ncat,target\ndan,protected\neve,tar
 def test_a_network_is_read_beside_the_result_or_where_it_is_said_to_be(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pdpaudit.auditing.claim_results.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.results.witnesses.INLINE_EDGES", 0)
     (mine / "data").mkdir()
     (mine / "data/edges.csv").write_text(EDGES)
     (mine / "data/nodes.csv").write_text(NODES)
@@ -192,7 +191,7 @@ def test_a_network_that_is_only_named_keeps_its_public_degree_bound(
     sop: str, prove: list[str], mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The noise follows the bound, so a law on the network read again without it is another."""
-    monkeypatch.setattr("pdpaudit.auditing.claim_results.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.results.witnesses.INLINE_EDGES", 0)
     Path("edges.csv").write_text(EDGES)
     Path("nodes.csv").write_text(NODES)
     where = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--max-degree", "4")

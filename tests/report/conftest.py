@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pdpaudit.report.html import render_html
-from pdpaudit.report.reading import Source, source_from_json
+from pdpaudit.report.sources import Source, source_from_json
 
 VERSIONS = {"python": "3.12.1", "pdpaudit": "0.1.0", "numpy": "2.0.0"}
 
@@ -128,6 +128,11 @@ def audit_json() -> dict[str, Any]:
             "tried": {
                 "pairs": 5,
                 "by": {"swap on Les Misérables": 2, "swap on karate": 1, "toggle on karate": 2},
+                "families": [
+                    {"family": "swap", "network": "Les Misérables", "pairs": 2},
+                    {"family": "swap", "network": "karate", "pairs": 1},
+                    {"family": "toggle", "network": "karate", "pairs": 2},
+                ],
             },
             "error_budget": "chance of calling a true claim violated: at most 0.05",
             "network": {"edges": "my edges.csv", "seeds": "Valjean"},

@@ -8,18 +8,15 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.registry import resolve
-from pdpaudit.report.exposed import exposure_part
+from pdpaudit.report.exposure import exposure_part
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.pictures.bars import BOTTOM, TOP, bars
-from pdpaudit.report.reading import source_from_json
+from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import Result
 
 
@@ -48,7 +45,7 @@ def test_what_is_measured_today_is_told(told: dict[str, Any]) -> None:
     assert [row[2] for row in part.people.rows] == [
         f"{one['isolated']:.4f}" for one in exposure["most_exposed"]
     ]
-    assert len(part.bars) == 2
+    assert len(part.histograms) == 2
     for render in (render_html, render_markdown):
         assert "Also recorded" not in render([source_from_json(told, "a.json")])
 
@@ -79,7 +76,7 @@ def test_nobody_exposed_is_said(exposure_body: dict[str, Any]) -> None:
         one |= {"isolated": 0.0, "rewired": 0.0}
     part = exposure_part(exposure_body["context"], "a.json")
     assert part is not None
-    assert part.words.endswith("3,000 protected people tells anything.")
+    assert part.words.endswith("3,000 protected people loses anything.")
     exposure["most_exposed"] = []
     part = exposure_part(exposure_body["context"], "a.json")
     assert part is not None
@@ -102,7 +99,7 @@ def test_an_infinite_loss_is_told_and_not_drawn(exposure_body: dict[str, Any]) -
     part = exposure_part(exposure_body["context"], "a.json")
     assert part is not None
     assert "costs more than ∞, which makes an outcome of the next round infinitely" in part.words
-    assert len(part.bars) == 1
+    assert len(part.histograms) == 1
 
 
 @pytest.mark.parametrize(
@@ -126,17 +123,3 @@ def test_what_is_wrong_is_named(
     with pytest.raises(InputError) as error:
         render_html([source_from_json(exposure_body, "a.json")])
     assert message in str(error.value)
-
-
-@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=20))
-def test_a_bar_stands_for_each_bin_with_people_and_more_stand_taller(counts: list[int]) -> None:
-    edges = [i / len(counts) for i in range(len(counts) + 1)]
-    drawn = bars("a", "b", edges, counts, 1.0, max(counts)).bars
-    people = [n for n in counts if n]
-    assert len(drawn) == len(people)
-    heights = [float(height) for _, _, _, height in drawn]
-    assert all(0 < height <= BOTTOM - TOP + 0.1 for height in heights)
-    for _, top, _, height in drawn:
-        assert float(top) + float(height) == pytest.approx(BOTTOM, abs=0.11)
-    ranked = sorted(zip(people, heights, strict=True))
-    assert [height for _, height in ranked] == sorted(heights)

@@ -12,15 +12,19 @@ import pytest
 
 from pdpaudit.report.html import render_html
 from pdpaudit.report.plaintext import visible
-from pdpaudit.report.reading import Source, source_from_json
+from pdpaudit.report.sources import Source, source_from_json
 
 VOID = {"meta", "link", "br"}
 # A start tag of these that is closed at once, as SVG allows.
-DRAWN = {"svg", "g", "line", "path", "circle", "rect", "text", "title"}
+DRAWN = {
+    "svg", "g", "line", "path", "circle", "rect", "text", "tspan", "title", "use", "defs",
+    "clippath",
+}  # fmt: skip
 TAGS = VOID | DRAWN | {
     "html", "head", "style", "body", "a", "header", "h1", "h2", "h3", "h4", "p", "ul", "ol", "li",
     "nav", "main", "section", "article", "div", "table", "caption", "thead", "tbody", "tr", "th",
     "td", "figure", "figcaption", "span", "bdi", "pre", "code", "dl", "dt", "dd", "footer",
+    "details", "summary", "strong",
 }  # fmt: skip
 
 
@@ -104,7 +108,8 @@ def check_page(text: str) -> Page:
             assert told
         if tag in ("ul", "ol"):
             assert "li" in page.children[place]
-    for landmark in ("header", "nav", "main", "footer", "h1"):
+    assert len(page.of("nav")) <= 1
+    for landmark in ("header", "main", "footer", "h1"):
         assert len(page.of(landmark)) == 1
     assert page.of("html") == [{"lang": "en"}]
     levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
@@ -119,22 +124,26 @@ def test_the_page_is_well_formed_and_reaches_nothing(sources: list[Source]) -> N
     assert policy is not None
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
-    assert "url(" not in text
+    assert not re.search(r"url\((?!#)", text)
     assert "http" not in page.text
 
 
 def test_the_page_says_what_the_results_say(sources: list[Source]) -> None:
     words = " ".join(check_page(render_html(sources)).text.split())
     for said in (
-        "1 of 5 claims and 1 of 5 checks are violated.",
+        "5 claims: 1 violated, 1 inconclusive, 2 not rejected, 1 skipped; 5 checks: 1 violated, 1 "
+        "not rejected, 2 certified, 1 skipped",
+        "The privacy promise is broken: some output is at least 3.3 times as likely",
+        "What to do: Do not rely on the claimed ε = 1.000",
         "Rewiring Javert from {Valjean, Cosette, Enjolras} to {Valjean, Marius} makes",
         "4,903 against 1,360, of 20,000 each",
-        "1.207 with confidence 0.95",
+        "1.207, confidence 0.95",
         "a loss of 1.126, with probability 0.95",
-        "no loss, however large: too few draws",
+        "no loss, however large: too few runs",
         # Towards the likelier side: Marius comes, the others go.
         "Javert loses Cosette, Enjolras; gains Marius; keeps Valjean.",
-        "5 neighbouring pairs were tried on 2 networks.",
+        "5 neighbouring pairs tried.",
+        "swap32",
         "at most 0.05",
         "pdpaudit audit PTarget --epsilon 0.5 --components 4 --samples 20000 --confidence 0.95 "
         "--method exact --edges 'my edges.csv' --seeds Valjean --seed 7 --json audit.json",
@@ -153,16 +162,16 @@ def test_the_page_says_what_was_measured(measured: list[Source]) -> None:
     text = render_html(measured)
     words = " ".join(check_page(text).text.split())
     for said in (
-        "Searched was my edges.csv, 4,714 vertices and 91,750 edges, for its 129 targeted people "
-        "in 11 components, the largest of 100, with 2,000 oracle calls a run.",
+        "Network: my edges.csv, 4,714 vertices and 91,750 edges, 129 targeted people (11 "
+        "components, the largest of 100). Budget: 2,000 oracle calls in each run.",
         # 0.9 · 120 + 0.25, and a sixteenth of that.
         "Without privacy, Target finds 120 targeted people with 2,000 oracle calls. PTarget finds "
-        "108.2 ± 6.77 over 200 runs, 10% fewer. For that the claim allows a risk multiplier e^ε of "
+        "108.2 ± 6.77 over 200 runs, 10% fewer. The claim allows a risk multiplier e^ε of "
         "1.2; the true one is 1.5, so the claim understates the risk.",
         "a risk multiplier e^ε of ∞; the true one is not known.",
         "How the true multiplier is known: 2ε a round, by the exact law.",
-        "those of a weight below 2",
-        "PTarget: 1 protected person examined, 3 targets found",
+        "weight below 2",
+        "1 protected person examined, 3 targets found: PTarget",
         "pdpaudit simulate PTarget:main-text --against Target --epsilon 0.05 --runs 200 --edges "
         "'my edges.csv' --seed 5 --json simulation.json",
         "No rewiring tried of any of the 3,000 protected people costs more than 0.9375, which "
@@ -176,16 +185,16 @@ def test_the_page_says_what_was_measured(measured: list[Source]) -> None:
     ):
         assert said in words
     # A simulation has no verdict, and none is shown: the tally is of the one claim.
-    assert text.count('class="badge') == text.count('class="badge not_rejected"') == 4
+    assert text.count('class="badge') == text.count('class="badge not_rejected"') == 3
     assert "skipped" not in words
 
 
-def test_only_pages_that_need_it_carry_more_style(
-    sources: list[Source], measured: list[Source]
-) -> None:
-    assert ".findings" not in render_html(sources)
-    assert ".findings" in render_html(measured[:1])
-    assert ".findings" in render_html(measured[1:])
+def test_no_sentence_stands_twice(sources: list[Source], measured: list[Source]) -> None:
+    for shown in (sources, measured, sources[:1], measured[:1]):
+        page = Page(render_html(shown))
+        words = [" ".join(words.split()) for words in page.words]
+        long = [line for line in words if line.count(" ") > 9]
+        assert len(long) == len(set(long))
 
 
 def test_hostile_text_is_text(hostile: str, hostile_sources: list[Source]) -> None:
@@ -215,7 +224,7 @@ def test_a_name_in_a_measurement_is_cut_once_and_stays_to_itself(
     simulation_body["context"]["simulation"]["searches"][1]["name"] = name
     text = render_html([source_from_json(simulation_body, "a.json")])
     assert "… (10,004 characters)</bdi>, ε = 0.05</h3>" in text
-    assert "… (10,004 characters)</bdi>, mean of 200 runs</span>" in text
+    assert "mean of 200 runs: ז'אן" in text
     assert "… (10,004 characters)</bdi> finds 108.2" in text
     assert not re.search(r"\(\d\d characters", text)
 
@@ -254,5 +263,5 @@ def test_500_claims_render_quickly_and_small(many_claims: dict[str, Any]) -> Non
     assert time.process_time() - began < 5.0
     assert len(text.encode()) < 5_000_000
     page = check_page(text)
-    assert "460 claims and checks have none" in page.text
+    assert "480 claims and checks have none" in page.text
     assert page.text.count("claim 499") >= 2

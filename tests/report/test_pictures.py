@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import pytest
@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pdpaudit.report.pictures.axis import axis_for
-from pdpaudit.report.pictures.loss import chances, loss_chart
-from pdpaudit.report.pictures.pair import MOST, draw_graph, draw_pair, draw_statistic_pair
-from pdpaudit.report.pictures.trade_off import allowed_miss, trade_off
-from pdpaudit.report.reading import source_from_json
+from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
+from pdpaudit.report.findings import allowed_miss, chances
+from pdpaudit.report.pair_drawing import MOST, draw_graph, draw_pair, draw_statistic_pair
+from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import ClaimResult
 
 
@@ -41,10 +40,28 @@ def test_an_event_never_seen_otherwise_has_an_open_end() -> None:
     seen = chances(claim, 1)
     assert seen is not None
     assert seen.loss(0.0) == math.inf
-    row = loss_chart([(claim, seen)]).rows[0]
-    assert row.open_end
-    assert row.estimate is None
-    assert row.high == 1.0
+    high = seen.highest_loss(0.0)
+    row = Loss("a", "not_rejected", 1.0, 0.5, seen.loss(0.0), high, None, False)
+    assert loss_chart([row], "a", "b").count("<text") >= 4
+
+
+@pytest.mark.parametrize("x", [150, 300])
+def test_a_chart_obeys_the_policy_of_a_page_and_its_dark_mode(x: int) -> None:
+    seen = chances(sampled(x, 1, 300), 1)
+    assert seen is not None
+    text = trade_off_chart(1.0, 0.0, seen, ((0, 1), (1, 0)), "here", "violated")
+    root = ElementTree.fromstring(text)
+    ids = [one.attrib["id"] for one in root.iter() if "id" in one.attrib]
+    assert len(ids) == len(set(ids))
+    assert all(name.startswith("here") for name in ids)
+    for one in root.iter():
+        assert "style" not in one.attrib
+        assert one.tag != "style"
+        for key in ("fill", "stroke"):
+            assert one.attrib.get(key, "none").startswith(("var(--", "none", "currentColor"))
+        reference = one.attrib.get("href", "#here")
+        assert reference == "#here" or reference[1:] in ids
+    assert "false-negative rate" in "".join(root.itertext())
 
 
 @given(
@@ -71,31 +88,13 @@ def test_a_bound_beyond_the_claim_is_a_corner_below_the_curve(
 ) -> None:
     seen = chances(sampled(x, y, 300, delta), 1)
     assert seen is not None
-    picture = trade_off(epsilon, delta, seen)
-    alpha, beta = picture.corner
+    alpha, beta = seen.q_high, 1 - seen.p_low
     below = beta < allowed_miss(alpha, epsilon, delta) - 1e-12
     # The event and its complement are judged by one curve.
     events = (seen.p_low, seen.q_high), (1 - seen.q_high, 1 - seen.p_low)
     bounds = [math.log((p - delta) / q) if p > delta and q > 0 else 0.0 for p, q in events]
     if all(abs(bound - epsilon) > 1e-9 for bound in bounds):
         assert below == (max(bounds) > epsilon)
-    corners = picture.curve
-    assert all(
-        b == pytest.approx(allowed_miss(a, epsilon, delta), abs=1e-9) for a, b in corners[:3]
-    )
-
-
-@given(st.lists(st.floats(0, 1e6), max_size=30))
-def test_an_axis_keeps_order_and_legible_ticks(values: list[float]) -> None:
-    axis = axis_for(values)
-    places = [axis.place(value) for value in sorted(values)]
-    assert places == sorted(places)
-    assert all(0 <= place <= 1 for place in places)
-    ticks = axis.ticks
-    assert ticks[0].text == "0"
-    assert len(ticks) >= 2
-    assert all(b.place - a.place >= 0.089 for a, b in pairwise(ticks))
-    assert len({tick.text for tick in ticks}) == len(ticks)
 
 
 def test_a_pair_is_drawn_towards_the_likelier_side(audit_body: dict[str, Any]) -> None:

@@ -14,8 +14,8 @@ from pdpaudit.report.document import compose
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.plaintext import visible
-from pdpaudit.report.preface import section
-from pdpaudit.report.reading import source_from_json
+from pdpaudit.report.published import section
+from pdpaudit.report.sources import source_from_json
 from pdpaudit.report.tables import Table
 
 DOSSIER = {
@@ -55,10 +55,12 @@ def told(body: dict[str, Any], dossier: Any) -> Any:
     return source_from_json(body | {"context": {"dossier": dossier, "other": [1]}}, "a.json")
 
 
-def test_it_comes_first_and_replaces_what_else_was_recorded(audit_body: dict[str, Any]) -> None:
+def test_it_follows_the_verdicts_and_replaces_what_else_was_recorded(
+    audit_body: dict[str, Any],
+) -> None:
     text = render_markdown([told(audit_body, DOSSIER)])
     headings = [line for line in text.splitlines() if line.startswith(("# ", "## "))]
-    assert headings[:3] == ["# A dossier", "## Findings", "## Verdicts"]
+    assert headings[:3] == ["# A dossier", "## Verdicts", "## Findings"]
     assert "See `a_table`." in text
     assert "| apples | 3 |" in text
     assert "- Apples: `three`." in text
@@ -66,7 +68,7 @@ def test_it_comes_first_and_replaces_what_else_was_recorded(audit_body: dict[str
     assert "python again.py" in text
     assert "Also recorded" not in text
     page = render_html([told(audit_body, DOSSIER)])
-    places = [page.index(what) for what in ("A dossier", "<code>a_table</code>", 'id="verdicts"')]
+    places = [page.index(what) for what in ("A dossier", 'id="verdicts"', "<code>a_table</code>")]
     assert places == sorted(places)
 
 
@@ -74,7 +76,7 @@ def test_of_several_each_says_it_in_its_own_part(
     audit_body: dict[str, Any], check_body: dict[str, Any]
 ) -> None:
     sources = [told(audit_body, DOSSIER), told(check_body, DOSSIER | {"title": "Another"})]
-    assert compose(sources).preface is None
+    assert compose(sources).alone is None
     text = render_markdown(sources)
     assert text.startswith("# Privacy report on 2 results\n")
     assert text.count("\n### Findings\n") == 2
@@ -106,7 +108,7 @@ def test_hostile_text_is_text(hostile: str, audit_body: dict[str, Any]) -> None:
         for token in [line, *(line.children or [])]
     ]
     kinds = {token.type.removesuffix("_open") for token in tokens}
-    assert not kinds & {"link", "image", "em", "s", "hr", "html_block", "ordered_list"}
+    assert not kinds & {"link", "image", "em", "s", "hr", "ordered_list"}
     html = {token.content for token in tokens if token.type == "html_inline"}
     assert html <= {"<!-- -->"}
     assert shown in "".join(t.content for t in tokens if t.type in ("text", "code_inline"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.reading import read_source, source_from_json
+from pdpaudit.report.sources import read_source, source_from_json
 
 Saved = Callable[[dict[str, Any]], Path]
 

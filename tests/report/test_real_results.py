@@ -17,7 +17,7 @@ from pdpaudit.core.statistic import statistic
 from pdpaudit.report.document import compose
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.reading import Source, source_from_json
+from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.results import Result
 
 
@@ -82,7 +82,8 @@ def test_an_audit_is_told_in_full(samples: int | None) -> None:
         assert one.seen is not None
         assert one.pair is not None
         assert one.pair.whole
-        assert one.trade_off is not None
+        assert one.drawn
+        assert one.judged
     assert render_html([source])
     assert render_markdown([source])
 
@@ -95,7 +96,7 @@ def test_a_check_is_told_in_full() -> None:
     checks = {one.title: one for one in part.checks}
     broken = checks["targeted-sensitivity"]
     assert broken.status == "violated"
-    assert broken.picture is not None
+    assert broken.pair is not None
     assert broken.listing is not None
     assert "sops.py:shared" in broken.listing
     assert [table.caption for table in checks["tightness"].tables] == [

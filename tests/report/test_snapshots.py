@@ -14,7 +14,7 @@ import pytest
 
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.reading import Source
+from pdpaudit.report.sources import Source
 
 FOLDER = Path(__file__).parent / "snapshots"
 

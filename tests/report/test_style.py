@@ -14,7 +14,7 @@ LIGHT, DARK, PRINT = (
 )
 TEXT = ("ink", "soft", "link", "violated", "error", "inconclusive", "not_rejected", "certified",
         "skipped")  # fmt: skip
-MARKS = ("focus", "targeted", "lost", "gained", "event")
+MARKS = ("focus", "targeted", "lost", "gained", "event", "purple", "sky")
 
 
 def luminance(colour: str) -> float:

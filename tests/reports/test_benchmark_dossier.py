@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.reading import read_source
+from pdpaudit.report.sources import read_source
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "reports" / "benchmark"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.cli import main
-from pdpaudit.report.dossier import published
+from pdpaudit.report.published import published
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 FILES = ("paper/claims.json", "statistics/tables.json", "benchmark/auditor.json")

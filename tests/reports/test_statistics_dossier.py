@@ -11,7 +11,7 @@ import pytest
 
 from pdpaudit.core.registry import registered
 from pdpaudit.report.markdown import render_markdown
-from pdpaudit.report.reading import source_from_json
+from pdpaudit.report.sources import source_from_json
 
 FOLDER = Path(__file__).parents[2] / "reports" / "statistics"
 
@@ -131,7 +131,7 @@ def _entry(declared, exact, **more):
         ([0, 1, 1], [0, 0.5, 0.5], "| holds, nowhere attained | d = 1: 1 for 0.5; d = 2: 1"),
         ([0, 1, 2], [0, 0, 0], "CN: for degree 2, declared 2, exact 0: all noise is wasted."),
         ([0, 1, 3], [0, 0.5, 2], "declared 3, exact 2: noise is 1.5 times too wide (larger"),
-        ([0, 1, 1], [0, 1, 2], "VIOLATED for d = 2"),
+        ([0, 1, 1], [0, 1, 2], "violated for d = 2"),
         ([0, None, None], [0, 1, 2], "No bound on Δ in the degree alone: CN."),
         ([0, None, None], [0, 1, 2], "| CN | 3 | none / 2 |"),
     ],
@@ -144,8 +144,8 @@ def test_a_violated_declaration_is_said():
     entry = _entry([0, 1, 1], [0, 1, 2], violated=["targeted-sensitivity"])
     text = _said([entry])
     assert "Declarations violated: CN." in text
-    assert "Δ VIOLATED; IC holds" in text
-    assert "Δ is EXCEEDED for d = 2." in text
+    assert "Δ violated; IC holds" in text
+    assert "Δ is exceeded for d = 2." in text
 
 
 def test_six_digits_and_no_infinity_are_written():

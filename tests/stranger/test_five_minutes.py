@@ -53,7 +53,7 @@ def test_each_failure_is_seen_again_by_its_own_command(
     text = "## In your tests\n```sh\n" + "\n".join(commands) + "\n```\n## More\n"
     check, replay = follow(text, folder)
     assert check.status == 1, check.printed
-    assert "BROKEN" in check.printed
+    assert "violated" in check.printed
     assert replay.status == 0, replay.printed
     assert "reproduced" in replay.printed
 

@@ -70,7 +70,8 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
 
     def write(body: str, name: str = "test_it") -> pytest.Pytester:
         head = "import pytest\nfrom coins import Coin, ExactCoin\n"
-        head += "from pdpaudit.testing import assert_private, assert_sop, parametrize_with_checks\n"
+        head += "from pdpaudit.testing import assert_private, assert_statistic\n"
+        head += "from pdpaudit.testing import parametrize_with_checks\n"
         pytester.makepyfile(**{name: head + textwrap.dedent(body)})
         return pytester
 

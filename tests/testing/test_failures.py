@@ -107,7 +107,7 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
         ("assert_private('no-such')", "unknown mechanism 'no-such'"),
         ("assert_private(Coin, epsilon=-1)", "a claim needs epsilon >= 0"),
         ("assert_private(Coin, samples=-5)", "must be at least 1"),
-        ("assert_sop(object())", "object is not a statistic"),
+        ("assert_statistic(object())", "object is not a statistic"),
     ],
 )
 def test_a_wrong_request_is_refused_in_a_line(project: Project, body: str, told: str) -> None:
@@ -156,7 +156,7 @@ def degree(graph, vertex, targets):
 
 
 def test_a_statistic_that_is_not_what_it_declares(project: Project) -> None:
-    it = project(STATISTIC + "\ndef test_sop(pdp):\n    pdp.assert_sop(degree, options=few)")
+    it = project(STATISTIC + "\ndef test_sop(pdp):\n    pdp.assert_statistic(degree, options=few)")
     result = it.runpytest_inprocess()
     lines = shown(result)
     assert lines[0].endswith("test_it.py:degree is not what it declares")
@@ -164,7 +164,7 @@ def test_a_statistic_that_is_not_what_it_declares(project: Project) -> None:
     assert lines[-1].split(maxsplit=1)[1] == (
         "pdpaudit check test_it.py:degree --select targeted-sensitivity --seed 0"
     )
-    assert "2 checks of statistics: 1 not so, 1 holds" in out(result)
+    assert "2 checks of statistics: 1 violated, 1 certified" in out(result)
 
 
 def test_each_check_is_a_test(project: Project) -> None:

@@ -1,0 +1,305 @@
+"""Check how a statistic behaves: what the searches, and what is certified, rest on."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import chain
+from numbers import Real
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from scipy.sparse import csr_array
+
+from pdpaudit.checks.evaluation import (
+    CheckFailed,
+    Values,
+    advice,
+    apart,
+    fast_values,
+    matrix_of,
+    raised,
+    scalar_values,
+)
+from pdpaudit.checks.examination import Examination
+from pdpaudit.checks.graphs import (
+    Sample,
+    class_samples,
+    large_samples,
+    medium_samples,
+    small_samples,
+)
+from pdpaudit.core.protocols import FastStatistic
+from pdpaudit.core.statistic import stated_error
+from pdpaudit.results.results import CheckResult
+
+SMALL = 4  # vertices of the graphs that are all tried
+UNION = 64  # samples in one disjoint union
+SCOPE = "all graphs with at most {} vertices, {}and {} random graphs with at most 30{}"
+
+
+def _over(
+    examination: Examination,
+    name: str,
+    look: Callable[[Sample], None],
+    *,
+    samples: Iterable[Sample] | None = None,
+    scope: str = SCOPE.format(SMALL, "", 30, ""),
+    exhaustive: bool = False,
+) -> CheckResult:
+    """Look at each sample, for a tenth of the time at most.
+
+    ``exhaustive`` says whether samples without a finding settle the question.
+    """
+    if samples is None:
+        samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    until = time.time() + max(1.0, 0.1 * examination.options.time_limit)
+    for seen, sample in enumerate(samples):
+        if time.time() > until:
+            scope = f"the first {seen} of {scope}; time limit reached"
+            return CheckResult(name, "not_rejected", scope=scope)
+        try:
+            look(sample)
+        except CheckFailed as failure:
+            failure.scope = scope if failure.check == name else ""
+            raise
+    return CheckResult(
+        name, "certified" if exhaustive else "not_rejected", exact=exhaustive, scope=scope
+    )
+
+
+def finite(examination: Examination) -> CheckResult:
+    """Check that there is a finite real value for every vertex of every graph, S empty too."""
+
+    def evaluated(sample: Sample) -> None:
+        graph, targets = sample.graph(), frozenset(sample.targets)
+        for vertex in range(sample.n):
+            try:
+                # A copy each: what the statistic does to a graph is another check's business.
+                value: object = examination.sop(graph.copy(), vertex, targets)
+            except Exception as error:
+                raise raised("finite", error, sample, vertex) from None
+            if not isinstance(value, Real | np.bool_):
+                message = f"the value is {value!r}, not a real number"
+                raise CheckFailed("finite", message, sample, vertex)
+            if not math.isfinite(value):
+                raise CheckFailed("finite", f"the value is {value!r}, not finite", sample, vertex)
+
+    seed = examination.options.seed
+    return _over(
+        examination,
+        "finite",
+        lambda sample: examination.within_call_limit(partial(evaluated, sample), sample),
+        samples=chain(small_samples(SMALL), class_samples(SMALL + 1), large_samples(seed)),
+        scope=SCOPE.format(SMALL, f"one of each isomorphism class on {SMALL + 1}, ", 30, ""),
+        exhaustive=True,
+    )
+
+
+def deterministic(examination: Examination) -> CheckResult:
+    """Check that the same question gets the same answer."""
+
+    def answers(sample: Sample) -> list[float]:
+        graph = sample.graph()
+        call = examination.call
+        return [call(graph.copy(), v, sample.targets) for v in range(sample.n)]
+
+    first: list[tuple[Sample, list[float]]] = []
+    result = _over(
+        examination, "deterministic", lambda sample: first.append((sample, answers(sample)))
+    )
+    # Backwards the second time: what was asked in between must not matter either.
+    for sample, before in reversed(first):
+        for v, (one, other) in enumerate(zip(before, answers(sample), strict=True)):
+            if one != other:
+                message = f"asked twice, it answers {one:g} and {other:g}"
+                raise CheckFailed("deterministic", message, sample, v, scope=result.scope)
+    return result
+
+
+def _everything_in(graph: nx.Graph) -> tuple[Any, ...]:
+    """Return all there is to a graph: nodes and neighbours in order, and every attribute."""
+    around = [
+        (node, [(other, dict(data)) for other, data in others.items()])
+        for node, others in graph.adjacency()
+    ]
+    nodes = [(node, dict(data)) for node, data in graph.nodes(data=True)]
+    return dict(graph.graph), nodes, around
+
+
+def graph_unchanged(examination: Examination) -> CheckResult:
+    """Check that the graph is left as it was, attributes and order included."""
+
+    def look(sample: Sample) -> None:
+        graph = sample.graph()
+        before = _everything_in(graph)
+        for vertex in range(sample.n):
+            examination.call(graph, vertex, sample.targets)
+            if _everything_in(graph) != before:
+                message = "the graph is not what it was before the call"
+                raise CheckFailed("graph-unchanged", message, sample, vertex)
+
+    return _over(examination, "graph-unchanged", look, exhaustive=True)
+
+
+def _random_state() -> tuple[object, ...]:
+    _, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
+    return random.getstate(), np.asarray(keys).tobytes(), *rest
+
+
+def global_random_state(examination: Examination) -> CheckResult:
+    """Check that the global random state of Python and NumPy is left alone."""
+    seed = examination.options.seed
+    # A state nobody would set, so that a statistic that seeds cannot happen to restore it; the
+    # suite puts the old one back.
+    random.seed(f"pdpaudit {seed}")
+    np.random.seed(0x5EED ^ seed & 0xFFFF)  # noqa: NPY002
+    before = _random_state()
+
+    def look(sample: Sample) -> None:
+        graph = sample.graph()
+        for vertex in range(sample.n):
+            examination.call(graph, vertex, sample.targets)
+            if _random_state() != before:
+                message = "the global random state is not what it was before the call"
+                raise CheckFailed("global-random-state", message, sample, vertex)
+
+    return _over(
+        examination,
+        "global-random-state",
+        look,
+        samples=chain(small_samples(SMALL - 1), large_samples(seed)),
+        scope=SCOPE.format(SMALL - 1, "", 30, ""),
+        exhaustive=True,
+    )
+
+
+def order_independent(examination: Examination) -> CheckResult:
+    """Check that the order in which the graph was built does not matter."""
+    rng = np.random.default_rng([examination.options.seed, 0x0D])
+
+    def look(sample: Sample) -> None:
+        straight = examination.scalar(*sample)
+        for backwards in (True, False):
+            nodes = list(reversed(range(sample.n)))
+            edges = [(b, a) for a, b in reversed(sample.edges)]
+            if not backwards:
+                nodes = rng.permutation(nodes).tolist()
+                edges = [edges[i] for i in rng.permutation(len(edges))]
+            graph = nx.Graph()
+            graph.add_nodes_from(nodes)
+            graph.add_edges_from(edges)
+            other = scalar_values(examination.sop, graph, frozenset(sample.targets))
+            for v in examination.differing(sample, straight, other).tolist():
+                raise CheckFailed(
+                    "order-independent",
+                    "the same graph built in another order has another value"
+                    + advice(straight[v], other[v]),
+                    sample,
+                    v,
+                    node_order=tuple(nodes),
+                    edge_order=tuple(edges),
+                )
+
+    scope = SCOPE.format(SMALL, "", 30, ", each in two other orders")
+    return _over(examination, "order-independent", look, scope=scope)
+
+
+def label_independent(examination: Examination) -> CheckResult:
+    """Check that the numbers of the vertices do not matter: search up to relabelling needs it."""
+    rng = np.random.default_rng([examination.options.seed, 0x1A])
+
+    def look(sample: Sample) -> None:
+        straight = examination.scalar(*sample)
+        # Here every stated error is one: nothing rests on the numbers not mattering.
+        slack = 2 * stated_error(examination.sop, sample.degree)
+        backwards = list(reversed(range(sample.n)))
+        for order in (backwards, *(rng.permutation(sample.n).tolist() for _ in range(2))):
+            other = examination.scalar(*sample.relabelled(order))[order]
+            for v in np.flatnonzero(apart(straight, other, slack)).tolist():
+                raise CheckFailed(
+                    "label-independent",
+                    "the same graph with its vertices renumbered has another value"
+                    + advice(straight[v], other[v]),
+                    sample,
+                    v,
+                    names=tuple(order),
+                )
+
+    scope = SCOPE.format(SMALL, "", 30, ", each renumbered three times")
+    return _over(examination, "label-independent", look, scope=scope)
+
+
+def fast_path(examination: Examination) -> CheckResult:
+    """Check that the fast path gives what the scalar form gives, in disjoint unions too."""
+    sop = examination.sop
+    if not isinstance(sop, FastStatistic):
+        return CheckResult("fast-path", "skipped", detail="there is no fast path")
+    quick = sop
+    together = bool(getattr(sop, "componentwise", False))
+    batch: list[tuple[Sample, Values]] = []
+
+    def look(sample: Sample) -> None:
+        slow = examination.scalar(*sample)
+        adjacency, targets = matrix_of(*sample[:2]), np.array(sample.targets, dtype=np.int64)
+        kept = adjacency.copy()
+        call = partial(fast_values, quick, adjacency, targets)
+        try:
+            fast = examination.within_call_limit(call, sample)
+        except CheckFailed as failure:
+            failure.check = "fast-path"  # not the scalar form, if it hangs
+            raise
+        if not _equal(adjacency, kept):
+            message = "the fast path changed the matrix it was given"
+            raise CheckFailed("fast-path", message, sample, 0)
+        for v in examination.differing(sample, slow, fast).tolist():
+            message = f"scalar form {slow[v]:g}, fast path {fast[v]:g}" + advice(slow[v], fast[v])
+            raise CheckFailed("fast-path", message, sample, v)
+        if together:
+            batch.append((sample, slow))
+            if len(batch) == UNION:
+                _compare_union(examination, quick, batch)
+                batch.clear()
+
+    seed = examination.options.seed
+    scope = SCOPE.format(
+        SMALL,
+        f"one of each isomorphism class on {SMALL + 1}, ",
+        230,
+        ", in disjoint unions as well" if together else "",
+    )
+    small = chain(small_samples(SMALL), class_samples(SMALL + 1))
+    samples = chain(small, medium_samples(seed), large_samples(seed))
+    result = _over(examination, "fast-path", look, samples=samples, scope=scope, exhaustive=True)
+    if batch:
+        _compare_union(examination, quick, batch)
+    return result
+
+
+def _compare_union(
+    examination: Examination, sop: FastStatistic, batch: list[tuple[Sample, Values]]
+) -> None:
+    """Compare the fast path on the disjoint union of samples with the scalar form on each."""
+    edges: list[tuple[int, int]] = []
+    targets: list[int] = []
+    first = 0
+    for sample, _ in batch:
+        edges.extend((first + a, first + b) for a, b in sample.edges)
+        targets.extend(first + v for v in sample.targets)
+        first += sample.n
+    fast = fast_values(sop, matrix_of(first, edges), np.array(targets, dtype=np.int64))
+    parts = np.split(fast, np.cumsum([sample.n for sample, _ in batch])[:-1])
+    for (sample, slow), part in zip(batch, parts, strict=True):
+        if len(examination.differing(sample, slow, part)):
+            message = "declared componentwise, but a disjoint union has other values"
+            raise CheckFailed("fast-path", message, batch[0][0])
+
+
+def _equal(a: csr_array, b: csr_array) -> bool:
+    """Return whether two matrices are the same arrays."""
+    parts = ("indptr", "indices", "data")
+    return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in parts)

@@ -1,0 +1,223 @@
+"""Call an author's code under a time limit, compare its values, and say where it failed."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from pdpaudit.checks.graphs import Edge, Sample, build
+from pdpaudit.checks.pairs import Case
+from pdpaudit.core.errors import described
+from pdpaudit.core.network import adjacency_from_edges
+from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
+
+Values = npt.NDArray[np.float64]
+#: (n, edges, S) to the values of all vertices
+Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], Values]
+
+
+class TooSlow(BaseException):
+    """The time given is over; no Exception, so that an author's ``except`` lets it through."""
+
+
+@dataclass(eq=False)
+class CheckFailed(Exception):
+    """What a statistic did on one graph, and the check that forbids it."""
+
+    check: str
+    message: str
+    sample: Sample
+    vertex: int | None = None
+    traceback: str = ""
+    scope: str = ""
+    # How the graph was built anew, where that is what matters.
+    names: tuple[int, ...] = ()
+    node_order: tuple[int, ...] = ()
+    edge_order: tuple[Edge, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What happened, and where."""
+        at = "" if self.vertex is None else f", vertex {self.vertex}"
+        return (
+            f"{self.message} (on {self.sample.n} vertices with {len(self.sample.edges)} edges{at})"
+        )
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`TooSlow` inside the block once the time is over.
+
+    It interrupts Python code in the main thread of a process that has interval timers; elsewhere
+    the block runs to its end. So does one call into compiled code that does not return to Python:
+    such a call is interrupted only once it returns. An outer limit stays in force.
+    """
+    if (
+        math.isinf(seconds)
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def ring(signum: int, frame: object) -> None:
+        raise TooSlow
+
+    outer, _ = signal.getitimer(signal.ITIMER_REAL)
+    start = time.monotonic()
+    previous = signal.signal(signal.SIGALRM, ring)
+    seconds = max(seconds, 1e-6)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer) if outer else seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+        if outer:
+            left = outer - (time.monotonic() - start)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))
+
+
+def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:
+    """Return a graph and S as plain data."""
+    edges = sorted((min(a, b), max(a, b)) for a, b in graph.edges)
+    return Sample(graph.number_of_nodes(), tuple(edges), tuple(sorted(targets)))
+
+
+def author_trace(error: Exception) -> str:
+    """Return the traceback below this module's own frame."""
+    frames = error.__traceback__.tb_next if error.__traceback__ else None
+    return "".join(traceback.format_exception(type(error), error, frames))
+
+
+def raised(check: str, error: Exception, sample: Sample, vertex: int | None = None) -> CheckFailed:
+    """Return the failure of code that raised."""
+    return CheckFailed(check, described(error), sample, vertex, author_trace(error))
+
+
+def scalar_values(sop: StatisticOfProximity, graph: nx.Graph, targets: frozenset[int]) -> Values:
+    """Evaluate the scalar form at every vertex, ``0..n-1``."""
+    n, m = graph.number_of_nodes(), graph.number_of_edges()
+    values = np.empty(n)
+    vertex: int | None = None
+    try:
+        for vertex in range(n):
+            values[vertex] = sop(graph, vertex, targets)
+    except Exception as error:
+        raise raised("finite", error, sample_of(graph, targets), vertex) from None
+    if not np.isfinite(values).all():
+        vertex = int(np.flatnonzero(~np.isfinite(values))[0])
+        message = f"the value is {values[vertex]}"
+        raise CheckFailed("finite", message, sample_of(graph, targets), vertex)
+    if graph.number_of_nodes() != n or graph.number_of_edges() != m:
+        message = "the statistic changed the graph"
+        raise CheckFailed("graph-unchanged", message, sample_of(graph, targets))
+    return values
+
+
+def fast_values(sop: FastStatistic, adjacency: csr_array, targets: npt.NDArray[np.int64]) -> Values:
+    """Evaluate the fast path."""
+    n = adjacency.shape[0]
+
+    def sample() -> Sample:
+        ends = (part.tolist() for part in adjacency.nonzero())
+        edges = tuple(sorted((a, b) for a, b in zip(*ends, strict=True) if a < b))
+        return Sample(n, edges, tuple(targets.tolist()))
+
+    try:
+        values = np.asarray(sop.scores(adjacency, targets), dtype=np.float64)
+    except Exception as error:
+        raise raised("fast-path", error, sample()) from None
+    if values.shape != (n,):
+        message = f"the fast path returned shape {values.shape}, not ({n},)"
+        raise CheckFailed("fast-path", message, sample())
+    if not np.isfinite(values).all():
+        message = "the fast path returned a value that is not finite"
+        raise CheckFailed("fast-path", message, sample())
+    return values
+
+
+def matrix_of(n: int, edges: Sequence[Edge]) -> csr_array:
+    """Return the canonical adjacency matrix of a graph."""
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return adjacency_from_edges(n, ends[:, 0], ends[:, 1])
+
+
+def evaluator(sop: StatisticOfProximity, *, fast: bool) -> Evaluate:
+    """Return how to evaluate a statistic at every vertex of a graph given as plain data."""
+    if fast and isinstance(sop, FastStatistic):
+        quick = sop
+        return lambda n, edges, targets: fast_values(
+            quick, matrix_of(n, edges), np.array(targets, dtype=np.int64)
+        )
+    return lambda n, edges, targets: scalar_values(sop, build(n, edges), frozenset(targets))
+
+
+def change(a: npt.ArrayLike, b: npt.ArrayLike) -> Values:
+    """Return ``|a - b|``, rounded up where a double cannot hold it.
+
+    It exceeds a bound exactly where the difference of the two doubles, as a fraction, does.
+    """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = high - low
+        # Knuth's TwoSum: what rounding left out of the difference.
+        shift = difference - high
+        left_out = (high - (difference - shift)) - (low + shift)
+        rounded: Values = np.where(left_out > 0, np.nextafter(difference, np.inf), difference)
+    return rounded
+
+
+def apart(a: npt.ArrayLike, b: npt.ArrayLike, slack: float = 0.0) -> npt.NDArray[np.bool_]:
+    """Return where two values differ by more than what their stated errors allow."""
+    return np.asarray(change(a, b) > slack)
+
+
+def distinct(a: float, b: float) -> tuple[str, str]:
+    """Return two numbers in six digits, or in all where six do not separate them."""
+    short = f"{a:.6g}", f"{b:.6g}"
+    return short if a == b or short[0] != short[1] else (repr(float(a)), repr(float(b)))
+
+
+def advice(a: float, b: float) -> str:
+    """Return what to do where two values look like one, rounded in two ways; else nothing."""
+    if math.isclose(a, b, rel_tol=1e-9):
+        return f", by {abs(a - b):.2g}: if that is rounding, use math.fsum or state it as `error`"
+    return ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The values of a statistic on both networks of a case, and what changed."""
+
+    left: Values
+    right: Values
+    moved: float
+    at: int
+    changed: int
+
+    def observed(self, of: str) -> float:
+        """Return the measured value of a property."""
+        return self.moved if of == "targeted-sensitivity" else float(self.changed)
+
+
+def measure(evaluate: Evaluate, case: Case, slack: float) -> Measured:
+    """Evaluate both networks of a case; 2n evaluations."""
+    left, right = (evaluate(case.n, edges, case.targets) for edges in case.sides())
+    changes = change(left, right)
+    changed = int(np.count_nonzero(apart(left, right, slack)))
+    changes[case.vertex] = -1.0
+    at = int(np.argmax(changes))
+    return Measured(left, right, max(float(changes[at]), 0.0), at, changed)

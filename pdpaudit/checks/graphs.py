@@ -1,0 +1,190 @@
+"""Small graphs up to relabelling, and the samples on which a statistic's behaviour is checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, combinations, permutations
+from math import factorial
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+LARGEST = 7  # vertices in the atlas
+
+Bits = npt.NDArray[np.bool_]
+Edge = tuple[int, int]
+
+
+def build(n: int, edges: Iterable[Edge]) -> nx.Graph:
+    """Return the graph on vertices ``0..n-1``, nodes and edges inserted in index order."""
+    graph = nx.empty_graph(n)
+    graph.add_edges_from(sorted(edges))
+    return graph
+
+
+def edges_of(matrix: Bits) -> tuple[Edge, ...]:
+    """Return the edges of an adjacency matrix, each once."""
+    return tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(matrix)))
+
+
+def members_of(bits: Bits) -> tuple[int, ...]:
+    """Return the vertices of a set given as bits."""
+    return tuple(np.flatnonzero(bits).tolist())
+
+
+class Sample(NamedTuple):
+    """A graph as plain data, and a set S."""
+
+    n: int
+    edges: tuple[Edge, ...]
+    targets: tuple[int, ...]
+
+    @property
+    def degree(self) -> int:
+        """The largest degree."""
+        return max(Counter(chain(*self.edges)).values(), default=0)
+
+    def graph(self) -> nx.Graph:
+        """Return it newly built."""
+        return build(self.n, self.edges)
+
+    def relabelled(self, order: list[int]) -> Sample:
+        """Return the sample in which vertex v is called ``order[v]``."""
+        moved = ((order[a], order[b]) for a, b in self.edges)
+        edges = tuple(sorted((min(a, b), max(a, b)) for a, b in moved))
+        return Sample(self.n, edges, tuple(sorted(order[v] for v in self.targets)))
+
+
+# Up to relabelling
+
+
+@lru_cache(maxsize=1)
+def _by_size() -> dict[int, list[Bits]]:
+    sizes: dict[int, list[Bits]] = {size: [] for size in range(LARGEST + 1)}
+    for graph in nx.graph_atlas_g():
+        sizes[len(graph)].append(nx.to_numpy_array(graph, dtype=bool, nodelist=range(len(graph))))
+    return sizes
+
+
+def graphs_on(size: int) -> list[Bits]:
+    """Return the adjacency matrices of all graphs on ``size`` vertices, one per class.
+
+    They come from the atlas of Read and Wilson as networkx has it, by number of edges.
+    """
+    return _by_size()[size]
+
+
+def neighbourhoods(size: int) -> Bits:
+    """Return all subsets of ``size`` vertices as rows, shape ``(2**size, size)``."""
+    bits = (np.arange(1 << size)[:, None] >> np.arange(size)) & 1
+    return np.asarray(bits, dtype=bool)
+
+
+@lru_cache(maxsize=LARGEST + 1)
+def _permutations(size: int) -> npt.NDArray[np.int8]:
+    return np.array(list(permutations(range(size))), dtype=np.int8).reshape(factorial(size), size)
+
+
+def subset_classes(matrix: Bits) -> npt.NDArray[np.int64]:
+    """Return one subset of each class under the automorphisms of a graph, as bit masks.
+
+    An automorphism of H carries a pair of neighbourhoods and a set S to another pair and set with
+    the same values, so one set of each class is enough while the neighbourhoods take all values.
+    """
+    size = len(matrix)
+    orders = _permutations(size).astype(np.int64)
+    # Compare one vertex's row at a time, so that few of the orders are compared in full.
+    for vertex in range(size):
+        row = matrix[orders[:, vertex, None], orders]
+        orders = orders[(row == matrix[vertex]).all(axis=1)]
+    masks = neighbourhoods(size).astype(np.int64)
+    smallest = np.arange(1 << size)
+    for block in np.array_split(orders, max(1, len(orders) // 256)):
+        images = masks @ (1 << block).T
+        smallest = np.minimum(smallest, images.min(axis=1))
+    return np.unique(smallest)
+
+
+# Samples
+
+
+def small_samples(max_vertices: int) -> Iterator[Sample]:
+    """Yield every labelled graph with up to ``max_vertices`` vertices, with every S."""
+    for size in range(1, max_vertices + 1):
+        pairs = list(combinations(range(size), 2))
+        for edges in chain.from_iterable(combinations(pairs, m) for m in range(len(pairs) + 1)):
+            for members in neighbourhoods(size):
+                yield Sample(size, edges, members_of(members))
+
+
+def class_samples(size: int) -> Iterator[Sample]:
+    """Yield one graph on ``size`` vertices of each class up to relabelling, with every S."""
+    for matrix in graphs_on(size):
+        for members in neighbourhoods(size):
+            yield Sample(size, edges_of(matrix), members_of(members))
+
+
+def medium_samples(seed: int) -> Iterator[Sample]:
+    """Yield random graphs on 6 and 7 vertices, with random sets S."""
+    rng = np.random.default_rng([seed, 0xFA])
+    for size in (6, 7):
+        for index in rng.integers(len(graphs_on(size)), size=100).tolist():
+            members = neighbourhoods(size)[int(rng.integers(1 << size))]
+            yield Sample(size, edges_of(graphs_on(size)[index]), members_of(members))
+
+
+def large_samples(seed: int) -> Iterator[Sample]:
+    """Yield one graph of each shape and of three sizes up to 30 vertices, with a random set S."""
+    rng = np.random.default_rng([seed, 0x5A])
+    for n in (7, 13, 30):
+        for shape in SHAPES:
+            edges = tuple(sorted(shape(n, rng)))
+            members = rng.random(n) < rng.choice([0.1, 0.4, 1.0])
+            yield Sample(n, edges, members_of(members))
+
+
+# Shapes in which small graphs differ from large ones
+
+
+def _path(n: int) -> set[Edge]:
+    return {(v, v + 1) for v in range(n - 1)}
+
+
+def _bipartite(n: int, rng: np.random.Generator) -> set[Edge]:
+    half = int(rng.integers(1, n)) if n > 1 else 1
+    return {(a, b) for a in range(half) for b in range(half, n)}
+
+
+def _cliques(n: int, rng: np.random.Generator) -> set[Edge]:
+    size = int(rng.integers(2, max(3, n // 2 + 1)))
+    return {(a, b) for a, b in combinations(range(n), 2) if a // size == b // size}
+
+
+def _random(n: int, rng: np.random.Generator) -> set[Edge]:
+    density = rng.choice([1.5 / max(n, 2), 0.2, 0.5, 0.8])
+    return {edge for edge in combinations(range(n), 2) if rng.random() < density}
+
+
+def _ring(n: int, rng: np.random.Generator) -> set[Edge]:
+    reach = int(rng.integers(2, max(3, n // 3 + 1)))
+    pairs = ((v, (v + step) % n) for v in range(n) for step in range(1, reach + 1))
+    return {(min(a, b), max(a, b)) for a, b in pairs if a != b}
+
+
+#: No edge, all edges, a star, a path, a cycle, two sides, a tree, cliques, random ones, a ring.
+SHAPES: tuple[Callable[[int, np.random.Generator], set[Edge]], ...] = (
+    lambda n, rng: set(),
+    lambda n, rng: set(combinations(range(n), 2)),
+    lambda n, rng: {(0, v) for v in range(1, n)},
+    lambda n, rng: _path(n),
+    lambda n, rng: _path(n) | ({(0, n - 1)} if n > 2 else set()),
+    _bipartite,
+    lambda n, rng: {(int(rng.integers(v)), v) for v in range(1, n)},
+    _cliques,
+    _random,
+    _ring,
+)

@@ -1,0 +1,331 @@
+"""Charts by matplotlib: one for files, and the same as part of a page that follows dark mode.
+
+Colours are those of Okabe and Ito, "Color universal design", 2008; what they tell apart, widths,
+dashes and markers tell apart too. Text from a file is set as it is: no dollar sign in it starts a
+formula.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.report.findings import Chances, Point, allowed_miss
+from pdpaudit.report.plaintext import number
+from pdpaudit.results.results import Status
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLACK, BLUE, VERMILLION, GREEN = "#000000", "#0072b2", "#d55e00", "#009e73"
+PURPLE, ORANGE, SKY = "#cc79a7", "#e69f00", "#56b4e9"
+SOFT, FAINT, PAPER = "#6b6b6b", "#c8c8c8", "#ffffff"
+
+#: Stands for the colour of the verdict, which a page knows.
+VERDICT = "#b3251b"
+
+#: What a page's style calls each colour.
+VARIABLES = {
+    BLACK: "var(--ink)", BLUE: "var(--targeted)", VERMILLION: "var(--lost)",
+    GREEN: "var(--gained)", ORANGE: "var(--event)", PURPLE: "var(--purple)", SKY: "var(--sky)",
+    SOFT: "var(--soft)", FAINT: "var(--line)", "#e4e4e4": "var(--line)",
+    "#d0d0d0": "var(--line)", PAPER: "var(--paper)", VERDICT: "currentColor",
+}  # fmt: skip
+
+#: On top of matplotlib's defaults, whatever the user's own settings are.
+STYLE: dict[str, Any] = {
+    "figure.facecolor": PAPER,  # a background of its own: a file is read on dark pages too
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that sizes are the same everywhere
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "legend.fontsize": 8.5,
+    "legend.framealpha": 0.88,
+    "legend.edgecolor": "#d0d0d0",
+    "mathtext.fontset": "dejavusans",
+    "svg.fonttype": "none",  # text stays text: it can be searched, copied and read aloud
+    "svg.hashsalt": "pdpaudit",
+    "savefig.dpi": 160,
+    "figure.constrained_layout.w_pad": 0.08,
+    "figure.constrained_layout.h_pad": 0.08,
+}
+
+#: A square around the point attained that is wider needs no enlarging.
+LARGEST_WINDOW = 0.15
+
+#: Losses spread over more than this factor are drawn on a scale that is compressed above 1.
+WIDE = 12.0
+
+#: Losses below and above are drawn as these.
+LEAST, MOST = 1e-9, 1e300
+
+
+@contextmanager
+def chart(size: Point, layout: str | None = "constrained") -> Iterator[Figure]:
+    """Hand out a figure that no window knows of, under our own settings."""
+    try:
+        import matplotlib.style
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise InputError(
+            'charts need matplotlib, which is not installed: pip install "pdpaudit[report]"'
+        ) from None
+    with matplotlib.style.context(STYLE, after_reset=True), warnings.catch_warnings():
+        # A name in a script that the font does not have: boxes in the PNG, itself in the SVG.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        yield Figure(figsize=size, layout=layout)  # type: ignore[arg-type]
+
+
+def figure_bytes(figure: Figure, form: str, words: str) -> bytes:
+    """Return a file that holds nothing of when and where it was made."""
+    held = io.BytesIO()
+    if form == "png":
+        figure.savefig(held, format="png", metadata={"Software": None})
+        return held.getvalue()
+    figure.savefig(held, format="svg", metadata={"Date": None, "Creator": None})
+    text = re.sub(r"(?s)\s*<metadata>.*?</metadata>", "", held.getvalue().decode(), count=1)
+    head, tail = text.split("<svg", 1)
+    titled = f' role="img">\n <title>{escape(words)}</title>'
+    return f"{head}<svg{tail.replace('>', titled, 1)}".encode()
+
+
+def page_svg(figure: Figure, anchor: str, words: str, kind: str = "") -> str:
+    """Return a chart as an element of a page: no style attribute, own ids, the page's colours."""
+    held = io.BytesIO()
+    figure.savefig(held, format="svg", transparent=True)
+    root = ET.fromstring(held.getvalue())
+    used = set(re.findall(r"#(\w+)[\")]", held.getvalue().decode()))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = _attributes(element, anchor, used)
+        element.text, element.tail = (
+            text if text and text.strip() else None for text in (element.text, element.tail)
+        )
+        for child in list(element):
+            if child.tag.endswith("metadata") or child.find("{*}style") is not None:
+                element.remove(child)
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "class": f"plot {kind}".rstrip(),
+        "role": "img",
+        "aria-labelledby": anchor,
+    }
+    title = ET.Element("title", {"id": anchor})
+    title.text = words
+    root.insert(0, title)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _attributes(element: ET.Element, anchor: str, used: set[str]) -> dict[str, str]:
+    """Turn a style into presentation attributes, which a policy against inline styles lets pass."""
+    found = {}
+    for name, value in element.attrib.items():
+        key = name.rpartition("}")[2]
+        if key == "style":
+            for rule in value.split("; "):
+                of, _, what = rule.partition(": ")
+                if of not in ("font-family", "font"):
+                    found[of] = VARIABLES.get(what.lower(), what)
+        elif key == "id":
+            found |= {"id": f"{anchor}-{value}"} if value in used else {}
+        elif key == "d":
+            found["d"] = re.sub(r"(\d+\.\d\d)\d+", r"\1", " ".join(value.split()))
+        elif value.startswith("rotate(-0 "):
+            continue
+        else:
+            value = re.sub(r"^#|(?<=url\(#)", lambda m: m[0] + anchor + "-", value)
+            found[key] = re.sub(r"(\d+\.\d\d)\d+", r"\1", value)
+    return found
+
+
+def key_of(
+    ax: Axes, handles: Sequence[Any], names: Sequence[str], where: str, across: int = 1
+) -> None:
+    """Write a key whose names are not read as formulas, nor left out for their first sign."""
+    blanks = [f"curve {i}" for i in range(len(names))]
+    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    placed: dict[str, Any] = beside if where == "beside" else {"loc": where, "ncols": across}
+    legend = ax.legend(handles, blanks, columnspacing=1.2, **placed)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One row of the chart of losses; None where there is nothing to draw."""
+
+    title: str
+    status: Status
+    claimed: float
+    low: float | None
+    estimate: float | None
+    high: float | None
+    detectable: float | None
+    exact: bool
+
+
+def loss_chart(losses: Sequence[Loss], anchor: str, words: str) -> str:
+    """Draw claimed against measured loss, a row for each claim, as an element of a page."""
+    values = [value for row in losses for value in (row.claimed, row.low, row.estimate) if value]
+    known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf)
+    top = known[-1] if known else 1.0
+    # Upper ends and powers are drawn where they fit; they do not stretch the axis by themselves.
+    extra = [value for row in losses for value in (row.high, row.detectable) if value]
+    end = 1.1 * max([top, *(value for value in extra if value <= 2 * top)])
+    wide = bool(known) and top > max(WIDE * known[len(known) // 2], 1.0)
+    height, left = 0.9 + 0.34 * len(losses), 0.34 if len(losses) > 1 else 0.02
+    with chart((8.0, height), None) as figure:
+        ax = figure.add_axes((left, 0.55 / height, 0.98 - left, 1 - 0.9 / height))
+        if wide:
+            ax.set_xscale("asinh", linear_width=1.0)
+            decades = range(math.ceil(math.log10(end)) + 1)
+            steps = (1, 2, 5) if len(decades) < 4 else (1,)
+            ticks = [
+                step * 10.0**decade
+                for decade in decades[:: 1 + len(decades) // 8]
+                for step in steps
+            ]
+            ax.set_xticks([0.0, *(tick for tick in ticks if tick <= end)], minor=False)
+            ax.set_xticks([], minor=True)
+            ax.xaxis.set_major_formatter(lambda value, _: number(value))
+        handles: dict[str, Any] = {}
+        for y, row in enumerate(losses):
+            _row(ax, -y, row, end, handles)
+        ax.set_xlim(0, end)
+        ax.set_ylim(-len(losses) + 0.5, 0.5)
+        ax.set_yticks([])
+        ax.set_xlabel("privacy loss ε (nats)")
+        for y, row in enumerate(losses if len(losses) > 1 else ()):
+            beside = ax.get_yaxis_transform()
+            ax.text(
+                -0.02, -y, row.title, ha="right", va="center", transform=beside, parse_math=False
+            )
+        ax.spines["left"].set_visible(False)
+        figure.legend(
+            list(handles.values()), list(handles), loc="upper center", ncols=len(handles),
+            frameon=False, columnspacing=1.0, borderaxespad=0.1, fontsize=8, handlelength=1.6,
+        )  # fmt: skip
+        return page_svg(figure, anchor, words)
+
+
+def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Any]) -> None:
+    colour = {"violated": VERMILLION, "certified": GREEN, "inconclusive": ORANGE}.get(
+        row.status, BLUE
+    )
+
+    def place(value: float) -> float:
+        return min(value, end)
+
+    if row.low is not None:
+        (line,) = ax.plot([0, place(row.low)], [y, y], color=colour, lw=4, solid_capstyle="butt")
+        if row.exact:
+            (mark,) = ax.plot([place(row.low)], [y], "D", color=colour, ms=6, clip_on=False)
+            handles.setdefault("exact loss", mark)
+        else:
+            handles.setdefault("lower bound", line)
+    if not row.exact and row.estimate is not None and row.high is not None:
+        span = [place(row.low or 0.0), place(row.high)]
+        beyond = row.high > end
+        (line,) = ax.plot(span, [y, y], color=colour, lw=1.2)
+        ax.plot([span[1]], [y], ">" if beyond else "|", color=colour, ms=6, clip_on=False)
+        if row.estimate <= end:
+            (line,) = ax.plot(
+                [row.estimate], [y], "o", color=PAPER, mec=colour, ms=5, ls="-", clip_on=False
+            )
+        handles.setdefault("observed, up to what chance leaves open", line)
+    if not row.exact and row.detectable is not None and row.detectable <= end:
+        (mark,) = ax.plot([row.detectable], [y - 0.28], "^", color=SOFT, ms=5, clip_on=False)
+        handles.setdefault("would have been detected", mark)
+    (claimed,) = ax.plot([place(row.claimed)] * 2, [y - 0.36, y + 0.36], color=BLACK, lw=2.2)
+    handles.setdefault("claimed ε", claimed)
+
+
+def trade_off_chart(
+    epsilon: float,
+    delta: float,
+    seen: Chances,
+    attackers: Sequence[Point],
+    anchor: str,
+    kind: str,
+) -> str:
+    """Draw the least error rates that a claim allows, and those attained, as part of a page."""
+    point, corner = (seen.q, 1 - seen.p), (seen.q_high, 1 - seen.p_low)
+    allowed = allowed_miss(seen.q, epsilon, delta)
+    words = (
+        f"Trade-off curve: at a false-positive rate of {number(point[0])} the false-negative rate "
+        f"is {number(point[1])}; the claim allows no less than {number(allowed)}"
+    )
+    knee = (1 - delta) / (1 + math.exp(min(epsilon, 700.0)))
+    xs, ys = (0.0, knee, 1 - delta, 1.0), (1 - delta, knee, 0.0, 0.0)
+    with chart((4.2, 3.9), None) as figure:
+        ax = figure.add_axes((0.13, 0.13, 0.84, 0.84))
+        window = _window(point, corner, allowed)
+        inner = None if window is None else ax.inset_axes((0.5, 0.5, 0.48, 0.48))
+        for axes in (ax, inner):
+            if axes is None:
+                continue
+            (limit,) = axes.plot(xs, ys, color=BLACK, lw=1.6)
+            axes.fill_between(xs, ys, color=VERMILLION, alpha=0.13, lw=0)
+            (guess,) = axes.plot([0, 1], [1, 0], color=SOFT, lw=1, ls=":")
+            drawn = [(limit, "limit of the claim"), (guess, "guessing")]
+            if attackers:
+                (line,) = axes.plot(*zip(*attackers, strict=True), color=VERDICT, lw=1.3)
+                drawn.insert(1, (line, "attackers tried"))
+            axes.fill_between(
+                [point[0], corner[0]], point[1], corner[1], color=VERDICT, alpha=0.25, lw=0
+            )
+            (mark,) = axes.plot(
+                *([value] for value in point), "o", color=VERDICT, ms=6, clip_on=False
+            )
+            drawn.insert(1, (mark, "attained"))
+            axes.grid(visible=False)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+        ax.set(xlabel="false-positive rate", ylabel="false-negative rate")
+        if window is not None and inner is not None:
+            left, low, width = window
+            inner.set(xlim=(left, left + width), ylim=(low, low + width), xticks=[], yticks=[])
+            inner.spines[["top", "right"]].set_visible(True)
+            ax.indicate_inset_zoom(inner, edgecolor=SOFT)
+            inner.set_title(f"enlarged {1 / width * 0.48:.0f} times", fontsize=8, color=SOFT)
+        ax.legend(*zip(*drawn, strict=True), loc="upper right" if inner is None else "center left")
+        return page_svg(figure, anchor, words, kind)
+
+
+def _window(point: Point, corner: Point, allowed: float) -> tuple[float, float, float] | None:
+    """Return a square that shows how the point lies to the curve; None where the whole does."""
+    reach = max(corner[0] - point[0], corner[1] - point[1], abs(allowed - point[1]), 0.004)
+    width = 4 * reach
+    if width > LARGEST_WINDOW:
+        return None
+    left, low = (min(max(centre - width / 2, 0.0), 1 - width) for centre in point)
+    return left, low, width
+
+
+def histogram(
+    edges: Sequence[float], counts: Sequence[int], end: float, most: int, anchor: str, words: str
+) -> str:
+    """Draw how many people lose how much; people on a logarithmic scale, for most lose nothing."""
+    with chart((4.6, 2.7)) as figure:
+        ax = figure.add_subplot()
+        ax.stairs(counts, edges, fill=True, color=BLUE)
+        ax.set_yscale("symlog", linthresh=1)
+        ax.set(xlim=(0, end or 1.0), ylim=(0, 2 * most))
+        ax.set(xlabel="exact loss of the next round (nats)", ylabel="people (logarithmic)")
+        return page_svg(figure, anchor, words)

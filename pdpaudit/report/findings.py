@@ -1,0 +1,487 @@
+"""The presenter: every sentence and every status word for a claim, a check and what was tried.
+
+Terminal, page, Markdown and test output show what is said here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pdpaudit.report.plaintext import clip, count, nats, number, times
+from pdpaudit.results.fields import is_number
+from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Status
+
+#: Stands first where a network's people are called by their names.
+NAMES_PEOPLE = "This report names people and their contacts."
+
+#: The one vocabulary of statuses.
+STATUS_WORDS: dict[Status, str] = {
+    "violated": "violated",
+    "error": "error",
+    "inconclusive": "inconclusive",
+    "not_rejected": "not rejected",
+    "certified": "certified",
+    "skipped": "skipped",
+}
+
+#: Tell statuses apart without colour.
+MARKS: dict[Status, str] = {
+    "violated": "✕",
+    "error": "!",
+    "inconclusive": "?",
+    "not_rejected": "○",
+    "certified": "✓",
+    "skipped": "-",
+}
+
+#: A curve of attackers of more points is not drawn.
+MOST_POINTS = 1000
+
+Point = tuple[float, float]
+
+
+def totals(findings: Iterable[ClaimResult | CheckResult]) -> str:
+    """Say how often each verdict was given, for instance "13 claims: 6 violated, 7 certified"."""
+    every = list(findings)
+    claims = tally_words("claim", (one.status for one in every if isinstance(one, ClaimResult)))
+    checks = tally_words("check", (one.status for one in every if isinstance(one, CheckResult)))
+    return "; ".join(filter(None, (claims, checks)))
+
+
+def tally_words(noun: str, statuses: Iterable[Status]) -> str:
+    """Say how often each status was given; nothing where none was."""
+    tally = Counter(statuses)
+    said = ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
+    return f"{count(tally.total())} {noun}{'s' * (tally.total() != 1)}: {said}" if said else ""
+
+
+def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
+    """Say what the worst verdict means, for who does not know the field."""
+    claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
+    if not findings:
+        return "Nothing was judged."
+    if status == "violated" and not claims:
+        return "A declaration of the statistic is false: a network was found that contradicts it."
+    if status == "violated":
+        # Of several the one that is exceeded most.
+        worst = max(
+            claims, key=lambda one: (one.lower_bound or 0.0) / (one.claimed["epsilon"] + 0.1)
+        )
+        least, allowed = times(worst.lower_bound or 0.0), worst.claimed["epsilon"]
+        exact = "" if worst.exact is not None else "at least "
+        return (
+            f"The privacy promise is broken: some output is {exact}{least} as likely for one input "
+            f"as for a neighbouring one, and the promise allows "
+            f"{times(allowed) if allowed else 'no difference'}."
+        )
+    return {
+        "error": "The computation failed, so nothing can be said.",
+        "inconclusive": "No violation was found, but this run could hardly have found one.",
+        "not_rejected": "No violation was found. That is no proof of privacy: only what was tried "
+        "is judged.",
+        "certified": "The promise holds in every case of the stated range; nothing is said of "
+        "cases outside it.",
+        "skipped": "Nothing was looked at.",
+    }[status]
+
+
+def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
+    """Say what to do about the worst verdict; nothing where nothing was judged."""
+    if not findings:
+        return ""
+    claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
+    if status == "violated" and len(claims) == 1 and not claims[0].claimed.get("delta"):
+        bound = claims[0].lower_bound or 0.0
+        needed = f", or claim no less than ε = {nats(bound)}" if math.isfinite(bound) else ""
+        return (
+            f"Do not rely on the claimed ε = {nats(claims[0].claimed['epsilon'])}: fix the "
+            f"mechanism{needed}. The last command below shows the violation again."
+        )
+    return {
+        "violated": "Do not rely on what is violated: fix it, or claim less. The last command "
+        "below shows each violation again.",
+        "error": "Read the reason below, remove it and run the command again.",
+        "inconclusive": "Run it again with more samples.",
+        "not_rejected": "To be surer, try more samples, and the network or data it will be used "
+        "on.",
+        "certified": "Nothing, within that range.",
+        "skipped": "Run it again without what caused the skip.",
+    }[status]
+
+
+def claim_words(claim: ClaimResult) -> str:
+    """Say in a sentence or two what was found about a claim."""
+    if claim.status == "skipped" or (claim.status == "error" and not claim.event.get("words")):
+        return claim.method
+    allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
+    if claim.status == "certified":
+        return f"Certified, {claim.method}: the loss is nowhere above the claim."
+    event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
+    bound = claim.lower_bound or 0.0
+    if claim.exact is not None:
+        if claim.status == "violated":
+            said = f"{_effect(claim)}; the claim allows {allowed}. {how_known(claim)}"
+            return f"{said} {true_words(claim)}".rstrip()
+        return f"{_exactly(claim)} The worst: {_effect(claim)}."
+    sure = f"confidence {claim.confidence:g}" if claim.confidence else ""
+    seen = claim.detectable_epsilon
+    power = _power_words(seen)
+    if claim.status == "violated":
+        least = ", ".join(part for part in (sure, f"at least {times(bound)}") if part)
+        said = f"{_effect(claim)} ({least}); the claim allows {allowed}."
+        return f"{said} {unproved_words(claim)}".rstrip()
+    if claim.status == "inconclusive":
+        return f"Nothing was shown, and little could have been. {power}".rstrip()
+    return f"The strongest test tried: {pair}, and whether {event}. {power}".rstrip()
+
+
+def _exactly(claim: ClaimResult) -> str:
+    """Say between what ends the loss lies, of a claim that is not violated."""
+    exact, claimed = claim.exact or 0.0, claim.claimed["epsilon"]
+    known = claim.event.get("at_most", {"epsilon": exact, "left_out": 0.0})
+    missing = known["left_out"]
+    most = f"at most {upward(float(known['epsilon']))}"
+    if missing:
+        slack = f"{claim.claimed.get('delta', 0.0) + missing:.3g}"
+        most += (
+            f" with a slack of δ = {slack}, for the laws leave out outputs of probability "
+            f"{missing:.3g}"
+        )
+    if claim.status == "inconclusive":
+        return (
+            f"Computed from laws that leave it open whether the claim of {claimed:.4g} holds: the "
+            f"loss is at least {claim.lower_bound or 0.0:.4f}, and on every pair tried {most}."
+        )
+    seen = (
+        "whatever they lose was not seen" if missing else "any loss above it would have been seen"
+    )
+    return (
+        f"Computed exactly: on every pair tried the loss is {most}, within the claim of "
+        f"{claimed:.4g}, and {seen}."
+    )
+
+
+def upward(epsilon: float) -> str:
+    """Return a loss with four decimals, no less than it is but for the error of computing it."""
+    if math.isinf(epsilon):
+        return "inf"
+    return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
+
+
+def compared_words(context: Mapping[str, Any]) -> str:
+    """Say on how many runs a law was tested, and what would have been seen; nothing if on none."""
+    known = context.get("law_compared")
+    known = known if isinstance(known, Mapping) else {}
+    pairs, runs, off = (known.get(key) for key in ("pairs", "runs_a_side", "deviation"))
+    if type(pairs) is not int or type(runs) is not int or type(off) is not float:
+        return ""
+    return (
+        f"The law was compared with {runs:,} runs a side on {pairs:,} pair{'s' * (pairs != 1)}; a "
+        f"probability off by more than {off:.2g} would have been seen."
+    )
+
+
+def unproved_words(claim: ClaimResult) -> str:
+    """Say why a violation is not proved, where a proof was asked for."""
+    unproved = claim.event.get("unproved")
+    return f"Not proved: {unproved}." if unproved else ""
+
+
+def how_known(claim: ClaimResult) -> str:
+    """Say whether a violation is proved, or why it is not."""
+    proof = claim.event.get("proof")
+    if proof:
+        (low, high), (excess, _) = proof["loss"], proof["excess"]
+        return (
+            f"Proved: the loss lies between {low} and {high}, above the claim by at least "
+            f"{float(excess):.6g}; {proof['words']}."
+        )
+    return f"Computed exactly, no sampling. {unproved_words(claim)}".rstrip()
+
+
+def true_words(claim: ClaimResult) -> str:
+    """Say what is true instead of a claim that is not; nothing where it is not known."""
+    if claim.exact is None or claim.claimed.get("delta"):
+        return ""
+    bound = claim.event.get("proved_bound")
+    most = "" if bound is None else f", and at most {bound['epsilon']:.3f} ({bound['words']})"
+    found = claim.event.get("largest_found")
+    how = ""
+    if found is not None and found["epsilon"] > claim.exact:
+        how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
+    return (
+        f"Claimed {claim.claimed['epsilon']:.3f}, true for this configuration: at least "
+        f"{least_true(claim.exact, claim.event):.3f}{how}{most}."
+    )
+
+
+def least_true(exact: float, event: Mapping[str, Any]) -> float:
+    """Return the most that any pair is known to lose in the configuration a pair was found in."""
+    return max(exact, float(event.get("largest_found", {}).get("epsilon", 0.0)))
+
+
+def _effect(claim: ClaimResult) -> str:
+    """Say what the rewiring does."""
+    event, pair = claim.event, claim.pair
+    if claim.exact is not None:
+        how = f"{times(claim.exact)} as likely"
+        ours, theirs = event["probability"], event["probability_other"]
+        chance = f"{ours:.4g} against {theirs:.4g}"
+    else:
+        x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
+        how = f"{times(math.log(x / y))} as likely" if x and y else "happen, never seen otherwise"
+        if not x:
+            how = "no likelier"
+        chance = f"{x} against {y} of {n} runs"
+    return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} ({chance})"
+
+
+def _power_words(seen: float | None) -> str:
+    if seen is None:
+        return ""
+    if math.isinf(seen):
+        return "No loss, however large, would have been found: draw more samples."
+    return (
+        f"A loss of {seen:.3f} would have been found: 19 of 20 planted leaks of that size are, in "
+        "events of probability 0.1 to 0.5."
+    )
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Something an attacker attains, for certain at least ``least``, and what the claim allows."""
+
+    attained: float
+    least: float | None
+    allowed: float
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it is certain that more is attained than is allowed."""
+        sure = self.attained if self.least is None else self.least
+        return sure > self.allowed + 1e-7
+
+    def words(self) -> str:
+        """Return it in words: attained, at least, allowed."""
+        least = "" if self.least is None else f", at least {_rate_words(self.least)}"
+        exceeded = ", exceeded" if self.beyond else ""
+        return (
+            f"{_rate_words(self.attained)}{least}; (ε, δ) allows {_rate_words(self.allowed)}"
+            f"{exceeded}"
+        )
+
+
+def _rate_words(value: float) -> str:
+    return number(value, 2 if value < 0.1 else 3)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The attackers tried: their advantage, TPR at a low FPR, and their ROC curve."""
+
+    advantage: Rate
+    low: Rate
+    fpr: float
+    curve: tuple[Point, ...]
+    confidence: float | None
+
+    @property
+    def rates(self) -> tuple[tuple[str, str], ...]:
+        """Each figure by its name."""
+        return (
+            ("advantage (TPR - FPR)", self.advantage.words()),
+            (f"TPR at FPR {number(self.fpr)}", self.low.words()),
+        )
+
+
+def attack_of(claim: ClaimResult) -> Attack | None:
+    """Return what a result says of attackers; None where it says nothing, or nothing that fits."""
+    found = claim.inference
+    try:
+        low, roc = found["tpr_at_low_fpr"], found["roc"]
+        curve = tuple((_share(x), _share(y)) for x, y in zip(roc["fpr"], roc["tpr"], strict=True))
+        confidence = found.get("confidence")
+        attack = Attack(
+            advantage=_rate(found["advantage"]),
+            low=_rate(low),
+            fpr=_share(low["fpr"]),
+            curve=curve,
+            confidence=None if confidence is None else _share(confidence),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return attack if len(curve) <= MOST_POINTS else None
+
+
+def attack_words(claim: ClaimResult) -> str:
+    """Say how well an attacker does; nothing where it is not known."""
+    attack = attack_of(claim)
+    if attack is None:
+        return ""
+    sure = "" if attack.confidence is None else f" tried (confidence {number(attack.confidence)})"
+    rates = ". ".join(f"{name}: {words}" for name, words in attack.rates)
+    return f"Best attacker{sure}: {rates}."
+
+
+def _rate(found: Mapping[str, Any]) -> Rate:
+    least = found.get("at_least")
+    sure = None if least is None else _share(least)
+    return Rate(_share(found["attained"]), sure, _share(found["allowed"]))
+
+
+def _share(value: Any) -> float:
+    if not is_number(value) or not 0 <= value <= 1 + 1e-9:
+        raise ValueError
+    return min(float(value), 1.0)
+
+
+@dataclass(frozen=True)
+class Chances:
+    """How likely the event is on its likelier and on the other side, and what the draws leave open.
+
+    Limits are at the confidence of the claim; they are the values themselves where exact.
+    """
+
+    p: float
+    q: float
+    p_low: float
+    p_high: float
+    q_low: float
+    q_high: float
+
+    def loss(self, delta: float) -> float:
+        """Return ``ln((p - δ)/q)``, floored at 0."""
+        return _log_ratio(self.p, self.q, delta)
+
+    def highest_loss(self, delta: float) -> float:
+        """Return the largest loss of this event that the draws leave open."""
+        return _log_ratio(self.p_high, self.q_low, delta)
+
+
+def _log_ratio(p: float, q: float, delta: float) -> float:
+    if p <= delta:
+        return 0.0
+    return max(0.0, math.log((p - delta) / q)) if q > 0 else math.inf
+
+
+def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
+    """Return f(alpha), the least false-negative rate a claim allows at a false-positive rate."""
+    grown = math.exp(min(epsilon + math.log(alpha), 0.0)) if alpha > 0 else 0.0
+    return max(0.0, 1 - delta - grown, (1 - delta - alpha) * math.exp(-epsilon))
+
+
+def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
+    """Say what the event is worth to an attacker, and what the claim allows there."""
+    least = allowed_miss(seen.q, claim.claimed["epsilon"], claim.claimed["delta"])
+    return (
+        f"Whoever guesses by the event has a false-positive rate of {number(seen.q)} and a "
+        f"false-negative rate of {number(1 - seen.p)}; the claim allows no less than "
+        f"{number(least)}."
+    )
+
+
+def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, str], ...]:
+    """Return the numbers behind a verdict, each with its name."""
+    epsilon, delta = claim.claimed["epsilon"], claim.claimed["delta"]
+    event, rows = claim.event, [("claimed", f"ε = {nats(epsilon)}, δ = {number(delta, 3)}")]
+    if claim.source:
+        rows.append(("source of the claim", clip(claim.source, 300)))
+    if claim.exact is not None:
+        rows.append(("loss, at least" if "at_most" in event else "exact loss", nats(claim.exact)))
+    elif claim.lower_bound is not None:
+        sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
+        rows.append(("lower bound", nats(claim.lower_bound) + sure))
+    if seen is not None and claim.exact is None:
+        most = nats(seen.highest_loss(delta))
+        rows.append(("observed", f"{nats(seen.loss(delta))}, at most {most} for this event"))
+    if event.get("words"):
+        rows.append(("event", event["words"]))
+    runs = event.get("runs_a_side")
+    if runs:
+        x, y = event["inside"], event["inside_other"]
+        seen_in = f"{count(x)} against {count(y)}, of {count(runs)} each"
+        rows.append(("runs with the event", seen_in))
+    elif seen is not None:
+        rows.append(("probability", f"{number(seen.p, 6)} against {number(seen.q, 6)}"))
+    attack = attack_of(claim)
+    rows += attack.rates if attack else ()
+    if claim.exact is None and claim.detectable_epsilon is not None:
+        rows.append(("would have detected", _detectable(claim.detectable_epsilon)))
+    if any(claim.samples.values()):
+        spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
+        rows.append(("runs drawn", spent))
+    more = (
+        ("sampling", claim.detail),
+        ("method", claim.method),
+        ("family of the pair", claim.pair.get("family")),
+        ("network", claim.pair.get("network")),
+    )
+    return (*rows, *((name, clip(str(value), 300)) for name, value in more if value))
+
+
+def _detectable(epsilon: float) -> str:
+    if math.isinf(epsilon):
+        return "no loss, however large: too few runs"
+    return f"a loss of {nats(epsilon)}, with probability 0.95"
+
+
+def chances(claim: ClaimResult, claims: int) -> Chances | None:
+    """Return how likely a claim's event is on the two sides; None where the file does not say."""
+    event = claim.event
+    if {"probability", "probability_other"} <= event.keys():
+        p, q = float(event["probability"]), float(event["probability_other"])
+        return Chances(p, q, p, p, q, q)
+    runs = event.get("runs_a_side", 0)
+    if not runs:
+        return None
+    x, y = event["inside"], event["inside_other"]
+    tail = (1 - (claim.confidence or 0.95)) / max(claims, 1) / 2
+    if claim.method == "sequential":  # what was seen decided when to stop
+        from pdpaudit.inference.sequential import anytime_limits
+
+        limits = [anytime_limits(hits, runs, 2 * tail) for hits in (x, y)]
+    else:
+        from statsmodels.stats.proportion import proportion_confint  # imports pandas
+
+        limits = [proportion_confint(hits, runs, 2 * tail, method="beta") for hits in (x, y)]
+    (p_low, p_high), (q_low, q_high) = limits
+    return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
+
+
+def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
+    """Return families of pairs, how many of each were tried, and on how many networks.
+
+    Results of older versions name families and networks in one label, which stays whole.
+    """
+    tried = context.get("tried")
+    tried = tried if isinstance(tried, Mapping) else {}
+    pairs: Counter[str] = Counter()
+    networks: dict[str, set[str]] = {}
+    by = tried.get("by")
+    for label, times_ in by.items() if isinstance(by, Mapping) else ():
+        pairs[str(label)] += times_ if isinstance(times_, int) else 1
+    listed = tried.get("families")
+    if isinstance(listed, Sequence) and all(isinstance(one, Mapping) for one in listed):
+        pairs.clear()
+        for one in listed:
+            family, many = str(one.get("family")), one.get("pairs")
+            pairs[family] += many if isinstance(many, int) else 1
+            networks.setdefault(family, set()).add(str(one.get("network") or ""))
+    return tuple(
+        (family, many, len(networks.get(family, ())) or 1)
+        for family, many in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def tried_words(context: Mapping[str, Any]) -> str:
+    """Say how many pairs were tried; nothing where the file does not say."""
+    tried = context.get("tried")
+    pairs = tried.get("pairs") if isinstance(tried, Mapping) else None
+    rows = tried_rows(context)
+    if not isinstance(pairs, int):
+        pairs = sum(many for _, many, _ in rows)
+    return f"{count(pairs)} neighbouring pair{'s' * (pairs != 1)} tried" if rows or pairs else ""

@@ -1,0 +1,448 @@
+"""A simulation in a report: what was measured, with every field looked at, and what is said of it.
+
+A simulation is the value of ``context.simulation`` in the result of ``simulate``: searches with and
+without privacy on one network, targets found against oracle calls.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
+from pdpaudit.report.tables import Table, cell
+from pdpaudit.results.fields import Fields
+
+#: Where a result's context holds it.
+KEY = "simulation"
+
+#: Ties beyond these would be one grey heap.
+MOST_TIES = 2500
+
+#: Private searches with curves of their own.
+MOST_SEARCHES = 12
+
+#: Shares of the budget that the table of numbers stops at.
+STOPS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+
+#: Sizes of components that are written out.
+MOST_SIZES = 8
+
+Curve = tuple[float, ...]
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and standard deviation over runs, one of each for each number of oracle calls."""
+
+    mean: Curve
+    sd: Curve
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """The risk multiplier e^ε of the components found so far."""
+
+    claimed: Spread
+    true: Spread | None
+    how: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a step curve, and where it first met a component."""
+
+    calls: Curve
+    found: Curve
+    discoveries: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Search:
+    """One search over all its runs."""
+
+    name: str
+    mechanism: str
+    private: bool
+    runs: int
+    epsilon: float | None
+    calls: Curve
+    found: Spread
+    components: Spread
+    multiplier: Multiplier | None
+    shown: tuple[Run, ...]
+    discoveries: tuple[Point, ...]
+
+    def at(self, calls: float) -> int:
+        """Return the place of the last grid point that is not beyond so many calls; O(log n)."""
+        return max(0, bisect_right(self.calls, calls) - 1)
+
+    @property
+    def title(self) -> str:
+        """Its name, and the claimed loss of a round where it has one."""
+        if self.epsilon is None:
+            return self.name
+        return f"{self.name}, ε = {self.epsilon:.4g}"
+
+
+@dataclass(frozen=True)
+class DrawnSearch:
+    """What one search did to the part of the network that is drawn."""
+
+    name: str
+    examined: tuple[bool, ...]
+    found: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A small part of the network; places run from 0 to 1."""
+
+    names: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    positions: tuple[Point, ...]
+    targeted: tuple[bool, ...]
+    searches: tuple[DrawnSearch, ...]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A whole simulation."""
+
+    source: str
+    vertices: int
+    edges: int
+    targets: int
+    components: tuple[int, ...]
+    seed_component: int
+    min_weight: float | None
+    population: Mapping[str, Any]
+    regime: str
+    budget: int
+    runs: int
+    searches: tuple[Search, ...]
+    drawing: Drawing | None
+
+    @property
+    def plain(self) -> Search | None:
+        """The search without privacy; None where there is none."""
+        return next((one for one in self.searches if not one.private), None)
+
+    @property
+    def private(self) -> tuple[Search, ...]:
+        """The searches with privacy."""
+        return tuple(one for one in self.searches if one.private)
+
+
+def simulation_of(body: Mapping[str, Any], file: str, place: str = "") -> Simulation:
+    """Return what the JSON of a simulation says."""
+    fields = Fields(body, file, place)
+    network = fields.inner("network")
+    searches = tuple(map(_search, fields.records("searches")))
+    if not searches:
+        raise fields.fail("searches", "a list of at least one search")
+    sizes = network.numbers("components")
+    if not all(math.isfinite(size) and size >= 0 for size in sizes):
+        raise network.fail("components", "a list of sizes")
+    regime = fields.text("regime") if body.get("regime") is not None else ""
+    return Simulation(
+        source=safe_name(network.text("source")),
+        vertices=network.count("vertices"),
+        edges=network.count("edges"),
+        targets=network.count("targets"),
+        components=tuple(int(size) for size in sizes),
+        seed_component=network.count("seed_component"),
+        min_weight=network.number("min_weight"),
+        population=fields.mapping("population"),
+        regime=safe_name(regime),
+        budget=fields.count("budget"),
+        runs=fields.count("runs"),
+        searches=searches,
+        drawing=_drawing(fields.inner("drawing")) if body.get("drawing") is not None else None,
+    )
+
+
+def safe_name(text: str) -> str:
+    r"""Return a name on one line, of at most 60 characters, with nothing invisible in it."""
+    line = " ".join(visible(text).split())
+    if len(line) <= LONGEST_NAME:
+        return line
+    said = len(clip(line, 0))
+    return clip(line, LONGEST_NAME - said)
+
+
+def _search(fields: Fields) -> Search:
+    private = fields.body.get("private")
+    if not isinstance(private, bool):
+        raise fields.fail("private", "true or false")
+    calls = fields.numbers("calls")
+    if not calls or any(not 0 <= value < 1e15 for value in calls):
+        raise fields.fail("calls", "a list of counts")
+    if any(later <= earlier for earlier, later in pairwise(calls)):
+        raise fields.fail("calls", "an ascending list")
+    n = len(calls)
+    paid = None
+    if fields.body.get("multiplier") is not None:
+        found = fields.inner("multiplier")
+        true = found.body.get("true") is not None
+        # What is beyond all floats is written as null.
+        beyond = Spread((math.inf,) * n, (math.nan,) * n)
+        paid = Multiplier(
+            claimed=beyond
+            if found.body.get("claimed") is None
+            else _spread(found.inner("claimed"), n),
+            true=_spread(found.inner("true"), n) if true else None,
+            how=found.text("how"),
+        )
+    return Search(
+        name=safe_name(fields.text("name")),
+        mechanism=safe_name(fields.text("mechanism")),
+        private=private,
+        runs=fields.count("runs"),
+        epsilon=fields.number("epsilon"),
+        calls=calls,
+        found=_spread(fields, n),
+        components=_spread(fields.inner("components"), n),
+        multiplier=paid,
+        shown=tuple(map(_run, fields.records("shown"))),
+        discoveries=tuple((x, y) for _, x, y in fields.rows("discoveries", 3)),
+    )
+
+
+def _spread(fields: Fields, length: int) -> Spread:
+    return Spread(fields.numbers("mean", length), fields.numbers("sd", length))
+
+
+def _run(fields: Fields) -> Run:
+    calls = fields.numbers("calls")
+    found = fields.numbers("found", len(calls))
+    if not calls or not all(map(math.isfinite, (*calls, *found))):
+        raise fields.fail("calls", "a list of counts, as long as found")
+    return Run(calls, found, tuple((x, y) for x, y in fields.rows("discoveries", 2)))
+
+
+def _drawing(fields: Fields) -> Drawing:
+    vertices = fields.listed("vertices")
+    n = len(vertices)
+    ends = fields.rows("edges", 2)
+    edges = tuple((int(a), int(b)) for a, b in ends)
+    if not all(0 <= end < n for edge in edges for end in edge):
+        raise fields.fail("edges", f"a list of pairs of places below {n}")
+    positions = tuple((x, y) for x, y in fields.rows("positions", 2))
+    if len(positions) != n or not all(0 <= place <= 1 for point in positions for place in point):
+        raise fields.fail("positions", f"a list of {n} places between 0 and 1")
+    searches = tuple(
+        DrawnSearch(safe_name(one.text("name")), one.flags("examined", n), one.flags("found", n))
+        for one in fields.records("searches")
+    )
+    names = tuple(safe_name(str(vertex)) for vertex in vertices)
+    return Drawing(names, edges, positions, fields.flags("targeted", n), searches)
+
+
+@dataclass(frozen=True)
+class SearchPart:
+    """One private search against the one without privacy."""
+
+    title: str
+    words: str
+    how: str
+    numbers: Table
+
+
+@dataclass(frozen=True)
+class SimulationPart:
+    """A simulation in a report."""
+
+    simulation: Simulation
+    lead: str
+    facts: Table
+    searches: tuple[SearchPart, ...]
+    more: int
+    drawings: tuple[str, ...]
+    undrawn: str
+    names: tuple[str, ...]
+
+
+def simulation_part(context: Mapping[str, Any], file: str) -> SimulationPart | None:
+    """Return what a report says of a result's simulation; None where it holds none."""
+    body = context.get(KEY)
+    if not isinstance(body, Mapping):
+        return None
+    found = simulation_of(body, file, f"context.{KEY}.")
+    private = found.private[:MOST_SEARCHES]
+    names = (found.source, found.regime, *(one.name for one in found.searches))
+    return SimulationPart(
+        simulation=found,
+        lead=_lead(found),
+        facts=_facts(found),
+        searches=tuple(_search_part(found.plain, one) for one in private or (None,)),
+        more=len(found.private) - len(private),
+        drawings=tuple(
+            f"{one.name}: {what_it_did(found.drawing, one)}" for one in found.drawing.searches
+        )
+        if found.drawing
+        else (),
+        undrawn=ties_left_out(found.drawing) if found.drawing else "",
+        names=tuple(dict.fromkeys(name for name in names if name)),
+    )
+
+
+def _lead(found: Simulation) -> str:
+    sizes = found.components
+    largest = f", the largest of {count(sizes[0])}" if len(sizes) > 1 else ""
+    parts = f" ({count(len(sizes))} component{'s' * (len(sizes) != 1)}{largest})" if sizes else ""
+    return (
+        f"Network: {found.source or 'not named'}, {count(found.vertices)} vertices and "
+        f"{count(found.edges)} edges, {count(found.targets)} targeted people{parts}. Budget: "
+        f"{count(found.budget)} oracle calls in each run."
+    )
+
+
+def _facts(found: Simulation) -> Table:
+    sizes = ", ".join(map(count, found.components[:MOST_SIZES])) or "-"
+    if len(found.components) > MOST_SIZES:
+        sizes += f" and {count(len(found.components) - MOST_SIZES)} more"
+    rows = [
+        ("targeted people planted by", cell(dict(found.population)) if found.population else ""),
+        ("regime", found.regime),
+        ("sizes of their components", sizes),
+        ("component the search starts in", count(found.seed_component)),
+        ("edges dropped", _dropped(found.min_weight)),
+        ("runs of each private search", count(found.runs)),
+    ]
+    return Table("Network, population and runs", ("what", "value"), tuple(r for r in rows if r[1]))
+
+
+def _dropped(min_weight: float | None) -> str:
+    return "" if min_weight is None else f"weight below {number(min_weight)}"
+
+
+def _search_part(plain: Search | None, private: Search | None) -> SearchPart:
+    how = private.multiplier.how if private and private.multiplier else ""
+    return SearchPart(
+        title=private.title if private else "Without privacy",
+        words=" ".join(_words(plain, private)),
+        how=how[:500],
+        numbers=_numbers(plain, private),
+    )
+
+
+def _words(plain: Search | None, private: Search | None) -> list[str]:
+    """Say what is found with the whole budget, and what that costs."""
+    said = []
+    if plain is not None:
+        said.append(
+            f"Without privacy, {plain.name} finds {number(plain.found.mean[-1])} targeted people "
+            f"with {count(int(plain.calls[-1]))} oracle calls."
+        )
+    if private is None:
+        return said
+    mean, sd = private.found.mean[-1], private.found.sd[-1]
+    words = f"{private.name} finds {number(mean)} ± {number(sd, 3)} over {count(private.runs)} runs"
+    if plain is None:
+        said.append(f"{words} with {count(int(private.calls[-1]))} oracle calls.")
+    else:
+        at = plain.found.mean[plain.at(private.calls[-1])]
+        said.append(f"{words}{_price(mean, at)}.")
+    paid = private.multiplier
+    if paid is not None:
+        claimed = paid.claimed.mean[-1]
+        words = f"The claim allows a risk multiplier e^ε of {number(claimed)}"
+        true = None if paid.true is None else paid.true.mean[-1]
+        is_true = "not known" if true is None else f"{number(true)}{_compared(claimed, true)}"
+        said.append(f"{words}; the true one is {is_true}.")
+    return said
+
+
+def _price(mean: float, plain: float) -> str:
+    if not (math.isfinite(mean) and plain > 0):
+        return ""
+    share = mean / plain
+    if abs(share - 1) < 0.005:
+        return ", as many: here privacy costs nothing in people found"
+    return f", {abs(1 - share):.0%} {'fewer' if share < 1 else 'more'}"
+
+
+def _compared(claimed: float, true: float) -> str:
+    if true > claimed * (1 + 1e-6):
+        return ", so the claim understates the risk"
+    if true < claimed * (1 - 1e-6):
+        return ", so the claim has room to spare"
+    return ", as claimed"
+
+
+def _numbers(plain: Search | None, private: Search | None) -> Table:
+    """Return the curves as numbers at some budgets."""
+    one = private or plain
+    if one is None:
+        return Table("", (), ())
+    columns: dict[str, list[str]] = {"calls": []}
+    for i in dict.fromkeys(one.at(share * one.calls[-1]) for share in STOPS):
+        base = plain.found.mean[plain.at(one.calls[i])] if plain else math.nan
+        row = {"calls": count(int(one.calls[i]))}
+        if plain:
+            row["without privacy"] = _number(base)
+        if private:
+            mean = private.found.mean[i]
+            row["with privacy"] = _plus_minus(private.found, i)
+            if plain:
+                row["share"] = f"{mean / base:.0%}" if base > 0 and math.isfinite(mean) else "-"
+            row["components"] = _plus_minus(private.components, i)
+            if private.multiplier:
+                row["claimed e^ε"] = _plus_minus(private.multiplier.claimed, i)
+                if private.multiplier.true:
+                    row["true e^ε"] = _plus_minus(private.multiplier.true, i)
+        for key, value in row.items():
+            columns.setdefault(key, []).append(value)
+    rows = tuple(zip(*columns.values(), strict=True))
+    caption = f"Targets found by {one.title}, mean ± one standard deviation"
+    return Table(caption, tuple(columns), rows, numeric=True)
+
+
+def _plus_minus(spread: Spread, i: int) -> str:
+    sd = spread.sd[i]
+    return _number(spread.mean[i]) + ("" if math.isnan(sd) else f" ± {number(sd, 2)}")
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else number(value)
+
+
+def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
+    """Return the ties worth drawing: all of few; of many, those between targets and some others."""
+    if len(drawing.edges) <= MOST_TIES:
+        return list(drawing.edges)
+    kept = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
+    between = set(kept)
+    others = [edge for edge in drawing.edges if edge not in between]
+    tied = {end for edge in kept for end in edge}
+    every = -(-len(others) // MOST_TIES)
+    for place, edge in enumerate(others):
+        if place % every == 0 or not tied.issuperset(edge):
+            kept.append(edge)
+            tied.update(edge)
+    return kept
+
+
+def ties_left_out(drawing: Drawing) -> str:
+    """Say which ties are not drawn; nothing where all are."""
+    drawn = len(drawn_ties(drawing))
+    if drawn == len(drawing.edges):
+        return ""
+    return (
+        f"Of {len(drawing.edges):,} ties {drawn:,} are drawn: all between targeted people, of the "
+        "others evenly many."
+    )
+
+
+def what_it_did(drawing: Drawing, search: DrawnSearch) -> str:
+    """Say how many protected people a search examined, and how many targets it found."""
+    met = zip(search.examined, search.found, drawing.targeted, strict=True)
+    examined = sum((seen or found) and not targeted for seen, found, targeted in met)
+    people, found = "person" if examined == 1 else "people", sum(search.found)
+    return f"{examined} protected {people} examined, {found} target{'s' * (found != 1)} found"

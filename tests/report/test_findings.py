@@ -1,0 +1,97 @@
+"""What a report says of attackers, and that it says nothing of what does not fit."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from pdpaudit.report.findings import attack_of, attack_words, tried_rows
+from pdpaudit.report.html import render_html
+from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.sources import source_from_json
+
+from .conftest import audit_json
+
+SAMPLED: dict[str, Any] = {
+    "side": "left",
+    "exact": False,
+    "confidence": 0.95,
+    "advantage": {"attained": 0.5, "at_least": 0.48, "allowed": 0.462},
+    "tpr_at_low_fpr": {"fpr": 0.001, "attained": 0.006, "at_least": 0.002, "allowed": 0.00272},
+    "roc": {"fpr": [0.068, 0.3], "tpr": [0.245, 0.8]},
+}
+EXACT: dict[str, Any] = {
+    "side": "left",
+    "exact": True,
+    "advantage": {"attained": 0.2854, "allowed": 0.762},
+    "tpr_at_low_fpr": {"fpr": 0.001, "attained": 0.0035, "allowed": 0.0074},
+    "roc": {"fpr": [0, 0.1146, 1], "tpr": [0, 0.4, 1]},
+}
+
+
+def _body() -> dict[str, Any]:
+    body = copy.deepcopy(audit_json())
+    body["claims"][0]["inference"] = SAMPLED
+    body["claims"][0]["detail"] = "Stopped after 400 of at most 20,000 runs a side: enough."
+    body["claims"][3]["inference"] = EXACT
+    return body
+
+
+def test_it_says_what_is_attained_and_what_is_allowed() -> None:
+    claims = source_from_json(_body(), "a.json").result.claims
+    assert attack_words(claims[0]) == (
+        "Best attacker tried (confidence 0.95): advantage (TPR - FPR): 0.5, at least 0.48; (ε, δ) "
+        "allows 0.462, exceeded. TPR at FPR 0.001: 0.006, at least 0.002; (ε, δ) allows 0.0027."
+    )
+    assert attack_words(claims[3]) == (
+        "Best attacker: advantage (TPR - FPR): 0.285; (ε, δ) allows 0.762. TPR at FPR 0.001: "
+        "0.0035; (ε, δ) allows 0.0074."
+    )
+    assert attack_words(claims[1]) == ""
+
+
+def test_reports_hold_the_figures_the_curve_and_why_sampling_stopped() -> None:
+    sources = [source_from_json(_body(), "a.json")]
+    page = render_html(sources)
+    assert page.count("attackers tried") == 2
+    for text in (page, render_markdown(sources)):
+        assert text.count("TPR at FPR 0.001") >= 2
+        assert "Stopped after 400 of at most 20,000 runs a side" in text
+    plain = render_html([source_from_json(audit_json(), "a.json")])
+    assert "TPR at FPR" not in plain
+    assert "attackers tried" not in plain
+
+
+def test_no_label_is_taken_apart() -> None:
+    tried: dict[str, Any] = {"pairs": 3, "by": {"swap on a on b": 2, "toggle": 1}}
+    assert tried_rows({"tried": tried}) == (("swap on a on b", 2, 1), ("toggle", 1, 1))
+    tried["families"] = [
+        {"family": "swap on a", "network": "b", "pairs": 2},
+        {"family": "swap on a", "network": "c", "pairs": 1},
+    ]
+    assert tried_rows({"tried": tried}) == (("swap on a", 3, 2),)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("advantage", "attained"), 1.5),
+        (("advantage", "attained"), "<script>"),
+        (("advantage",), None),
+        (("roc", "fpr"), [0.1]),
+        (("roc", "tpr"), "ab"),
+        (("tpr_at_low_fpr", "fpr"), float("nan")),
+        (("confidence",), True),
+    ],
+)
+def test_what_does_not_fit_is_left_out(where: tuple[str, ...], value: object) -> None:
+    body = _body()
+    body["claims"][0]["inference"] = told = copy.deepcopy(SAMPLED)
+    for key in where[:-1]:
+        told = told[key]
+    told[where[-1]] = value
+    source = source_from_json(body, "a.json")
+    assert attack_of(source.result.claims[0]) is None
+    assert "<script>" not in render_html([source])

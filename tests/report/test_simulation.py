@@ -1,0 +1,105 @@
+"""What is said of a simulation, and what is drawn of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpaudit.report.figures import page_figures, spread_out
+from pdpaudit.report.simulation import (
+    Drawing,
+    Simulation,
+    drawn_ties,
+    simulation_of,
+    simulation_part,
+    ties_left_out,
+)
+
+
+@pytest.fixture
+def read(simulation_body: dict[str, Any]) -> Simulation:
+    return simulation_of(simulation_body["context"]["simulation"], "a.json")
+
+
+def test_twelve_searches_have_charts_of_their_own_and_all_are_compared(
+    simulation_body: dict[str, Any],
+) -> None:
+    context = simulation_body["context"]
+    searches = context["simulation"]["searches"]
+    searches += [searches[1]] * 12
+    part = simulation_part(context, "a.json")
+    assert part is not None
+    assert (part.more, len(part.searches)) == (2, 12)
+    charts, shared = page_figures(part.simulation, "r1")
+    assert [len(one) for one in charts] == [3] * 12
+    assert len(shared) == 3  # compared, and a part of the network after each of two searches
+
+
+def test_a_multiplier_beyond_all_floats_is_infinite(simulation_body: dict[str, Any]) -> None:
+    searches = simulation_body["context"]["simulation"]["searches"]
+    searches[1]["multiplier"]["claimed"] = None
+    part = simulation_part(simulation_body["context"], "a.json")
+    assert part is not None
+    assert "a risk multiplier e^ε of ∞; the true one is 1.5" in part.searches[0].words
+
+
+def test_a_simulation_of_one_search_is_told(simulation_body: dict[str, Any]) -> None:
+    context = simulation_body["context"]
+    searches = context["simulation"]["searches"]
+    for kept, words in (
+        (
+            searches[:1],
+            "Without privacy, Target finds 120 targeted people with 2,000 oracle calls.",
+        ),
+        (searches[1:2], "PTarget finds 108.2 ± 6.77 over 200 runs with 2,000 oracle calls."),
+    ):
+        context["simulation"]["searches"] = kept
+        part = simulation_part(context, "a.json")
+        assert part is not None
+        (one,) = part.searches
+        assert one.words.startswith(words)
+        assert one.numbers.rows
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(1.0, "as many"), (0.5, ", 50% fewer."), (1.1, ", 10% more.")],
+)
+def test_the_price_in_words(simulation_body: dict[str, Any], factor: float, words: str) -> None:
+    searches = simulation_body["context"]["simulation"]["searches"]
+    searches[1]["mean"] = [factor * value for value in searches[0]["mean"]]
+    part = simulation_part(simulation_body["context"], "a.json")
+    assert part is not None
+    assert words in part.searches[0].words
+
+
+def test_of_many_ties_those_between_targets_are_drawn(read: Simulation) -> None:
+    drawing = read.drawing
+    assert drawing is not None
+    assert drawn_ties(drawing) == list(drawing.edges)
+    assert ties_left_out(drawing) == ""
+    n = 100
+    edges = tuple((a, b) for a in range(n) for b in range(a))
+    many = Drawing(("a",) * n, edges, ((0.0, 0.0),) * n, tuple(i % 10 == 0 for i in range(n)), ())
+    drawn = set(drawn_ties(many))
+    assert drawn <= set(edges)
+    assert {(a, b) for a, b in edges if a % 10 == b % 10 == 0} <= drawn
+    # Every second of the others, and some that are somebody's only one.
+    assert 0 <= len(drawn) - 45 - math.ceil((len(edges) - 45) / 2) <= n
+    assert {end for edge in drawn for end in edge} == set(range(n))
+    assert ties_left_out(many).startswith(f"Of 4,950 ties {len(drawn):,} are drawn")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=30))
+def test_pulling_apart_keeps_left_and_above(places: list[tuple[float, float]]) -> None:
+    spread = spread_out(places)
+    assert len(spread) == len(places)
+    for axis in (0, 1):
+        order = sorted(range(len(places)), key=lambda i: places[i][axis])
+        moved = [spread[i][axis] for i in order]
+        assert moved == sorted(moved)
+        assert all(0 <= value <= 1 for value in moved)
