@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.auditing import Config, audit
@@ -46,6 +46,10 @@ class Pools:
 ANY = st.one_of(ANYTHING, st.just(Raised()), st.just(ZeroDivisionError("x")))
 
 
+FEW = settings(max_examples=settings.default.max_examples // 4)
+
+
+@FEW
 @given(left=st.lists(ANY, min_size=1, max_size=4), right=st.lists(ANY, min_size=1, max_size=4))
 def test_any_outputs_have_a_verdict(left: list[Any], right: list[Any]) -> None:
     result = audit(Pools(left, right), [], Config(seed=1, samples=200), subject="pools")
@@ -60,6 +64,7 @@ def test_any_outputs_have_a_verdict(left: list[Any], right: list[Any]) -> None:
         assert claim.status == "violated"
 
 
+@FEW
 @given(pool=st.lists(ANY, min_size=1, max_size=4))
 def test_equal_sides_are_accused_by_chance_only(pool: list[Any]) -> None:
     """The seed is pinned, and one in 1,000 audits may fail: one in 50 such tests."""
