@@ -24,7 +24,7 @@ class Watcher(Protocol):
         ...
 
     def advance(self, done: int) -> None:
-        """Take note that so many more runs or pairs are done."""
+        """Take note how many more runs or pairs are done."""
         ...
 
 

@@ -48,7 +48,7 @@ __all__ = [
     "verdict",
 ]
 
-#: From so many draws on the power of the exact method is computed by the score method, which then
+#: From here on the power of the exact method is computed by the score method, which then
 #: differs from it by less than 0.001 and takes a tenth of the time.
 POWER_BY_SCORE = 1000
 

@@ -48,7 +48,7 @@ FEWEST_RUNS, LEAST_RUNS = 200, 16
 FEW, CUT_FEW, CUT_MANY = 16, 2, 4
 LEFT = 2
 
-#: Arms whose events are tested before one is chosen.
+#: Pairs whose events are tested before one is chosen.
 FINALISTS = 8
 
 #: Rounds of local moves.
@@ -273,7 +273,7 @@ class EventSelection:
         return True
 
     def _grow(self, key: Hashable, instance: Any, until: int) -> None:
-        """Draw until an input has so many runs; each half has a stream of its own."""
+        """Draw until an input has that number of runs; each half has a stream of its own."""
         pool = self._pools.setdefault(key, (Draws(), Draws()))
         number = self._numbers.setdefault(key, len(self._numbers))
         for half, goal in enumerate((until // 2, until - until // 2)):

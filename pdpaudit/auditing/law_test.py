@@ -197,7 +197,7 @@ def _listed(law: Law, counts: Iterable[Record]) -> dict[Record, float]:
 
 
 def _tail(times: int, runs: int, chance: float) -> float:
-    """Return the probability of so many runs or more."""
+    """Return the probability of that number of runs or more."""
     return float(special.bdtrc(times - 1, runs, min(chance, 1.0))) if times else 1.0
 
 

@@ -41,7 +41,7 @@ class Looks:
     enough: bool
 
     def words(self, drawn: int, config: Config, *, violated: bool) -> str:
-        """Say why sampling stopped after so many draws a side."""
+        """Say why sampling stopped after that number of draws a side."""
         most = f"{config.size:,} runs a side"
         if violated:
             return f"Stopped after {drawn:,} of at most {most}: the violation was certain."
