@@ -215,10 +215,10 @@ def simulate(
         for title, (_, subject, name, _) in zip(names, made, strict=True)
     ]
     calls = default_budget(network) if budget is None else budget
-    told = carry_out(network, contestants, budget=calls, runs=runs, seed=drawn, jobs=jobs)
+    found = carry_out(network, contestants, budget=calls, runs=runs, seed=drawn, jobs=jobs)
     title = ", ".join(one.name for one in contestants)
     elapsed = time.monotonic() - began
-    return Result("simulate", title, drawn, elapsed, context={"simulation": told})
+    return Result("simulate", title, drawn, elapsed, context={"simulation": found})
 
 
 def _listed(mechanisms: Mapping[str, object] | Sequence[object]) -> list[object]:

@@ -437,7 +437,7 @@ def _place(named: Any, base: Path, means: object = None) -> str | None:
 
 
 def _parameters(factory: Any, made: object) -> dict[str, Any] | None:
-    """Return the arguments that make an equal object; None where they cannot be told."""
+    """Return the arguments that make an equal object; None where they are not known."""
     try:
         names = inspect.signature(factory).parameters
         arguments = {name: getattr(made, name, MISSING) for name in names}

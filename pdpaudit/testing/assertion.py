@@ -190,8 +190,8 @@ def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
 
 
 def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
-    told = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", budget.rerun)]
-    return [f"{short(subject)} cannot be judged", *labelled(told)]
+    fields = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", budget.rerun)]
+    return [f"{short(subject)} cannot be judged", *labelled(fields)]
 
 
 def _recorded_words(entry: Mapping[str, Any]) -> tuple[str, str]:

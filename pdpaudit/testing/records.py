@@ -38,15 +38,15 @@ def record(budget: Budget, **row: Any) -> None:
     Values are plain, since they cross processes. What is kept under a name that begins with an
     underscore is no property, and kept as it is.
     """
-    told = {
+    recorded = {
         key.removeprefix("_"): short(value) if isinstance(value, str) and key[0] != "_" else value
         for key, value in row.items()
     }
-    budget.rows.append({**told, "test": short(budget.nodeid), "tests": budget.tests})
+    budget.rows.append({**recorded, "test": short(budget.nodeid), "tests": budget.tests})
     budget.properties += [
-        (f"pdp_{key}", told[key])
+        (f"pdp_{key}", recorded[key])
         for key in row
-        if key[0] != "_" and told[key] not in ("", None) and not isinstance(told[key], bool)
+        if key[0] != "_" and recorded[key] not in ("", None) and not isinstance(recorded[key], bool)
     ]
 
 
