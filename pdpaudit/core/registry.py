@@ -229,7 +229,8 @@ def make_mechanism(
 
 def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:
     """Say whether replaying any of these witnesses imports code that is not registered."""
-    return any(not is_registered(*named) for one in witnesses for named in _names(one or {}))
+    names = {named for one in witnesses for named in _names(one or {})}  # looking up takes long
+    return any(not is_registered(*named) for named in names)
 
 
 def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
