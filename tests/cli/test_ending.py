@@ -134,7 +134,7 @@ def _endings() -> Iterator[Any]:
             yield pytest.param(COMMANDS[command], stream, id=f"{command}-{stream}", marks=marks)
 
 
-@pytest.mark.parametrize(("arguments", "stream"), _endings())
+@pytest.mark.parametrize(("arguments", "stream"), list(_endings()))
 def test_a_stream_that_takes_nothing_is_no_violation(
     tmp_path: Path, stream: str, arguments: tuple[str, ...]
 ) -> None:

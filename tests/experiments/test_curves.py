@@ -179,11 +179,11 @@ def test_the_embedded_network_has_its_regimes(regime):
 
 
 def test_what_cannot_be_simulated_is_refused(small):
-    with pytest.raises(InputError, match="--budget 0"):
+    with pytest.raises(InputError, match="budget = 0"):
         simulate(small, contestants(), budget=0, runs=1, seed=1)
-    with pytest.raises(InputError, match="--runs 0"):
+    with pytest.raises(InputError, match="runs = 0"):
         simulate(small, contestants(), budget=1, runs=0, seed=1)
     with pytest.raises(InputError, match="two searches are called 'Target'"):
         simulate(small, contestants()[:1] * 2, budget=1, runs=1, seed=1)
-    with pytest.raises(InputError, match="--regime odd"):
+    with pytest.raises(InputError, match="regime = odd"):
         embedded_network("odd")
