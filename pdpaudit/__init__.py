@@ -1,7 +1,9 @@
 """Tries to break the privacy claims of graph-search algorithms, and says whether it could."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+# Not from typing: a file of that name in the current folder would be imported in its place.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from pdpaudit.core.claim import PrivacyClaim

@@ -39,7 +39,7 @@ from pdpaudit.results.results import CheckResult
 
 SMALL = 4  # vertices of the graphs that are all tried
 UNION = 64  # samples in one disjoint union
-SCOPE = "all graphs with at most {} vertices, {}and {} random graphs with at most 30{}"
+SCOPE = "all graphs ≤ {} vertices, {}and {} random graphs ≤ 30{}"
 
 
 def _over(

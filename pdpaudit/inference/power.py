@@ -124,7 +124,10 @@ def detectable(
 
 def binomial_ppf(share: float, n: int, p: float) -> float:
     """Return the smallest number of successes at or below which that share of the law lies."""
-    k = math.ceil(special.bdtrik(share, n, p))
+    found = float(special.bdtrik(share, n, p))
+    if math.isnan(found):  # p is so small, or so near 1, that the law is a single number
+        return 0.0 if n * p < 0.5 * n else float(n)
+    k = math.ceil(found)
     return float(k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= share else k)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -95,10 +96,26 @@ def _header(result: Result) -> Iterator[str]:
     tried = Fields(context, "", "context.").inner("tried")
     if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
         yield "context.tried does not add up"
+    if "families" in tried.body and _labels(tried) != _untitled(tried.mapping("by")):
+        yield "context.tried.families are not the pairs of context.tried.by"
     yield from _law_compared(context, tried.body.get("pairs"))
     files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
     if files - {repr(context.get("network"))}:
         yield "context.network is not the network of the witnesses"
+
+
+def _untitled(by: Mapping[str, int]) -> Counter[str]:
+    """Count pairs by label; networks without a title have none in it."""
+    return Counter({label.removesuffix(" on "): pairs for label, pairs in by.items()})
+
+
+def _labels(tried: Fields) -> Counter[str]:
+    """Count pairs by the label that family and network make."""
+    labels: Counter[str] = Counter()
+    for row in tried.records("families"):
+        family, network = row.text("family"), row.text("network")
+        labels[f"{family} on {network}" if network else family] += row.count("pairs")
+    return labels
 
 
 def _law_compared(context: Mapping[str, Any], tried: Any) -> Iterator[str]:

@@ -79,6 +79,8 @@ LEAST, MOST = 1e-9, 1e300
 @contextmanager
 def chart(size: Point, layout: Literal["constrained"] | None = "constrained") -> Iterator[Figure]:
     """Hand out a figure that no window knows of, under our own settings."""
+    import numpy as np
+
     try:
         import matplotlib.style
         from matplotlib.figure import Figure
@@ -86,7 +88,11 @@ def chart(size: Point, layout: Literal["constrained"] | None = "constrained") ->
         raise InputError(
             'charts need matplotlib, which is not installed: pip install "pdpaudit[report]"'
         ) from None
-    with matplotlib.style.context(STYLE, after_reset=True), warnings.catch_warnings():
+    with (
+        matplotlib.style.context(STYLE, after_reset=True),
+        warnings.catch_warnings(),
+        np.errstate(over="ignore"),  # the ends of an axis of losses near the largest number
+    ):
         # A name in a script that the font does not have: boxes in the PNG, itself in the SVG.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         yield Figure(figsize=size, layout=layout)

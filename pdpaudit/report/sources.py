@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import needs_trust
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult, Result, load
@@ -99,7 +100,7 @@ def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:
 
     try:
         return as_python(witness, subject)
-    except (KeyError, TypeError):
+    except (InputError, KeyError, TypeError):
         return None
 
 

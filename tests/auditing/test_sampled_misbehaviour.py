@@ -17,7 +17,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import event_from_json
 from pdpaudit.results.results import Result
-from pdpaudit.sampling import draw
+from pdpaudit.sampling import engine
 
 
 def made(function: Any, claims: tuple[float, ...] = (1.0,)) -> Any:
@@ -172,7 +172,7 @@ def test_sets_and_bytes_are_told_and_can_be_replayed(kind: Any) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 def test_hanging_on_one_input_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(draw.__kwdefaults__, "limit", 0.2)
+    monkeypatch.setattr(engine, "LIMIT_S", 0.2)
 
     def slow(instance: int, rng: np.random.Generator) -> int:
         if instance:

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 #: Programs, not tests.
-collect_ignore = ["bench_auditor.py", "billion.py", "oracle.py", "run_all.py"]
+collect_ignore = [
+    "bench_auditor.py",
+    "bench_utility.py",
+    "billion.py",
+    "oracle.py",
+    "run_all.py",
+    "utility.py",
+]
 
 FIGURES = pytest.StashKey[list]()
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pdpaudit.inference import METHODS
+from pdpaudit.inference.bounds import score
 
 __all__ = ["Oracle", "oracle_bound"]
 
@@ -39,7 +40,7 @@ def oracle_bound(mechanism: Any, size: int, alpha: float, seed: int) -> Oracle:
             p, q = _curve(mechanism, one, other, rng)
             hits, misses = np.rint(size * p), np.rint(size * q)
             # The score bound is quick, and tells which event the exact one is worth asking of.
-            i = int(np.argmax(METHODS["score"](hits, size, misses, size, alpha, 0.0)))
+            i = int(np.argmax(score(hits, size, misses, size, alpha, 0.0)))
             exact = float(METHODS["exact"](hits[i], size, misses[i], size, alpha, 0.0))
             by_pair[pair.name] = max(exact, by_pair.get(pair.name, 0.0))
     best = max(by_pair, key=by_pair.__getitem__)

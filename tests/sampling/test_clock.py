@@ -171,8 +171,7 @@ def test_a_worker_is_ended_and_the_command_says_so(tmp_path):
     code = """
 from pdpaudit.sampling import engine
 engine.WORTH_WORKERS_S = -1.0
-for drawing in engine.draw, engine.hits:
-    drawing.__kwdefaults__["limit"] = 0.2
+engine.LIMIT_S = 0.2
 from pdpaudit.cli import main
 main(["audit", "mine.py:Stubborn", "--samples", "3000", "--jobs", "2", "--try", "3"])
 """
