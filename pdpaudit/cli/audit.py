@@ -284,7 +284,6 @@ def _audit(
 ) -> Result:
     """Audit in the workers and with the store asked for."""
     from pdpaudit.auditing import audit
-    from pdpaudit.auditing.proof import prove_claim
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.cli.lasting import keeping, workers_for
     from pdpaudit.cli.output import progress
