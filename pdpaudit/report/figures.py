@@ -244,7 +244,8 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> str:
     for side in ax.spines.values():
         side.set_visible(False)
     words = f"{what_it_did(drawing, search)}: {short(search.name)}"
-    ax.set_title(words, parse_math=False, fontsize=9.5)
+    title = f"{short(search.name)}\n{what_it_did(drawing, search)}"
+    ax.set_title(title, parse_math=False, fontsize=8.5)  # two lines fit a narrow page
     return words
 
 

@@ -82,7 +82,7 @@ def test_the_figures_of_a_simulation(told: dict[str, Any], tmp_path: Path) -> No
     ):
         assert said in curves
     drawing = words_of(written[3])
-    assert "1 protected person examined, 3 targets found: PTarget" in drawing
+    assert "PTarget\n1 protected person examined, 3 targets found" in drawing
 
 
 def test_a_figure_as_png_tells_nothing_of_its_making(told: dict[str, Any], tmp_path: Path) -> None:
