@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in FILES:  # whoever else has a file of that name
+        sys.modules.pop(Path(name).with_suffix("").as_posix().replace("/", "."), None)
+    importlib.invalidate_caches()
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
