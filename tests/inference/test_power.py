@@ -10,7 +10,7 @@ from scipy import stats
 from pdpaudit.core.errors import InputError
 from pdpaudit.inference import detectable, lower_bound, rejects
 from pdpaudit.inference.bounds import score
-from pdpaudit.inference.power import KNOWN, critical_hits
+from pdpaudit.inference.power import KNOWN, binomial_ppf, critical_hits
 
 module = importlib.import_module("pdpaudit.inference.power")
 
@@ -212,3 +212,10 @@ def test_no_critical_count_is_above_one_more_than_all(monkeypatch):
 def test_bad_requests_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         detectable(**{"n": 100, "q": 0.1, "alpha": 0.05, **arguments})
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 20_000])
+@pytest.mark.parametrize("p", [1e-300, 1e-26, 1e-6, 0.1, 0.5, 0.999, 1 - 1e-15])
+def test_ends_of_a_binomial_law_are_those_of_scipy(n, p):
+    for share in (1e-9, 1e-6, 0.5, 1 - 1e-6):
+        assert binomial_ppf(share, n, p) == stats.binom.ppf(share, n, p)
