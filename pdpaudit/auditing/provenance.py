@@ -20,7 +20,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any, get_args
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.registry import Group, registered
+from pdpaudit.core.registry import Group, loaded_modules, registered
 from pdpaudit.results.results import versions
 
 __all__ = ["commit_of", "source_digest", "source_files", "store_settings"]
@@ -108,7 +108,7 @@ def source_files(mechanism: Any) -> list[Path]:
     found: set[Path] = set()
     # A file may be loaded under several names, by pytest's doctests for one; each counts.
     loaded: dict[Path | None, list[ModuleType]] = {}
-    for one in list(sys.modules.values()):
+    for one in loaded_modules():
         loaded.setdefault(_file_of(one), []).append(one)
     todo = [path for part in _parts(mechanism) for path in _defined_in(part)]
     while todo:

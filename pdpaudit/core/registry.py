@@ -311,6 +311,11 @@ def _from_name(name: str) -> ModuleType | None:
 _loaded: dict[Path, ModuleType] = {}
 
 
+def loaded_modules() -> list[ModuleType]:
+    """Return every module in memory, also those from files that ``sys.modules`` does not list."""
+    return [*sys.modules.values(), *_loaded.values()]
+
+
 def _from_file(path: Path) -> ModuleType:
     """Import a file by its path."""
     if not path.is_file():

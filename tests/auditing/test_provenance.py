@@ -94,6 +94,19 @@ def test_every_file_that_is_imported_counts(folder: Path, name: str) -> None:
     assert source_digest(observed(mechanism, "time")) != seen
 
 
+def test_a_file_named_like_another_module_counts_with_what_it_imports(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No import statement finds such a file; what it imported while it ran counts all the same."""
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine.py").write_text("")
+    sys.path.insert(0, str(other))
+    mechanism = resolve("mechanisms", "mine.py:Mine")()
+    before = source_digest(mechanism)
+    change(folder / "found_late.py")
+    assert source_digest(mechanism) != before
+
+
 @pytest.mark.parametrize("name", ["near.py", "near_helper.py"])
 def test_the_files_of_a_statistic_count(folder: Path, name: str) -> None:
     def settings() -> dict[str, str]:
