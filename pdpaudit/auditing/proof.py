@@ -1,7 +1,7 @@
 """Prove a violation: enclose both probabilities of the event, and so the loss, above the claim.
 
-A certificate holds intervals in decimal digits, rounded outward. :mod:`pdpaudit.replay.certificate`
-verifies it again by separate code.
+A certificate holds intervals in decimal digits, rounded outward. Separate code verifies it
+(:mod:`pdpaudit.inference.certificate`), before it is written and at every replay.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from pdpaudit.auditing.candidate_pairs import MeasuredPair
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
 from pdpaudit.core.subject import Subject
+from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.outputs import event_from_json
-from pdpaudit.replay.certificate import THEOREM, check_certificate
-from pdpaudit.replay.claims import PROVED
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.results.witnesses import Certificate, Interval
 

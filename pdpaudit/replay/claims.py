@@ -27,9 +27,9 @@ from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
 from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.inference import ErrorBudget
+from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
-from pdpaudit.replay.certificate import THEOREM, check_certificate
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.replay.trust import finder, made_again
@@ -37,10 +37,7 @@ from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import AuditWitness
 
-__all__ = ["PROVED", "Replay", "Terms", "replay_claim"]
-
-#: How a loss was found that is enclosed.
-PROVED = "enclosure"
+__all__ = ["Replay", "Terms", "replay_claim"]
 
 #: Where events differ that have another threshold.
 THRESHOLDS = {"values", "threshold", "low", "high"}

@@ -17,7 +17,10 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
 from pdpaudit.results.witnesses import Certificate, Interval
 
-__all__ = ["THEOREM", "check_certificate"]
+__all__ = ["PROVED", "THEOREM", "check_certificate"]
+
+#: How a loss was found that is enclosed.
+PROVED = "enclosure"
 
 #: What is said of a loss enclosed above its claim.
 THEOREM = "this is a theorem about this pair"
