@@ -57,13 +57,10 @@ def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Repl
     if intact is False:
         wrong.append("the digest is not that of its contents: it was changed after it was written")
     replays = [Replay(name, False, "; ".join(wrong))] if wrong else []
-    claims, checks = body.get("claims") or [], body.get("checks") or []
-    for claim, plain in zip(result.claims, claims, strict=True):
+    for claim, plain in zip(result.claims, body.get("claims") or [], strict=True):
         if claim.witness is not None:
             replays.append(replay_claim(plain, terms, _named(result, claim)))
-    for check, plain in zip(result.checks, checks, strict=True):
-        if check.witness is not None:
-            replays.append(replay_check(plain, terms.find))
+    replays += [replay_check(check, terms.find) for check in result.checks if check.witness]
     replays += [*_unwitnessed(result)]
     remarks = {
         "source": _source_changed(result, terms),
