@@ -27,11 +27,10 @@ from pdpaudit.checks.evaluation import (
     raised,
     sample_of,
 )
-from pdpaudit.checks.graphs import LARGEST, Edge, Sample
+from pdpaudit.checks.graphs import LARGEST, Case, Edge, Sample
 from pdpaudit.checks.options import Options
 from pdpaudit.checks.own_network import require_degree
-from pdpaudit.checks.pairs import Case, shrink
-from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided
+from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided, shrink
 from pdpaudit.checks.witness import PairWitness
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.results.results import CheckResult
@@ -66,10 +65,6 @@ class Examination:
     def evaluate(self) -> Evaluate:
         """How the searches evaluate the statistic."""
         return evaluator(self.sop, fast=self.fast)
-
-    def share_of_time(self, share: float) -> float:
-        """Return when a part of the time that is left will be over."""
-        return time.time() + share * (self.deadline - time.time())
 
     # Calls
 
@@ -115,7 +110,7 @@ class Examination:
             self.declared,
             max_vertices=min(self.options.max_vertices, self.options.labelled_vertices),
             jobs=self.options.jobs,
-            deadline=self.share_of_time(0.5),
+            deadline=self.deadline,
         )
 
     @property
@@ -125,13 +120,13 @@ class Examination:
 
     @cached_property
     def exhaustion(self) -> Exhaustion:
-        """Larger networks up to relabelling; a part of the time is kept for the search beyond."""
+        """Larger networks up to relabelling."""
         return exhaust(
             self.declared,
             max_vertices=self.options.max_vertices,
             fast=self.fast,
             jobs=self.options.jobs,
-            deadline=self.share_of_time(0.75 if self.options.examples else 1.0),
+            deadline=self.deadline,
             min_vertices=self.labelled_up_to + 1,
             impact_up_to=LARGEST,
         )
@@ -151,7 +146,7 @@ class Examination:
             missing,
             steps=self.options.examples,
             seed=self.options.seed,
-            deadline=self.share_of_time(0.9),
+            deadline=self.deadline,
         )
 
     def counterexample(self, of: str) -> Case | None:
@@ -207,7 +202,7 @@ class Examination:
             return False
         try:
             return self._measured(case, d).observed(of) > self.declared.allowed(of, d)
-        except (CheckFailed, TooSlow):
+        except CheckFailed:
             return False
 
     def pair_witness(self, case: Case, of: str, bound: int | None = None) -> PairWitness:

@@ -115,9 +115,9 @@ class _Read(Fields):
     def edges(self, key: str) -> Edges:
         """Return edges; none where an optional field is left out."""
         rows = self._rows(key)
-        if not all(isinstance(row, list) and len(row) == 2 for row in rows):
+        pairs = [self._vertices(key, row) for row in rows if isinstance(row, list)]
+        if len(pairs) < len(rows) or not all(len(pair) == 2 for pair in pairs):
             raise self.fail(key, "a list of pairs of vertices")
-        pairs = [self._vertices(key, row) for row in rows]
         return tuple((a, b) for a, b in pairs)
 
     def _rows(self, key: str) -> list[object]:

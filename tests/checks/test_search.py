@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import comb
 
 import networkx as nx
@@ -10,12 +11,12 @@ import pytest
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.checks import Options, check_sop, read_witness, require_statistic
 from pdpaudit.checks.evaluation import evaluator
-from pdpaudit.checks.pairs import Case, shrink
-from pdpaudit.checks.search import guided
+from pdpaudit.checks.graphs import Case
+from pdpaudit.checks.search import guided, shrink
 from pdpaudit.core.statistic import statistic
 from pdpaudit.replay.checks import verify_witness
 
-FOREVER = 4e9
+FOREVER = math.inf
 
 
 def many_common_neighbours(k):
