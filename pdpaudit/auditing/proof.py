@@ -47,9 +47,7 @@ def prove(
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
     if q[0] <= 0 or p[0] <= slack:
-        raise Unproved(
-            "a probability of the event cannot be distinguished from what the claim forgives"
-        )
+        raise Unproved("a probability of the event cannot be distinguished from δ")
     loss = (_log((p[0] - slack) / q[1])[0], _log((p[1] - slack) / q[0])[1])
     promised = Fraction(claim.epsilon)
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))

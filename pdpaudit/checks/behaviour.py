@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
 from numbers import Real
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -41,7 +40,7 @@ from pdpaudit.results.results import CheckResult
 
 SMALL = 4  # vertices of the graphs that are all tried
 UNION = 64  # samples in one disjoint union
-SCOPE = "all graphs ≤ {} vertices, {}and {} random graphs ≤ 30{}"
+SCOPE = "all graphs with up to {} vertices, {}and {} random graphs with up to 30{}"
 
 
 def _over(
@@ -122,7 +121,7 @@ def deterministic(examination: Examination) -> CheckResult:
     return _over(examination, "deterministic", look, samples=[*once, *reversed(once)])
 
 
-def _everything_in(graph: nx.Graph) -> tuple[Any, ...]:
+def _everything_in(graph: nx.Graph) -> tuple[object, ...]:
     """Return all there is to a graph: nodes and neighbours in order, and every attribute."""
     around = [
         (node, [(other, dict(data)) for other, data in others.items()])

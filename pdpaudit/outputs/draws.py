@@ -142,7 +142,7 @@ def rows_of(pieces: Sequence[Array]) -> Array:
     return rows
 
 
-def gathered(outputs: Any, size: int) -> Draws:
+def gathered(outputs: Sequence[object] | npt.NDArray[np.generic], size: int) -> Draws:
     """Return what a mechanism's ``sample``, or many of its runs, gave."""
     found = len(outputs)
     if found != size:
@@ -188,7 +188,7 @@ def _real(rows: npt.NDArray[Any]) -> Array:
     return rows if rows.dtype.kind == "b" else rows.astype(np.float64, copy=False)
 
 
-def _listed(outputs: npt.NDArray[Any]) -> Sequence[Any]:
+def _listed(outputs: npt.NDArray[Any]) -> Sequence[object]:
     """List an array of anything but ordinary numbers, a tuple for each row."""
     if outputs.dtype.char in "gG":  # a list would not keep all digits
         rows = outputs.reshape(len(outputs), -1)
@@ -198,7 +198,7 @@ def _listed(outputs: npt.NDArray[Any]) -> Sequence[Any]:
     return [tuple(row) for row in outputs.reshape(len(outputs), -1).tolist()]
 
 
-def _of_objects(outputs: Sequence[Any]) -> Draws:
+def _of_objects(outputs: Sequence[object]) -> Draws:
     return of_records(map(flatten, outputs))
 
 

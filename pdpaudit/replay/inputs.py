@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.core.subject import Subject
+from pdpaudit.outputs import JSON
 from pdpaudit.results.witnesses import PairWitness, ReadNetwork, whole
 
 __all__ = ["ReadNetwork", "candidate_of"]
 
 
-def candidate_of(
-    pair: Mapping[str, Any], mechanism: object, seed: int, read: ReadNetwork
-) -> CandidatePair:
+def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) -> CandidatePair:
     """Build the inputs of a witness's pair: two networks, or those the mechanism brings."""
     if "base" in pair:
         return network_candidate(PairWitness.from_json(pair).build(seed, read))

@@ -36,7 +36,7 @@ def checks_as_tests(
     *,
     expected_failures: Mapping[str, Mapping[str, str]] | None,
     options: Options | None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Return the mark that makes a test of each check."""
     import pytest
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pdpaudit.auditing.provenance import commit_of, source_digest
 from pdpaudit.report.plaintext import clip, visible
@@ -32,7 +31,7 @@ def labelled(pairs: Iterable[tuple[str, object]]) -> list[str]:
     return [f"  {label:<{width}}  {text}" for label, text in shown]
 
 
-def record(budget: Budget, **row: Any) -> None:
+def record(budget: Budget, **row: object) -> None:
     """Keep a row for the session's summary and the test's JUnit properties.
 
     Values are plain, since they cross processes. What is kept under a name that begins with an
@@ -50,7 +49,7 @@ def record(budget: Budget, **row: Any) -> None:
     ]
 
 
-def saved(budget: Budget, result: Result, *, failed: bool, about: Any = None) -> str:
+def saved(budget: Budget, result: Result, *, failed: bool, about: object = None) -> str:
     """Write a result where it was asked for, a failure's in any case if there is a place.
 
     The source of what it is ``about`` is looked up only then: that takes longer than many checks.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from pdpaudit.outputs import JSON
 from pdpaudit.report.findings import STATUS_WORDS
 from pdpaudit.report.markdown import code, escape, fenced
 from pdpaudit.results.results import SEVERITY
@@ -15,14 +15,14 @@ from pdpaudit.testing.budget import Settings
 
 __all__ = ["summary_lines", "summary_markdown"]
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[JSON]
 
-#: Rows of the table in the job summary, and failures told in full: a summary holds 1 MiB.
-MOST_ROWS, MOST_TOLD = 200, 20
+#: Rows of the table in the job summary, and failures shown in full: a summary holds 1 MiB.
+MOST_ROWS, MOST_SHOWN = 200, 20
 
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
-    """Yield what is told at the end of a session."""
+    """Yield the lines for the end of a session."""
     from pdpaudit.testing.records import relative
 
     audits, checks = _kinds(rows)
@@ -57,9 +57,9 @@ def summary_markdown(rows: Rows, settings: Settings) -> str:
     if audits and settings.baseline is not None:
         blocks.append(escape(_baseline(audits, settings, settings.baseline.name, 0)) + ".")
     failed = [row for row in audits if _failed(row)]
-    blocks += [_told(row) for row in failed[:MOST_TOLD]]
-    if len(failed) > MOST_TOLD:
-        blocks.append(f"… and {len(failed) - MOST_TOLD} more that fail.")
+    blocks += [_failure(row) for row in failed[:MOST_SHOWN]]
+    if len(failed) > MOST_SHOWN:
+        blocks.append(f"… and {len(failed) - MOST_SHOWN} more that fail.")
     return "\n\n".join(blocks) + "\n\n"
 
 
@@ -67,7 +67,7 @@ def _kinds(rows: Rows) -> tuple[Rows, Rows]:
     return tuple([row for row in rows if row["kind"] == kind] for kind in ("audit", "check"))  # type: ignore[return-value]
 
 
-def _failed(row: Mapping[str, Any]) -> bool:
+def _failed(row: JSON) -> bool:
     return bool(row.get("grew")) or row["status"] in ("violated", "error")
 
 
@@ -78,9 +78,9 @@ def _number(count: int, word: str, several: str = "") -> str:
 
 def _verdicts(rows: Rows) -> str:
     counts = Counter(row["status"] for row in rows)
-    told = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
+    words = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
     grew = sum(bool(row.get("grew")) for row in rows)
-    return ", ".join(told) + (f"; {grew} GREW" if grew else "")
+    return ", ".join(words) + (f"; {grew} GREW" if grew else "")
 
 
 def _budget(audits: Rows, settings: Settings) -> str:
@@ -107,11 +107,11 @@ def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
     compared = [row for row in audits if row["compared"]]
     grew = sum(bool(row["grew"]) for row in compared)
     new = sum(not row["recorded"] for row in audits)
-    told = f"baseline {name}: {len(compared)} compared, {grew or 'none'} grew"
-    return told + (f"; {new} not in it, record with --pdp-update-baseline" if new else "")
+    words = f"baseline {name}: {len(compared)} compared, {grew or 'none'} grew"
+    return words + (f"; {new} not in it, record with --pdp-update-baseline" if new else "")
 
 
-def _nats(value: Any) -> str:
+def _nats(value: float | str | None) -> str:
     if value is None:
         return ""
     number = float(value)
@@ -172,14 +172,14 @@ def _check_table(checks: Rows) -> str:
     return _table(("", "statistic", "check", "found"), cells, len(checks))
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _failure(row: JSON) -> str:
     what = "leaks more than it did" if row["status"] != "violated" else "is not private as claimed"
     if row["status"] == "error":
         what = "cannot be judged"
-    told = [
+    words = [
         f"### {code(row['subject'])} {what}",
         f"- claim: {escape(row['claim'])}",
         f"- pair: {escape(row['pair'])}" if row["pair"] else "",
         f"- event: {escape(row['event'])}" if row["event"] else "",
     ]
-    return "\n".join([told[0], "", *filter(None, told[1:]), "", fenced(row["replay"], "sh")])
+    return "\n".join([words[0], "", *filter(None, words[1:]), "", fenced(row["replay"], "sh")])
