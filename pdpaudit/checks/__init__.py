@@ -2,7 +2,7 @@
 
 from pdpaudit.checks.declaration import name_of, require_statistic
 from pdpaudit.checks.enumeration import Exhaustion, Row, enumerate_labelled, exhaust
-from pdpaudit.checks.options import Options
+from pdpaudit.checks.examination import Options
 from pdpaudit.checks.suite import NamedCheck, check_names, check_sop, iter_checks
 from pdpaudit.checks.witness import as_listing, as_python, read_witness
 

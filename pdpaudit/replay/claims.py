@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pdpaudit import __version__
-from pdpaudit.auditing.candidate_pairs import CandidatePair
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
@@ -31,13 +31,12 @@ from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import AuditWitness
+from pdpaudit.results.witnesses import AuditWitness, PairWitness, ReadNetwork, whole
 
-__all__ = ["Replay", "Terms", "replay_claim"]
+__all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 
 #: Where events differ that have another threshold.
 THRESHOLDS = {"values", "threshold", "low", "high"}
@@ -173,6 +172,16 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     if event.to_json() != dict(witness.event) or event.side not in ("left", "right"):
         raise KeyError("event")
     return _Again(context, number, claims[number - 1], candidate, event, note)
+
+
+def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) -> CandidatePair:
+    """Build the inputs of a witness's pair: two networks, or those the mechanism brings."""
+    if "base" in pair:
+        return network_candidate(PairWitness.from_json(pair).build(seed, read))
+    own, number = own_pairs(Subject.of(mechanism)), whole(pair["number"])
+    if not 1 <= number <= len(own):
+        raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
+    return own[number - 1]
 
 
 def _config(witness: AuditWitness, terms: Terms) -> Config:

@@ -17,7 +17,7 @@ from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.budget import Budget, Turn, current
-from pdpaudit.testing.records import labelled, record, relative, saved, short
+from pdpaudit.testing.summary import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
 

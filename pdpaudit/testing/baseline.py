@@ -24,7 +24,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.inference import lower_bound
 from pdpaudit.io.files import open_file
 from pdpaudit.outputs import JSON, Event, event_from_json
-from pdpaudit.replay.inputs import candidate_of
+from pdpaudit.replay.claims import candidate_of
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import write_text
 from pdpaudit.sampling import Misbehaviour, hits

@@ -13,7 +13,7 @@ from pdpaudit.core.registry import make_sop
 from pdpaudit.core.subject import named_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.budget import Budget, current
-from pdpaudit.testing.records import labelled, record, saved, short
+from pdpaudit.testing.summary import labelled, record, saved, short
 
 __all__ = ["checks_as_tests", "judge_statistic"]
 
