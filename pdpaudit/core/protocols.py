@@ -1,20 +1,22 @@
 """The protocols a statistic, a mechanism and an attack follow; no subclassing required.
 
-Everything else in the harness is written against these names; this module imports only the claim.
+Everything else in the harness is written against these names; this module imports only the claim
+and the class of many outputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.outputs.draws import Outputs
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -153,55 +155,6 @@ class Mechanism(Protocol):
     def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
         """Return one output; all randomness comes from ``rng``."""
         ...
-
-
-class Outputs(Sequence[Hashable]):
-    """Many outputs at once, coded: the distinct ones, and which of them each run gave.
-
-    Parameters
-    ----------
-    distinct : sequence of hashable
-        The distinct outputs.
-    codes : ndarray of int, shape (size,)
-        For each run the index of its output in ``distinct``.
-
-    Examples
-    --------
-    >>> outputs = Outputs([(0,), (0, 3)], np.array([1, 0, 1]))
-    >>> outputs[0], len(outputs), outputs.counts()
-    ((0, 3), 3, {(0,): 1, (0, 3): 2})
-    """
-
-    def __init__(self, distinct: Sequence[Hashable], codes: npt.NDArray[np.integer[Any]]) -> None:
-        self.distinct = distinct
-        self.codes = codes
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return len(self.codes)
-
-    @overload
-    def __getitem__(self, index: int) -> Hashable: ...
-    @overload
-    def __getitem__(self, index: slice) -> Outputs: ...
-    def __getitem__(self, index: int | slice) -> Hashable | Outputs:
-        """Return one output, or a slice of the outputs."""
-        if isinstance(index, slice):
-            return Outputs(self.distinct, self.codes[index])
-        return self.distinct[int(self.codes[index])]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        """Iterate over the outputs in the order they were drawn."""
-        return (self.distinct[code] for code in self.codes)
-
-    def counts(self) -> dict[Hashable, int]:
-        """Return how often each output came up, those that did; O(size + distinct)."""
-        tally = np.bincount(self.codes, minlength=len(self.distinct))
-        counts: dict[Hashable, int] = {}
-        for output, times in zip(self.distinct, tally.tolist(), strict=True):
-            if times:
-                counts[output] = counts.get(output, 0) + times
-        return counts
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,13 @@ from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
+from pdpaudit.outputs import JSON
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.budget import Budget, Turn, current
-from pdpaudit.testing.records import labelled, record, relative, saved, short
+from pdpaudit.testing.summary import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
 
@@ -44,7 +45,7 @@ class _Found:
 
 
 def judge_mechanism(
-    mechanism: Any,
+    mechanism: object,
     *,
     epsilon: float | None,
     delta: float | None,
@@ -102,7 +103,7 @@ def _compared(
     made: Subject,
     plan: Config,
     claim: ClaimResult,
-    plain: Mapping[str, Any],
+    plain: JSON,
     number: int,
     alpha: float,
 ) -> _Found:
@@ -194,7 +195,7 @@ def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
     return [f"{short(subject)} cannot be judged", *labelled(fields)]
 
 
-def _recorded_words(entry: Mapping[str, Any]) -> tuple[str, str]:
+def _recorded_words(entry: JSON) -> tuple[str, str]:
     """Return pair and event in words; entries written before have both in one sentence."""
     return str(entry["pair"].get("words", "")), str(entry.get("event_words", entry.get("words")))
 
