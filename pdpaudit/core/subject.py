@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, described
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
 from pdpaudit.core.registry import make_mechanism, make_sop
@@ -184,6 +184,8 @@ class Subject:
                 return guard.call(f"its {name}", asked, *arguments)
             except (LawUnavailable, InputError, Misbehaviour):
                 raise
+            except MemoryError:
+                raise Exhausted(f"its {name} needs more memory than there is") from None
             except (Exception, SystemExit) as error:
                 raise Misbehaviour(f"its {name} raised {described(error)}") from error
 

@@ -44,7 +44,9 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
                 "several lines; close the quotes, or double a quote that is part of a name"
             )
     names, changed = unify(values)
-    absent = np.array([not options.keep_missing and is_missing(name) for name in names])
+    absent = np.array(
+        [not options.keep_missing and len(name) < 5 and is_missing(name) for name in names]
+    )
     if options.keep_missing and "" in names:
         raise InputError(
             f"{table.where(int(rows[names.index('')]))}: an end of the edge is empty; give both "

@@ -201,7 +201,8 @@ def pseudonyms(names: Sequence[str]) -> tuple[str, ...]:
     a witness lists the vertices in the order of the file.
     """
     word = "person"
-    while any(name.startswith(word) for name in names):
+    listed = "\n" + "\n".join(names)
+    while f"\n{word}" in listed:
         word += "*"
     return tuple(f"{word} {vertex}" for vertex in range(len(names)))
 

@@ -14,9 +14,9 @@ from pdpaudit.core.errors import InputError
 __all__ = ["is_missing", "times_of", "unify", "whole"]
 
 _MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "none", "null", "-", "--", "<na>"])
-_DIGITS = frozenset("0123456789+-")
 _WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 _POWER = re.compile(r"\d+(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
+_A_POWER = re.compile(rf"^{_POWER.pattern}$", re.ASCII | re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE]\+?\d{1,2})?", re.ASCII)
 
 
@@ -36,9 +36,11 @@ def unify(names: Sequence[str]) -> tuple[list[str], int]:
 
     ``1e+05`` is a whole number only where all names are numbers: elsewhere it may be a code.
     """
-    if not any(name[:1] in _DIGITS for name in names):
+    text = "\n".join(names)  # searched at once, for there may be a million
+    dotted = ".0" in text
+    if not dotted and not _A_POWER.search(text):
         return list(names), 0
-    changed = [whole(name) for name in names]
+    changed = [whole(name) for name in names] if dotted else list(names)
     if any(_POWER.fullmatch(name) for name in changed) and all(
         _NUMBER.fullmatch(name) or is_missing(name) for name in changed
     ):
