@@ -102,7 +102,7 @@ def test_infection_with_a_nodes_file_uses_its_ids_alone(files):
 
 
 def test_infection_beside_a_column_of_labels_is_refused(files):
-    with pytest.raises(InputError, match="leave --label-column out"):
+    with pytest.raises(InputError, match="leave label_column out"):
         read_network(
             files[0],
             nodes=files[1],
