@@ -22,7 +22,7 @@ from pdpaudit.auditing.exact_search import (
 )
 from pdpaudit.auditing.law_test import Incomparable, compare_laws
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, hockey_stick, trade_off
+from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, exact_loss, hockey_stick, trade_off
 from pdpaudit.core.protocols import (
     LargestLoss,
     Law,
@@ -134,8 +134,9 @@ def _judged(
     found: Sequence[MeasuredPair],
 ) -> ClaimResult:
     """Tell what the worst pair says of a claim."""
-    loss, laws = worst.losses[claim.delta], worst.laws
+    laws = worst.laws
     assert laws is not None
+    loss = exact_loss(*laws, claim.delta)
     event = simplest(loss.outputs, loss.event, loss.side)
     ends = _ends([one.losses[claim.delta] for one in found])
     evidence = Evidence(context, number, claim, worst.candidate, event)

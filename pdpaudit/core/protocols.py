@@ -6,7 +6,15 @@ and the class of many outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    ItemsView,
+    Iterator,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -173,7 +181,7 @@ class Law:
     Attributes
     ----------
     probabilities : mapping of hashable to float
-        Probability of each output.
+        Probability of each output; :class:`CodedOutputs` where they are long lists.
     missing : float
         Upper bound on the mass of outputs left out, and on the error of the sum.
     error : float
@@ -192,6 +200,68 @@ class Law:
     missing: float = field(default=0.0)
     error: float = field(default=0.0)
     work: float = field(default=0.0)
+
+
+class CodedOutputs(Mapping[Hashable, float]):
+    """Probabilities of outputs that are kept as short codes, and written out when looked at.
+
+    The list of people that a search found may be as long as the network, and a law has thousands.
+
+    Parameters
+    ----------
+    chances : mapping of hashable to float
+        Probability of each code.
+    coding : hashable
+        What two laws share whose equal codes are equal outputs, and whose other codes are not.
+    write : callable
+        Returns the output of a code.
+
+    Examples
+    --------
+    >>> coded = CodedOutputs({2: 0.25, 3: 0.75}, "counts", lambda code: tuple(range(code)))
+    >>> coded[(0, 1)], list(coded.values())
+    (0.25, [0.25, 0.75])
+    """
+
+    def __init__(
+        self,
+        chances: Mapping[Hashable, float],
+        coding: Hashable,
+        write: Callable[[Hashable], Hashable],
+    ) -> None:
+        self.chances, self.coding, self.write = chances, coding, write
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Write the outputs one after another, so that they are not all held."""
+        return map(self.write, self.chances)
+
+    def __len__(self) -> int:
+        """Return the number of outputs."""
+        return len(self.chances)
+
+    def __getitem__(self, output: Hashable) -> float:
+        """Return the probability of an output; O(length of all outputs)."""
+        for code, chance in self.chances.items():
+            if self.write(code) == output:
+                return chance
+        raise KeyError(output)
+
+    def items(self) -> ItemsView[Hashable, float]:
+        """Return outputs and probabilities, each output written when its turn comes."""
+        return _CodedItems(self)
+
+    def values(self) -> ValuesView[float]:
+        """Return the probabilities; no output is written."""
+        return self.chances.values()
+
+
+class _CodedItems(ItemsView[Hashable, float]):
+    def __init__(self, coded: CodedOutputs) -> None:
+        super().__init__(coded)
+        self._coded = coded
+
+    def __iter__(self) -> Iterator[tuple[Hashable, float]]:
+        return zip(self._coded, self._coded.values(), strict=True)
 
 
 class LawUnavailable(ValueError):

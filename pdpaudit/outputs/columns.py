@@ -89,7 +89,7 @@ def entries_of(record: Record) -> tuple[Hashable, ...] | None:
     structure, kinds, values = record
     if structure is None or structure[1] is not None or len(structure[2]) != len(values):
         return None
-    if any(child is not None for child in structure[2]):
+    if structure[2].count(None) < len(values):
         return None
     if kinds and {"float"}.issuperset(kinds):  # numbers, and no list of anything
         return None

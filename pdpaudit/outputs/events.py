@@ -316,12 +316,12 @@ def shared_prefix(lists: Sequence[tuple[Hashable, ...] | None]) -> int:
     """Return how many leading entries all lists share; none where one is no list."""
     if not lists or None in lists:
         return 0
-    shared = 0
-    for entries in zip(*(one for one in lists if one is not None), strict=False):
-        if any(entry != entries[0] for entry in entries):
-            break
-        shared += 1
-    return shared
+    shared: tuple[Hashable, ...] = lists[0] or ()
+    for entries in lists[1:]:
+        if entries is not None and entries[: len(shared)] != shared:
+            differs = (i for i, (a, b) in enumerate(zip(shared, entries, strict=False)) if a != b)
+            shared = shared[: next(differs, len(entries))]
+    return len(shared)
 
 
 def _membership(body: JSON, side: Side) -> Membership:

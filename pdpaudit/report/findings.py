@@ -101,6 +101,8 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
             f"Do not rely on the claimed ε = {nats(claims[0].claimed['epsilon'])}: fix the "
             f"mechanism{needed}. The last command below shows the violation again."
         )
+    if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
+        return "Choose seeds that leave targets to be found, and run it again."
     return {
         "violated": "Do not rely on what is violated: fix it, or claim less. The last command "
         "below shows each violation again.",
@@ -115,7 +117,9 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
 
 def claim_words(claim: ClaimResult) -> str:
     """Say in a sentence or two what was found about a claim."""
-    if claim.status == "skipped" or (claim.status == "error" and not claim.event.get("words")):
+    if claim.status == "skipped" or (
+        claim.status in ("error", "inconclusive") and not claim.event.get("words")
+    ):
         return claim.method
     allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
     if claim.status == "certified":

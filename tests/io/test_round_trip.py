@@ -17,7 +17,7 @@ from scipy.io import mmwrite
 
 from pdpaudit.core.network import adjacency_from_networkx
 from pdpaudit.io import read_network
-from pdpaudit.io.values import unify
+from pdpaudit.io.fields import unify
 
 # What is read is seen by the names, which are kept out by default (test_pseudonyms.py).
 read_network = partial(read_network, names=True)
