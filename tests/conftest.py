@@ -1,8 +1,11 @@
 """Fixtures shared by all tests."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from pdpaudit.checks import behaviour
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +15,9 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real networks of ../shared/data are not here")
     return folder
+
+
+@pytest.fixture
+def few_graphs(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int], int]) -> None:
+    """Check how a statistic behaves on all graphs up to 3 vertices; with --slow up to 4."""
+    monkeypatch.setattr(behaviour, "SMALL", repetitions(3, behaviour.SMALL))

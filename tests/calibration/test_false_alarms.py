@@ -13,7 +13,7 @@ from .nulls import NULLS
 ALPHA = 0.05
 
 #: Audits of each mechanism: by default, and with --slow 2,000 in all.
-AUDITS = (40, 400)
+AUDITS = (25, 400)
 
 #: The median bound at 500 fresh samples a side, as a share of the truth, at least.
 FRACTION = {
