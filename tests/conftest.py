@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pdpaudit.auditing import event_selection, exact_search
 from pdpaudit.checks import behaviour
 
 
@@ -21,3 +22,14 @@ def shared_data() -> Path:
 def few_graphs(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int], int]) -> None:
     """Check how a statistic behaves on all graphs up to 3 vertices; with --slow up to 4."""
     monkeypatch.setattr(behaviour, "SMALL", repetitions(3, behaviour.SMALL))
+
+
+@pytest.fixture
+def few_moves(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int], int]) -> None:
+    """Make the best pair worse by one round of local moves; with --slow by as many as always."""
+    for module, name in (
+        (exact_search, "STARTS"),
+        (exact_search, "MOVES"),
+        (event_selection, "MOVES"),
+    ):
+        monkeypatch.setattr(module, name, repetitions(1, getattr(module, name)))

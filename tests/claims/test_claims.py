@@ -162,7 +162,9 @@ def test_a_bound_that_does_not_hold_is_broken(
     name: str, member: Any, bound: Any, repetitions: Callable[[int, int], int]
 ) -> None:
     claim, vertices = _claim(name), repetitions(3, 4)
-    small = replace(claim, members=tuple((sop, vertices) for sop, _ in claim.members))
+    # Path_4 on a complete graph takes about as long as one call may.
+    sops = [sop for sop, _ in claim.members if sop != "Path_4"]
+    small = replace(claim, members=tuple((sop, vertices) for sop in sops))
     assert {check.status for check in audit_claims([small], 1).checks} == {"certified"}
     (check,) = audit_claims([replace(small, members=(member,), bound=bound)], 1).checks
     assert check.status == "violated"

@@ -7,14 +7,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pdpaudit.auditing import exact_search
-
 from .conftest import Run
+
+pytestmark = pytest.mark.usefixtures("few_moves")
 
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
 
@@ -146,10 +145,10 @@ def test_both_ways_to_start_it_agree_and_workers_change_nothing(run: Run) -> Non
     """As processes of their own: the module and the script, with one worker and with two."""
     script = Path(sys.executable).with_name("pdpaudit")
     outputs = []
+    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "300", "--seed", "7", "--jobs")
     for start, jobs in ([sys.executable, "-m", "pdpaudit"], "1"), ([str(script)], "2"):
         ran = subprocess.run(
-            [*start, "audit", "PTarget", *ON_NETWORK, "--samples", "300", "--seed", "7"]
-            + ["--jobs", jobs],
+            [*start, *command, jobs],
             capture_output=True,
             text=True,
             env={**os.environ, "COLUMNS": "80"},
@@ -164,16 +163,8 @@ def test_both_ways_to_start_it_agree_and_workers_change_nothing(run: Run) -> Non
 
 @pytest.mark.parametrize(("mechanism", "status"), [("main-text", 1), ("repaired", 0)])
 def test_a_real_network_gives_the_same_verdicts(
-    run: Run,
-    shared_data: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    repetitions: Callable[[int, int], int],
-    mechanism: str,
-    status: int,
+    run: Run, shared_data: Path, mechanism: str, status: int
 ) -> None:
-    """By default the worst pair of the families is not made worse by many moves."""
-    for limit in ("MOVES", "STARTS"):
-        monkeypatch.setattr(exact_search, limit, repetitions(1, getattr(exact_search, limit)))
     data = shared_data / "stlouis_crime"
     ran = run(
         "audit",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from pdpaudit.auditing import confirmation
 from pdpaudit.core.errors import InputError
 from pdpaudit.testing import AuditFailed, assert_private
 from pdpaudit.testing.budget import Budget, Settings, entered, seed_of
@@ -209,7 +210,9 @@ def test_seeds_of_different_names_differ() -> None:
     assert len(seeds) == 200
 
 
-def test_true_claims_fail_no_more_often_than_told(repetitions: Callable[[int, int], int]) -> None:
+def test_true_claims_fail_no_more_often_than_told(
+    repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A mechanism that loses exactly what it claims is the worst case; many audits of it.
 
     At a share of 40% the first audit of a test may fail with 20%. This test fails for a right
@@ -218,6 +221,9 @@ def test_true_claims_fail_no_more_often_than_told(repetitions: Callable[[int, in
     space: dict[str, Any] = {}
     exec(MECHANISM, space)
     coin = space["Coin"](0.5)
+    # What would have been found decides no violation, and takes most of the time.
+    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
     audits, failed = repetitions(30, 150), 0
     for seed in range(audits):
         with entered(Budget(Settings(seed=seed), "t", share=0.4)):
