@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.auditing import event_selection, exact_search
+from pdpaudit.auditing import confirmation, event_selection, exact_search
 from pdpaudit.checks import behaviour
 
 
@@ -33,3 +33,10 @@ def few_moves(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int],
         (event_selection, "MOVES"),
     ):
         monkeypatch.setattr(module, name, repetitions(1, getattr(module, name)))
+
+
+@pytest.fixture
+def without_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure no power: it decides no violation, and takes most of the time of many audits."""
+    for name in ("measured_power", "power_of_looks", "_power"):
+        monkeypatch.setattr(confirmation, name, lambda *_: 0.0)

@@ -29,13 +29,6 @@ SOUND = {
 }
 
 
-@pytest.fixture
-def without_power(monkeypatch):
-    """What would have been found decides no violation, and takes most of the time."""
-    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
-    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
-
-
 def test_there_are_enough():
     assert len(SHAPES) >= 15
     assert len(LEAKS) >= 4

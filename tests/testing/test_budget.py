@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import confirmation
 from pdpaudit.core.errors import InputError
 from pdpaudit.testing import AuditFailed, assert_private
 from pdpaudit.testing.budget import Budget, Settings, entered, seed_of
@@ -210,8 +209,9 @@ def test_seeds_of_different_names_differ() -> None:
     assert len(seeds) == 200
 
 
+@pytest.mark.usefixtures("without_power")
 def test_true_claims_fail_no_more_often_than_told(
-    repetitions: Callable[[int, int], int], monkeypatch: pytest.MonkeyPatch
+    repetitions: Callable[[int, int], int],
 ) -> None:
     """A mechanism that loses exactly what it claims is the worst case; many audits of it.
 
@@ -221,9 +221,6 @@ def test_true_claims_fail_no_more_often_than_told(
     space: dict[str, Any] = {}
     exec(MECHANISM, space)
     coin = space["Coin"](0.5)
-    # What would have been found decides no violation, and takes most of the time.
-    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
-    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
     audits, failed = repetitions(30, 150), 0
     for seed in range(audits):
         with entered(Budget(Settings(seed=seed), "t", share=0.4)):
