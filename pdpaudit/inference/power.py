@@ -33,7 +33,7 @@ def critical_hits(
     if method == "exact":
         guess = critical_hits(n, y, alpha, delta, "score", claimed)
         some = np.unique(np.linspace(0, y.size - 1, min(EXACT_NODES, y.size)).round().astype(int))
-        found = [_least_rejected(n, int(y[i]), int(guess[i]), alpha, delta, claimed) for i in some]
+        found = [least_rejected(n, int(y[i]), int(guess[i]), alpha, delta, claimed) for i in some]
         change = np.interp(y, y[some], np.array(found) - guess[some])
         shifted: FloatArray = np.minimum(np.round(guess + change), n + 1.0)
         return shifted
@@ -50,7 +50,7 @@ def critical_hits(
     return high
 
 
-def _least_rejected(n: int, y: int, guess: int, alpha: float, delta: float, claimed: float) -> int:
+def least_rejected(n: int, y: int, guess: int, alpha: float, delta: float, claimed: float) -> int:
     """Return the least ``x`` the exact test rejects, by doubling steps away from a guess."""
 
     def rejected(x: int) -> bool:

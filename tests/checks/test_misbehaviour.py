@@ -64,7 +64,7 @@ def test_a_statistic_that_hangs_is_stopped():
 
     start = time.monotonic()
     results = by_name(check_sop(hangs, Options(max_vertices=4, time_limit=2.0, examples=0)))
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
     assert results["finite"].status == "violated"
     assert "no answer within 0.5 s" in results["finite"].detail
     assert results["finite"].witness["n"] == 3
@@ -85,7 +85,7 @@ def test_a_statistic_that_hangs_is_stopped_in_any_check():
         start = time.monotonic()
         *before, result = check_sop(hangs, options)
         assert [failed.name for failed in before] == ([] if name == "finite" else ["finite"])
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 60
         assert result.status != "certified" or "2 vertices" in result.scope
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from .conftest import Run
 
+pytestmark = pytest.mark.usefixtures("few_moves")
+
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
 
 
@@ -139,18 +141,17 @@ def test_help_shows_every_option_and_an_example(run: Run) -> None:
     assert "pdpaudit audit PTarget:main-text --seed 1" in " ".join(ran.out.split())
 
 
-def test_both_ways_to_start_it_agree_and_workers_change_nothing(tmp_path: Path) -> None:
+def test_both_ways_to_start_it_agree_and_workers_change_nothing(run: Run) -> None:
     """As processes of their own: the module and the script, with one worker and with two."""
     script = Path(sys.executable).with_name("pdpaudit")
     outputs = []
+    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "300", "--seed", "7", "--jobs")
     for start, jobs in ([sys.executable, "-m", "pdpaudit"], "1"), ([str(script)], "2"):
         ran = subprocess.run(
-            [*start, "audit", "PTarget", "--samples", "300", "--seed", "7", "--jobs", jobs],
+            [*start, *command, jobs],
             capture_output=True,
             text=True,
-            cwd=tmp_path,
             env={**os.environ, "COLUMNS": "80"},
-            timeout=300,
             check=False,
         )
         assert ran.returncode in (0, 1), ran.stderr

@@ -81,11 +81,17 @@ def check_width(browser: Any, width: int) -> None:
     assert beyond == []
 
 
+#: The page of each kind, made once: that two runs give the same is another test's business.
+PAGES: dict[str, str] = {}
+
+
 @pytest.fixture
 def text(request: pytest.FixtureRequest) -> str:
     """Return a page of a kind."""
-    told = request.getfixturevalue(request.param)
-    return told if isinstance(told, str) else render_html(told)
+    if request.param not in PAGES:
+        told = request.getfixturevalue(request.param)
+        PAGES[request.param] = told if isinstance(told, str) else render_html(told)
+    return PAGES[request.param]
 
 
 KINDS = pytest.mark.parametrize(

@@ -65,9 +65,11 @@ def _again(entries, name, vertices):
 BY_PROGRAMME = pytest.param("Flow_3", marks=pytest.mark.slow)
 
 
+@pytest.mark.usefixtures("few_graphs")
 @pytest.mark.parametrize("name", [BY_PROGRAMME if n == "Flow_3" else n for n in make.SCOPE])
-def test_the_tables_up_to_five_vertices_are_recomputed(entries, name):
-    _again(entries, name, 5)
+def test_the_tables_on_few_vertices_are_recomputed(entries, name, repetitions):
+    """Up to four vertices by default, up to five with --slow."""
+    _again(entries, name, repetitions(4, 5))
 
 
 @pytest.mark.slow
