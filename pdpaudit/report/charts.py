@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.findings import Chances, Point, allowed_miss
-from pdpaudit.report.plaintext import number
+from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:
@@ -187,8 +187,13 @@ class Loss:
     exact: bool
 
 
-def loss_chart(losses: Sequence[Loss], anchor: str, words: str) -> str:
+def loss_chart(losses: Sequence[Loss], anchor: str) -> str:
     """Draw claimed against measured loss, a row for each claim, as an element of a page."""
+    words = "; ".join(
+        f"{row.title}: claimed {nats(row.claimed)}, {'exact loss' if row.exact else 'lower bound'} "
+        f"{nats(row.low)}"
+        for row in losses
+    )
     values = [value for row in losses for value in (row.claimed, row.low, row.estimate) if value]
     known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf)
     top = known[-1] if known else 1.0
@@ -269,6 +274,7 @@ def trade_off_chart(
     seen: Chances,
     attackers: Sequence[Point],
     anchor: str,
+    *,
     kind: str,
 ) -> str:
     """Draw the least error rates that a claim allows, and those attained, as part of a page."""
@@ -325,13 +331,13 @@ def _window(point: Point, corner: Point, allowed: float) -> tuple[float, float, 
 
 
 def histogram(
-    edges: Sequence[float], counts: Sequence[int], end: float, most: int, anchor: str, words: str
+    edges: Sequence[float], counts: Sequence[int], ends: Point, anchor: str, *, words: str
 ) -> str:
     """Draw how many people lose how much; people on a logarithmic scale, for most lose nothing."""
     with chart((4.6, 2.7)) as figure:
         ax = figure.add_subplot()
         ax.stairs(counts, edges, fill=True, color=BLUE)
         ax.set_yscale("symlog", linthresh=1)
-        ax.set(xlim=(0, end or 1.0), ylim=(0, 2 * most))
+        ax.set(xlim=(0, ends[0] or 1.0), ylim=(0, ends[1]))
         ax.set(xlabel="exact loss of the next round (nats)", ylabel="people (logarithmic)")
         return page_svg(figure, anchor, words)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import Picture
 from pdpaudit.report.charts import (
     BLACK,
     BLUE,
@@ -39,6 +40,7 @@ from pdpaudit.report.simulation import (
     Curve,
     Drawing,
     DrawnSearch,
+    Multiplier,
     Run,
     Search,
     Simulation,
@@ -55,7 +57,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "page_figures", "write_comparison", "write_figures"]
+__all__ = [
+    "FORMATS",
+    "compared_pictures",
+    "drawing_pictures",
+    "search_pictures",
+    "write_comparison",
+    "write_figures",
+]
 
 FORMATS = ("svg", "png")
 
@@ -159,11 +168,10 @@ def mean_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
     _found_axes(ax, _end(plain, private))
 
 
-def multiplier_panel(ax: Axes, private: Search) -> bool:
-    """Draw the risk multiplier, claimed and true; return whether there was anything to draw."""
+def multiplier_panel(ax: Axes, private: Search) -> None:
+    """Draw the risk multiplier, claimed and true."""
     paid = private.multiplier
-    if paid is None:
-        return False
+    assert paid is not None
     handles: list[Any] = []
     names: list[str] = []
     if paid.true is not None:
@@ -188,7 +196,6 @@ def multiplier_panel(ax: Axes, private: Search) -> bool:
     ax.set_xlabel(CALLS)
     ax.set_ylabel(r"risk multiplier $e^{\varepsilon}$ (times)")
     key_of(ax, handles, names, "upper left", across=len(names))
-    return True
 
 
 def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Search | None) -> None:
@@ -217,8 +224,8 @@ def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Sear
     key_of(ax, handles, names, "best" if len(names) <= MOST_INSIDE else "beside")
 
 
-def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> str:
-    """Draw what one search did to a part of the network, and say it."""
+def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
+    """Draw what one search did to a part of the network."""
     places = np.array(spread_out(drawing.positions)).reshape(-1, 2)
     targeted = np.array(drawing.targeted, dtype=bool)
     found, seen = np.array(search.found, dtype=bool), np.array(search.examined, dtype=bool)
@@ -243,10 +250,6 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> str:
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=[], yticks=[])
     for side in ax.spines.values():
         side.set_visible(False)
-    words = f"{what_it_did(drawing, search)}: {short(search.name)}"
-    title = f"{short(search.name)}\n{what_it_did(drawing, search)}"
-    ax.set_title(title, parse_math=False, fontsize=8.5)  # two lines fit a narrow page
-    return words
 
 
 def network_key() -> tuple[list[Any], list[str]]:
@@ -336,53 +339,51 @@ def spread_out(positions: Sequence[Point]) -> list[Point]:
     return list(zip(*columns, strict=True)) if columns else []
 
 
-def page_figures(found: Simulation, anchor: str) -> tuple[list[list[str]], list[str]]:
-    """Return the charts of each search for a page, and those of all: comparison and drawings."""
-    searches = [
-        _page_search(found, one, f"{anchor}-search-{i}-chart")
-        for i, one in enumerate(found.private[:MOST_FIGURES] or (None,), start=1)
-    ]
-    shared = []
-    if len(found.private) > 1:
-        named = [(one.title, one) for one in found.private[:MOST_CURVES]]
-        with chart((6.4 if len(named) < MOST_INSIDE else 8.8, 4.0)) as figure:
-            comparison_panel(figure.add_subplot(), named, found.plain)
-            words = "Mean curves: " + _ends([found.plain, *found.private[:MOST_CURVES]])
-            shared.append(page_svg(figure, f"{anchor}-compared", words))
-    for i, one in enumerate(found.drawing.searches if found.drawing else (), start=1):
-        with chart((5.3, 5.3)) as figure:
-            assert found.drawing is not None
-            words = network_panel(figure.add_subplot(), found.drawing, one)
-            shared.append(page_svg(figure, f"{anchor}-drawing-{i}", words))
-    return searches, shared
-
-
-def _page_search(found: Simulation, private: Search | None, anchor: str) -> list[str]:
-    drawn = []
-    ends = _ends([found.plain, private])
+def search_pictures(found: Simulation, private: Search | None, anchor: str) -> tuple[Picture, ...]:
+    """Return the charts of one private search for a page."""
+    ends = _ends(found.plain, private)
     panels: list[tuple[str, Callable[[Axes], object]]] = [
-        (f"Single runs: {ends}", lambda ax: runs_panel(ax, found.plain, private)),
-        (f"Mean curves: {ends}", lambda ax: mean_panel(ax, found.plain, private)),
+        (f"Single runs. {ends}", lambda ax: runs_panel(ax, found.plain, private)),
+        (f"Mean curves. {ends}", lambda ax: mean_panel(ax, found.plain, private)),
     ]
     if private is not None and private.multiplier is not None:
-        paid = private.multiplier
-        at_end = f"claimed {paid.claimed.mean[-1]:.4g}"
-        at_end += "" if paid.true is None else f", true {paid.true.mean[-1]:.4g}"
-        words = f"Risk multiplier of {private.name} over the calls; at the end: {at_end}"
-        panels.append((words, lambda ax: multiplier_panel(ax, private)))
-    for i, (words, draw) in enumerate(panels, start=1):
-        with chart((4.6, 3.5)) as figure:
-            draw(figure.add_subplot())
-            drawn.append(page_svg(figure, f"{anchor}-{i}", words))
-    return drawn
-
-
-def _ends(searches: Sequence[Search | None]) -> str:
-    return "; ".join(
-        f"{one.name} ends at {one.found.mean[-1]:.4g} targets after {one.calls[-1]:,.0f} calls"
-        for one in searches
-        if one is not None
+        words = f"Risk multiplier of {private.name} over the calls. {_paid(private.multiplier)}"
+        panels.append((words, partial(multiplier_panel, private=private)))
+    return tuple(
+        Picture(f"{anchor}-chart-{i}", partial(_panel, words, (4.6, 3.5), draw))
+        for i, (words, draw) in enumerate(panels, start=1)
     )
+
+
+def compared_pictures(found: Simulation, anchor: str) -> tuple[Picture, ...]:
+    """Return the mean curves of all searches for a page; nothing of a single one."""
+    named = [(one.title, one) for one in found.private[:MOST_CURVES]]
+    if len(named) < 2:
+        return ()
+    words = "Mean curves of all searches. " + _ends(found.plain, *(one for _, one in named))
+    _, (width, _) = _comparison(named)
+    draw = partial(comparison_panel, curves=named, plain=found.plain)
+    return (Picture(anchor, partial(_panel, words, (width, 4.0), draw)),)
+
+
+def drawing_pictures(found: Simulation, anchor: str) -> tuple[Picture, ...]:
+    """Return a part of the network after each search for a page."""
+    drawing = found.drawing
+    if drawing is None:
+        return ()
+    pictures = []
+    for i, one in enumerate(drawing.searches, start=1):
+        words = f"{one.name}: {what_it_did(drawing, one)}"
+        draw = partial(network_panel, drawing=drawing, search=one)
+        panel = partial(_panel, f"Part of the network after {one.name}", (5.3, 5.3), draw)
+        pictures.append(Picture(f"{anchor}-{i}", panel, caption=words, names=found.names))
+    return tuple(pictures)
+
+
+def _panel(words: str, size: Point, draw: Callable[[Axes], object], anchor: str) -> str:
+    with chart(size) as figure:
+        draw(figure.add_subplot())
+        return page_svg(figure, anchor, words)
 
 
 def write_figures(
@@ -478,7 +479,10 @@ def _drawn(drawing: Drawing, figure: Figure) -> None:
     """Draw a part of the network, once for each search."""
     down = -(-len(drawing.searches) // 2)
     for i, one in enumerate(drawing.searches, start=1):
-        network_panel(figure.add_subplot(down, min(2, len(drawing.searches)), i), drawing, one)
+        ax = figure.add_subplot(down, min(2, len(drawing.searches)), i)
+        network_panel(ax, drawing, one)
+        title = f"{short(one.name)}\n{what_it_did(drawing, one)}"
+        ax.set_title(title, parse_math=False, fontsize=8.5)
     figure.legend(
         *network_key(), loc="outside lower center", ncols=5, frameon=False,
         title=ties_left_out(drawing), title_fontsize=8.5,
@@ -494,18 +498,26 @@ def _title(found: Simulation) -> str:
 
 def _alt(found: Simulation, private: Search | None) -> str:
     """Say what the curves show, for who does not see them."""
-    words = [f"Targets found against oracle calls: {_title(found)}."]
-    for one in (found.plain, private):
+    words = f"Targets found against oracle calls: {_title(found)}. {_ends(found.plain, private)}"
+    paid = private.multiplier if private else None
+    return f"{words} {_paid(paid)}" if paid else words
+
+
+def _ends(*searches: Search | None) -> str:
+    """Say what each search finds with all of its calls."""
+    words = []
+    for one in searches:
         if one is not None:
             end = (
                 f"{one.name} finds {one.found.mean[-1]:.4g} with {count(int(one.calls[-1]))} calls"
             )
             words.append(end + (f", ± {one.found.sd[-1]:.3g}." if one.private else "."))
-    if private is not None and private.multiplier is not None:
-        paid = private.multiplier
-        true = "" if paid.true is None else f", true {paid.true.mean[-1]:.4g}"
-        words.append(f"Risk multiplier then: claimed {paid.claimed.mean[-1]:.4g}{true}.")
     return " ".join(words)
+
+
+def _paid(paid: Multiplier) -> str:
+    true = "" if paid.true is None else f", true {paid.true.mean[-1]:.4g}"
+    return f"Risk multiplier then: claimed {paid.claimed.mean[-1]:.4g}{true}."
 
 
 def _write(

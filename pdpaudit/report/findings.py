@@ -67,10 +67,7 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
     if status == "violated" and not claims:
         return "A declaration of the statistic is false: a network was found that contradicts it."
     if status == "violated":
-        # Of several the one that is exceeded most.
-        worst = max(
-            claims, key=lambda one: (one.lower_bound or 0.0) / (one.claimed["epsilon"] + 0.1)
-        )
+        worst = max(claims, key=_excess)
         least, allowed = times(worst.lower_bound or 0.0), worst.claimed["epsilon"]
         exact = "" if worst.exact is not None else "at least "
         return (
@@ -111,6 +108,26 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
         "certified": "Nothing, within that range.",
         "skipped": "Run it again without what caused the skip.",
     }[status]
+
+
+def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
+    """Say what was claimed and measured of the claim that is exceeded most; nothing of no claim."""
+    known = [
+        one for one in findings if isinstance(one, ClaimResult) and one.lower_bound is not None
+    ]
+    if not known:
+        return ""
+    one = max(known, key=_excess)
+    of = " (of the claim exceeded most)" if len(known) > 1 else ""
+    how = "exactly" if one.exact is not None else "at least"
+    sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
+    claimed = f"ε = {nats(one.claimed['epsilon'])}"
+    claimed += f", δ = {number(one.claimed['delta'], 3)}" if one.claimed.get("delta") else ""
+    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}."
+
+
+def _excess(claim: ClaimResult) -> float:
+    return (claim.lower_bound or 0.0) / (claim.claimed["epsilon"] + 0.1)
 
 
 def claim_words(claim: ClaimResult) -> str:
@@ -374,9 +391,9 @@ def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
     return max(0.0, 1 - delta - grown, (1 - delta - alpha) * math.exp(-epsilon))
 
 
-def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
+def trade_off_words(epsilon: float, delta: float, seen: Chances) -> str:
     """Say what the event is worth to an attacker, and what the claim allows there."""
-    least = allowed_miss(seen.q, claim.claimed["epsilon"], claim.claimed["delta"])
+    least = allowed_miss(seen.q, epsilon, delta)
     return (
         f"Whoever guesses by the event has a false-positive rate of {number(seen.q)} and a "
         f"false-negative rate of {number(1 - seen.p)}; the claim allows no less than "

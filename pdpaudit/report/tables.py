@@ -1,15 +1,15 @@
-"""Tables of a report, and tables made of whatever a result holds."""
+"""Tables made of whatever a result holds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from pdpaudit.core.composition import CompositionBound, composition_table
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import Table
 from pdpaudit.report.plaintext import clip, nats, number
 from pdpaudit.results.fields import is_number
 from pdpaudit.results.results import Result
@@ -27,17 +27,6 @@ MOST_ROUNDS = 5_000
 
 #: Characters of a cell.
 LONGEST_CELL = 300
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table whose first column names the row."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    numeric: bool = False
 
 
 def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:

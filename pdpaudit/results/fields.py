@@ -58,6 +58,20 @@ class Fields:
             raise self.fail(key, "text")
         return value
 
+    def name(self, key: str) -> str:
+        """Return a text that is not empty."""
+        value = self.text(key)
+        if not value:
+            raise self.fail(key, "a text")
+        return value
+
+    def texts(self, key: str, length: int | None = None) -> tuple[str, ...]:
+        """Return a list of texts."""
+        value = self.listed(key, length)
+        if not all(isinstance(item, str) for item in value):
+            raise self.fail(key, "a list of texts")
+        return tuple(map(str, value))
+
     def number(self, key: str) -> float | None:
         """Return a number; what is not finite is a string in JSON."""
         value = self.body.get(key)

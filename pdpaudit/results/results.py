@@ -31,6 +31,7 @@ __all__ = [
     "Status",
     "exit_status",
     "load",
+    "plain",
     "save",
     "sealed",
     "unchanged",
@@ -64,8 +65,8 @@ class CheckResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not finite becomes a string."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        body: dict[str, Any] = plain(asdict(self))
+        return body
 
     @classmethod
     def from_json(cls, fields: Fields) -> CheckResult:
@@ -113,8 +114,8 @@ class ClaimResult:
         body = asdict(self)
         # What not every result has is there only where it says something.
         kept = {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
-        plain: dict[str, Any] = _plain(kept)
-        return plain
+        written: dict[str, Any] = plain(kept)
+        return written
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -253,8 +254,7 @@ class Result(Readable):
             body["claims"] = [claim.to_json() for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
-        plain: dict[str, Any] = _plain(body)
-        return sealed(plain)
+        return sealed(plain(body))
 
 
 def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -362,19 +362,19 @@ def load(path: Path) -> dict[str, Any]:
     return body
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, str | bool | int) or value is None:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, Set):
         # Strings hash anew in each process, so a set's own order would differ between two runs.
-        return [_plain(item) for item in sorted(value, key=repr)]
+        return [plain(item) for item in sorted(value, key=repr)]
     if isinstance(value, Iterable):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return str(value)
