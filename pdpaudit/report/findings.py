@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pdpaudit.report.plaintext import clip, count, nats, number, times
 from pdpaudit.results.fields import is_number
@@ -189,7 +188,7 @@ def upward(epsilon: float) -> str:
     return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
 
 
-def compared_words(context: Mapping[str, Any]) -> str:
+def compared_words(context: Mapping[str, object]) -> str:
     """Say on how many runs a law was tested, and what would have been seen; nothing if on none."""
     known = context.get("law_compared")
     known = known if isinstance(known, Mapping) else {}
@@ -236,9 +235,11 @@ def true_words(claim: ClaimResult) -> str:
     )
 
 
-def least_true(exact: float, event: Mapping[str, Any]) -> float:
+def least_true(exact: float, event: Mapping[str, object]) -> float:
     """Return the most that any pair is known to lose in the configuration a pair was found in."""
-    return max(exact, float(event.get("largest_found", {}).get("epsilon", 0.0)))
+    found = event.get("largest_found")
+    known = found.get("epsilon") if isinstance(found, Mapping) else None
+    return max(exact, float(known)) if is_number(known) else exact
 
 
 def _effect(claim: ClaimResult) -> str:
@@ -344,13 +345,13 @@ def attack_words(claim: ClaimResult) -> str:
     return f"Best attacker{sure}: {rates}."
 
 
-def _rate(found: Mapping[str, Any]) -> Rate:
+def _rate(found: Mapping[str, object]) -> Rate:
     least = found.get("at_least")
     sure = None if least is None else _share(least)
     return Rate(_share(found["attained"]), sure, _share(found["allowed"]))
 
 
-def _share(value: Any) -> float:
+def _share(value: object) -> float:
     if not is_number(value) or not 0 <= value <= 1 + 1e-9:
         raise ValueError
     return min(float(value), 1.0)
@@ -469,7 +470,7 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
     return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
 
 
-def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
+def tried_rows(context: Mapping[str, object]) -> tuple[tuple[str, int, int], ...]:
     """Return families of pairs, how many of each were tried, and on how many networks.
 
     Results of older versions name families and networks in one label, which stays whole.
@@ -494,7 +495,7 @@ def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
     )
 
 
-def tried_words(context: Mapping[str, Any]) -> str:
+def tried_words(context: Mapping[str, object]) -> str:
     """Say how many pairs were tried; nothing where the file does not say."""
     tried = context.get("tried")
     pairs = tried.get("pairs") if isinstance(tried, Mapping) else None

@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from pdpaudit.report.blocks import Block, Paragraph, Pictures, Section, Table
 from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
@@ -119,7 +118,7 @@ class Simulation:
     components: tuple[int, ...]
     seed_component: int
     min_weight: float | None
-    population: Mapping[str, Any]
+    population: Mapping[str, object]
     regime: str
     budget: int
     runs: int
@@ -143,7 +142,7 @@ class Simulation:
         return tuple(one for one in self.searches if one.private)
 
 
-def simulation_of(body: Mapping[str, Any], file: str, place: str = "") -> Simulation:
+def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Simulation:
     """Return what the JSON of a simulation says."""
     fields = Fields(body, file, place)
     network = fields.inner("network")

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import needs_trust
@@ -32,7 +31,7 @@ def read_source(path: Path) -> Source:
     return source_from_json(load(path), path.name)
 
 
-def source_from_json(body: Mapping[str, Any], name: str) -> Source:
+def source_from_json(body: Mapping[str, object], name: str) -> Source:
     """Return what the JSON form of a result says."""
     fields = Fields(body, name, "")
     versions = {str(key): str(value) for key, value in fields.mapping("versions").items()}
@@ -75,7 +74,7 @@ def replay_command(result: Result, file: str) -> str:
     return shlex.join(["pdpaudit", "replay", file, *trust])
 
 
-def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:
+def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
     """Return Python that shows a check's counterexample; None where the witness is no such thing.
 
     Only whole numbers of the witness go into the program, so that it runs nothing from the file.

@@ -209,7 +209,7 @@ class Result(Readable):
     commit: str = ""
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any], file: str) -> Result:
+    def from_json(cls, body: Mapping[str, object], file: str) -> Result:
         """Return the result of a JSON form; a wrong field is named as one of ``file``."""
         fields = Fields(body, file, "")
         return cls(
@@ -257,7 +257,7 @@ class Result(Readable):
         return sealed(plain(body))
 
 
-def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(body: Mapping[str, object]) -> dict[str, Any]:
     """Return the JSON form of a result with the digest of all that does not change from run to run.
 
     It shows damage and careless edits. It is no signature: whoever forges a result can seal it
@@ -266,12 +266,12 @@ def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "digest": _digest(body)}
 
 
-def unchanged(body: Mapping[str, Any]) -> bool | None:
+def unchanged(body: Mapping[str, object]) -> bool | None:
     """Say whether a result is as it was when it was sealed; None where it never was."""
     return None if "digest" not in body else body["digest"] == _digest(body)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def _digest(body: Mapping[str, object]) -> str:
     kept = {key: value for key, value in body.items() if key not in UNSEALED}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -293,7 +293,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
-def save(path: Path, body: Mapping[str, Any]) -> None:
+def save(path: Path, body: Mapping[str, object]) -> None:
     """Write JSON whole or not at all."""
     text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(path, text)
@@ -362,7 +362,7 @@ def load(path: Path) -> dict[str, Any]:
     return body
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
