@@ -42,7 +42,7 @@ class Table:
     note: str = ""
     numeric: bool = False
     names: tuple[str, ...] = ()
-    kind: Literal["", "facts", "people", "spread"] = ""
+    kind: Literal["", "facts", "people", "spread", "verdicts"] = ""
 
 
 @dataclass(frozen=True)

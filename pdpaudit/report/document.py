@@ -235,13 +235,12 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
     # The worst are chosen, but shown in the order of the files.
     worst_ones = sorted(losses, key=lambda found: _severity(found[0]))[:MOST_PICTURES]
     charted = [_loss(*found) for found in losses if found in worst_ones]
-    caption = "Privacy loss ε in nats; of a check, what is declared and found"
-    blocks: list[Block] = [
-        Table(
-            caption, ("claim", "verdict", "claimed", "measured"),
-            tuple(row for _, row in sorted(rows, key=lambda row: row[0])),
-        )
-    ]  # fmt: skip
+    declared = any(part.result.checks for part in parts)
+    of_checks = "; of a check, what is declared and found" if declared else ""
+    caption = f"Privacy loss ε in nats{of_checks}"
+    columns = ("claim", "verdict", "claimed", "measured")
+    ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
+    blocks: list[Block] = [Table(caption, columns, ranked, kind="verdicts")]
     if charted:
         chart = Picture("losses-chart", partial(loss_chart, charted))
         blocks.append(Pictures((chart,), "scroll"))
@@ -496,6 +495,7 @@ def _made(source: Source) -> Table:
     code = ", ".join(filter(None, (clip(result.source, 80), commit)))
     rows = (
         ("written", clip(source.written.replace("T", " ").replace("+00:00", " UTC"), 40)),
+        ("run by", clip(source.by, 60)),
         ("audited code", code),
         ("pdpaudit", clip(ours, 40)),
         ("with", others),

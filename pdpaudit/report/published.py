@@ -25,7 +25,7 @@ MOST_SECTIONS = 100
 DIGITS = 8
 
 #: What differs from one run, one machine or one version of the program to the next.
-VOLATILE = ("elapsed_s", "versions", "written", "source", "commit", "digest")
+VOLATILE = ("elapsed_s", "versions", "written", "by", "source", "commit", "digest")
 
 
 @dataclass(frozen=True)

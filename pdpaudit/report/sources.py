@@ -18,12 +18,13 @@ LONGEST_OPTION = 500
 
 @dataclass(frozen=True)
 class Source:
-    """One result, where it came from and when it was written."""
+    """One result, where it came from, when it was written and who ran the command."""
 
     name: str
     result: Result
     versions: Mapping[str, str] = field(default_factory=dict)
     written: str = ""
+    by: str = ""
 
 
 def read_source(path: Path) -> Source:
@@ -35,7 +36,8 @@ def source_from_json(body: Mapping[str, object], name: str) -> Source:
     """Return what the JSON form of a result says."""
     fields = Fields(body, name, "")
     versions = {str(key): str(value) for key, value in fields.mapping("versions").items()}
-    return Source(name, Result.from_json(body, name), versions, fields.text("written"))
+    written, by = fields.text("written"), fields.text("by")
+    return Source(name, Result.from_json(body, name), versions, written, by)
 
 
 def command_of(source: Source) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import math
@@ -44,7 +45,7 @@ __all__ = [
 FORMAT = "pdpaudit-result/1"
 
 #: What a result's digest is not about: what differs from one run to the next, and itself.
-UNSEALED = ("elapsed_s", "written", "digest")
+UNSEALED = ("elapsed_s", "written", "by", "digest")
 
 #: Nobody draws this often, and counts below it are exact as floats.
 MOST_RUNS = 10**15
@@ -245,6 +246,7 @@ class Result(Readable):
             **({"source": self.source} if self.source else {}),
             **({"commit": self.commit} if self.commit else {}),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            **({"by": user} if (user := _user()) else {}),
             "elapsed_s": round(self.elapsed_s, 3),
             "status": self.status,
         }
@@ -291,6 +293,14 @@ def versions() -> dict[str, str]:
     """Return the versions a result depends on."""
     packages = ("pdpaudit", "numpy", "scipy", "networkx")
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _user() -> str:
+    """Return who runs this; empty where the system does not say."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 def save(path: Path, body: Mapping[str, object]) -> None:
