@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.findings import Chances, Point, allowed_miss
@@ -24,8 +24,13 @@ from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import Container
     from matplotlib.figure import Figure
+
+#: What the signs of a chart are called.
+Key = list[tuple["Artist | Container", str]]
 
 BLACK, BLUE, VERMILLION, GREEN = "#000000", "#0072b2", "#d55e00", "#009e73"
 PURPLE, ORANGE, SKY = "#cc79a7", "#e69f00", "#56b4e9"
@@ -43,7 +48,7 @@ VARIABLES = {
 }  # fmt: skip
 
 #: On top of matplotlib's defaults, whatever the user's own settings are.
-STYLE: dict[str, Any] = {
+STYLE: dict[str, object] = {
     "figure.facecolor": PAPER,  # a background of its own: a file is read on dark pages too
     "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that sizes are the same everywhere
     "font.size": 9.5,
@@ -160,15 +165,17 @@ def _attributes(element: ET.Element, anchor: str, used: set[str]) -> dict[str, s
     return found
 
 
-def key_of(
-    ax: Axes, handles: Sequence[Any], names: Sequence[str], where: str, across: int = 1
-) -> None:
+def write_key(ax: Axes, key: Key, where: str, across: int = 1) -> None:
     """Write a key whose names are not read as formulas, nor left out for their first sign."""
-    blanks = [f"curve {i}" for i in range(len(names))]
-    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    placed: dict[str, Any] = beside if where == "beside" else {"loc": where, "ncols": across}
-    legend = ax.legend(handles, blanks, columnspacing=1.2, **placed)
-    for text, name in zip(legend.get_texts(), names, strict=True):
+    blanks = [f"curve {i}" for i in range(len(key))]
+    handles = [sign for sign, _ in key]
+    if where == "beside":
+        legend = ax.legend(
+            handles, blanks, columnspacing=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5)
+        )
+    else:
+        legend = ax.legend(handles, blanks, columnspacing=1.2, loc=where, ncols=across)
+    for text, (_, name) in zip(legend.get_texts(), key, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
 
@@ -216,7 +223,7 @@ def loss_chart(losses: Sequence[Loss], anchor: str) -> str:
             ax.set_xticks([0.0, *(tick for tick in ticks if tick <= end)], minor=False)
             ax.set_xticks([], minor=True)
             ax.xaxis.set_major_formatter(lambda value, _: number(value))
-        handles: dict[str, Any] = {}
+        handles: dict[str, Artist] = {}
         for y, row in enumerate(losses):
             _row(ax, -y, row, end, handles)
         ax.set_xlim(0, end)
@@ -236,7 +243,7 @@ def loss_chart(losses: Sequence[Loss], anchor: str) -> str:
         return page_svg(figure, anchor, words)
 
 
-def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Any]) -> None:
+def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Artist]) -> None:
     colour = {"violated": VERMILLION, "certified": GREEN, "inconclusive": ORANGE}.get(
         row.status, BLUE
     )

@@ -131,7 +131,7 @@ class Fields:
         return tuple(found)
 
     def rows(self, key: str, width: int) -> tuple[tuple[float, ...], ...]:
-        """Return a list of rows of so many finite numbers."""
+        """Return a list of rows of ``width`` finite numbers."""
         found = []
         for row in self.listed(key):
             if not isinstance(row, list) or len(row) != width:

@@ -105,7 +105,7 @@ Entry = Mapping[str, Any]
 
 
 def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
-    """Look at one statistic on all networks with up to so many vertices.
+    """Look at one statistic on all networks with up to ``vertices`` vertices.
 
     Small ones are all enumerated, labelled, by the scalar form; the search up to relabelling, by
     the fast path where there is one, must give the same tables there, and goes on.
