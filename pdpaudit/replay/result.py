@@ -95,7 +95,7 @@ def _header(result: Result) -> Iterator[str]:
     tried = Fields(context, "", "context.").inner("tried")
     if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
         yield "context.tried does not add up"
-    if "families" in tried.body and _labels(tried) != _untitled(tried.mapping("by")):
+    if "families" in tried.body and _labels(tried) != _untitled(tried.inner("by")):
         yield "context.tried.families are not the pairs of context.tried.by"
     yield from _law_compared(context, tried.body.get("pairs"))
     files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
@@ -103,9 +103,9 @@ def _header(result: Result) -> Iterator[str]:
         yield "context.network is not the network of the witnesses"
 
 
-def _untitled(by: Mapping[str, int]) -> Counter[str]:
+def _untitled(by: Fields) -> Counter[str]:
     """Count pairs by label; networks without a title have none in it."""
-    return Counter({label.removesuffix(" on "): pairs for label, pairs in by.items()})
+    return Counter({label.removesuffix(" on "): by.count(label) for label in by.body})
 
 
 def _labels(tried: Fields) -> Counter[str]:

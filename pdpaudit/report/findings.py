@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pdpaudit.report.plaintext import clip, count, nats, number, times
 from pdpaudit.results.fields import is_number
@@ -67,10 +66,7 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
     if status == "violated" and not claims:
         return "A declaration of the statistic is false: a network was found that contradicts it."
     if status == "violated":
-        # Of several the one that is exceeded most.
-        worst = max(
-            claims, key=lambda one: (one.lower_bound or 0.0) / (one.claimed["epsilon"] + 0.1)
-        )
+        worst = max(claims, key=_excess)
         least, allowed = times(worst.lower_bound or 0.0), worst.claimed["epsilon"]
         exact = "" if worst.exact is not None else "at least "
         return (
@@ -113,6 +109,26 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
         "certified": "Nothing, within that range.",
         "skipped": "Run it again without what caused the skip.",
     }[status]
+
+
+def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
+    """Say what was claimed and measured of the claim that is exceeded most; nothing of no claim."""
+    known = [
+        one for one in findings if isinstance(one, ClaimResult) and one.lower_bound is not None
+    ]
+    if not known:
+        return ""
+    one = max(known, key=_excess)
+    of = " (of the claim exceeded most)" if len(known) > 1 else ""
+    how = "exactly" if one.exact is not None else "at least"
+    sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
+    claimed = f"ε = {nats(one.claimed['epsilon'])}"
+    claimed += f", δ = {number(one.claimed['delta'], 3)}" if one.claimed.get("delta") else ""
+    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}."
+
+
+def _excess(claim: ClaimResult) -> float:
+    return (claim.lower_bound or 0.0) / (claim.claimed["epsilon"] + 0.1)
 
 
 def claim_words(claim: ClaimResult) -> str:
@@ -176,7 +192,7 @@ def upward(epsilon: float) -> str:
     return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
 
 
-def compared_words(context: Mapping[str, Any]) -> str:
+def compared_words(context: Mapping[str, object]) -> str:
     """Say on how many runs a law was tested, and what would have been seen; nothing if on none."""
     known = context.get("law_compared")
     known = known if isinstance(known, Mapping) else {}
@@ -223,9 +239,11 @@ def true_words(claim: ClaimResult) -> str:
     )
 
 
-def least_true(exact: float, event: Mapping[str, Any]) -> float:
+def least_true(exact: float, event: Mapping[str, object]) -> float:
     """Return the most that any pair is known to lose in the configuration a pair was found in."""
-    return max(exact, float(event.get("largest_found", {}).get("epsilon", 0.0)))
+    found = event.get("largest_found")
+    known = found.get("epsilon") if isinstance(found, Mapping) else None
+    return max(exact, float(known)) if is_number(known) else exact
 
 
 def _effect(claim: ClaimResult) -> str:
@@ -331,13 +349,13 @@ def attack_words(claim: ClaimResult) -> str:
     return f"Best attacker{sure}: {rates}."
 
 
-def _rate(found: Mapping[str, Any]) -> Rate:
+def _rate(found: Mapping[str, object]) -> Rate:
     least = found.get("at_least")
     sure = None if least is None else _share(least)
     return Rate(_share(found["attained"]), sure, _share(found["allowed"]))
 
 
-def _share(value: Any) -> float:
+def _share(value: object) -> float:
     if not is_number(value) or not 0 <= value <= 1 + 1e-9:
         raise ValueError
     return min(float(value), 1.0)
@@ -378,9 +396,9 @@ def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
     return max(0.0, 1 - delta - grown, (1 - delta - alpha) * math.exp(-epsilon))
 
 
-def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
+def trade_off_words(epsilon: float, delta: float, seen: Chances) -> str:
     """Say what the event is worth to an attacker, and what the claim allows there."""
-    least = allowed_miss(seen.q, claim.claimed["epsilon"], claim.claimed["delta"])
+    least = allowed_miss(seen.q, epsilon, delta)
     return (
         f"Whoever guesses by the event has a false-positive rate of {number(seen.q)} and a "
         f"false-negative rate of {number(1 - seen.p)}; the claim allows no less than "
@@ -456,7 +474,7 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
     return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
 
 
-def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
+def tried_rows(context: Mapping[str, object]) -> tuple[tuple[str, int, int], ...]:
     """Return families of pairs, how many of each were tried, and on how many networks.
 
     Results of older versions name families and networks in one label, which stays whole.
@@ -481,7 +499,7 @@ def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
     )
 
 
-def tried_words(context: Mapping[str, Any]) -> str:
+def tried_words(context: Mapping[str, object]) -> str:
     """Say how many pairs were tried; nothing where the file does not say."""
     tried = context.get("tried")
     pairs = tried.get("pairs") if isinstance(tried, Mapping) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import math
@@ -31,6 +32,7 @@ __all__ = [
     "Status",
     "exit_status",
     "load",
+    "plain",
     "save",
     "sealed",
     "unchanged",
@@ -43,7 +45,7 @@ __all__ = [
 FORMAT = "pdpaudit-result/1"
 
 #: What a result's digest is not about: what differs from one run to the next, and itself.
-UNSEALED = ("elapsed_s", "written", "digest")
+UNSEALED = ("elapsed_s", "written", "by", "digest")
 
 #: Nobody draws this often, and counts below it are exact as floats.
 MOST_RUNS = 10**15
@@ -64,8 +66,8 @@ class CheckResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not finite becomes a string."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        body: dict[str, Any] = plain(asdict(self))
+        return body
 
     @classmethod
     def from_json(cls, fields: Fields) -> CheckResult:
@@ -113,8 +115,8 @@ class ClaimResult:
         body = asdict(self)
         # What not every result has is there only where it says something.
         kept = {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
-        plain: dict[str, Any] = _plain(kept)
-        return plain
+        written: dict[str, Any] = plain(kept)
+        return written
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -208,7 +210,7 @@ class Result(Readable):
     commit: str = ""
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any], file: str) -> Result:
+    def from_json(cls, body: Mapping[str, object], file: str) -> Result:
         """Return the result of a JSON form; a wrong field is named as one of ``file``."""
         fields = Fields(body, file, "")
         return cls(
@@ -244,6 +246,7 @@ class Result(Readable):
             **({"source": self.source} if self.source else {}),
             **({"commit": self.commit} if self.commit else {}),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            **({"by": user} if (user := _user()) else {}),
             "elapsed_s": round(self.elapsed_s, 3),
             "status": self.status,
         }
@@ -253,11 +256,10 @@ class Result(Readable):
             body["claims"] = [claim.to_json() for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
-        plain: dict[str, Any] = _plain(body)
-        return sealed(plain)
+        return sealed(plain(body))
 
 
-def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(body: Mapping[str, object]) -> dict[str, Any]:
     """Return the JSON form of a result with the digest of all that does not change from run to run.
 
     It shows damage and careless edits. It is no signature: whoever forges a result can seal it
@@ -266,12 +268,12 @@ def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "digest": _digest(body)}
 
 
-def unchanged(body: Mapping[str, Any]) -> bool | None:
+def unchanged(body: Mapping[str, object]) -> bool | None:
     """Say whether a result is as it was when it was sealed; None where it never was."""
     return None if "digest" not in body else body["digest"] == _digest(body)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def _digest(body: Mapping[str, object]) -> str:
     kept = {key: value for key, value in body.items() if key not in UNSEALED}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -293,7 +295,15 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
-def save(path: Path, body: Mapping[str, Any]) -> None:
+def _user() -> str:
+    """Return who runs this; empty where the system does not say."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def save(path: Path, body: Mapping[str, object]) -> None:
     """Write JSON whole or not at all."""
     text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(path, text)
@@ -362,19 +372,19 @@ def load(path: Path) -> dict[str, Any]:
     return body
 
 
-def _plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, str | bool | int) or value is None:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, Set):
         # Strings hash anew in each process, so a set's own order would differ between two runs.
-        return [_plain(item) for item in sorted(value, key=repr)]
+        return [plain(item) for item in sorted(value, key=repr)]
     if isinstance(value, Iterable):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return str(value)

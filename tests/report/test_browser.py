@@ -189,9 +189,9 @@ def test_measured_pictures_are_told_and_seen(
     ]
     assert all(told)
     for words in (
-        "Single runs: Target ends at 120 targets after 2,000 calls; PTarget ends at 108.2",
-        "Risk multiplier of PTarget over the calls; at the end: claimed 1.2, true 1.5",
-        "1 protected person examined, 3 targets found: PTarget",
+        "Single runs. Target finds 120 with 2,000 calls. PTarget finds 108.2 with 2,000 calls",
+        "Risk multiplier of PTarget over the calls. Risk multiplier then: claimed 1.2, true 1.5",
+        "Part of the network after PTarget",
         "Histogram of the loss by being isolated: 2,990 of 3,000 people lose nothing",
     ):
         assert any(name.startswith(words) for name in told), words

@@ -171,7 +171,7 @@ def test_the_page_says_what_was_measured(measured: list[Source]) -> None:
         "a risk multiplier e^ε of ∞; the true one is not known.",
         "How the true multiplier is known: 2ε a round, by the exact law.",
         "weight below 2",
-        "1 protected person examined, 3 targets found: PTarget",
+        "PTarget: 1 protected person examined, 3 targets found",
         "pdpaudit simulate PTarget:main-text --against Target --epsilon 0.05 --runs 200 --edges "
         "'my edges.csv' --seed 5 --json simulation.json",
         "No rewiring tried of any of the 3,000 protected people costs more than 0.9375, which "

@@ -26,6 +26,27 @@ def _script():
 make = _script()
 
 
+def entries_of(body):
+    """Return from a result what ``tables`` returned."""
+    entries = []
+    for about, check in zip(body["context"]["statistics"], body["checks"], strict=True):
+        declared = {key: _read(row) for key, row in check["declared"].items()}
+        exact = {
+            key: {
+                n: _read(row)
+                for part in (key, key + make.BEYOND)
+                for n, row in check["observed"].get(part, {}).items()
+            }
+            for key in check["declared"]
+        }
+        entries.append({**about, "declared": declared, "exact": exact})
+    return entries
+
+
+def _read(values):
+    return [None if value == "inf" else make._rounded(value) for value in values]
+
+
 @pytest.fixture(scope="module")
 def published():
     return json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))
@@ -33,7 +54,7 @@ def published():
 
 @pytest.fixture(scope="module")
 def entries(published):
-    return make.entries_of(published)
+    return entries_of(published)
 
 
 def _said(entries):
@@ -147,7 +168,6 @@ def test_a_violated_declaration_is_said():
     text = _said([entry])
     assert "Declarations violated: CN." in text
     assert "Δ violated; IC holds" in text
-    assert "Δ is exceeded for d = 2." in text
 
 
 def test_six_digits_and_no_infinity_are_written():
