@@ -3,10 +3,11 @@
 Simple numbers are every column, every entry less the one before, sum, smallest, largest, and counts
 of values above a level, of zeros and of what is no number. A score adds up weights of cells of
 these, and of categories: log likelihood ratios of each by itself, which is the best there is for
-independent columns [1]_, or the weights of a logistic regression on the cells of all, which also
-sees what depends on what; pairs of columns are cut into tables of cells. Scores are learnt on one
-half of the discovery sample and their thresholds swept on the other, where what a score promises
-steadies the counts (:mod:`pdpaudit.attacks.thresholds`).
+independent columns [1]_. Where a list stops, each entry counts as far as it was reached, which is
+the chain rule. Where little tells the sides apart, fewer weights are learnt: those of the columns
+that clearly differ, or the same for all columns. Pairs of columns are cut into tables of cells.
+Scores are learnt on either half of the discovery sample and their thresholds swept on the other,
+where what a score promises steadies the counts (:mod:`pdpaudit.attacks.thresholds`).
 
 References
 ----------
@@ -63,7 +64,7 @@ MOST_STEPS = 64
 #: A number that so large a share of all runs take has a cell of its own.
 ATOM = 0.01
 
-#: Of a score of few columns each differs by so many errors of its own more than chance.
+#: Each column of a score of few differs more than chance, by this many of chance's own errors.
 FEW = 4.0
 
 #: Rows looked at to see what is worth computing, and rows that quantiles are read off.
@@ -259,7 +260,9 @@ def _kinds(table: _Table, thorough: bool) -> list[Kind]:
         kinds.append(("reached", simple, cells))
     if steps:
         kinds.append(("step", [*table.simple[:1], *steps, *table.coded], cells))
-    for alike in (table.simple, steps):
+    kinds += [(f"{name}, few", many, cells) for name, many, _ in kinds if len(many) > 1]
+    entries: list[Numbered] = [*table.simple]
+    for alike in (entries, steps):
         if len(alike) > 1:
             kinds += [("common", alike, few) for few in (CELLS[0], HALVES)]
     kinds += [("crossed", [pair], 0) for pair in _pairs(table)]
@@ -316,7 +319,7 @@ Cut = tuple[Numbered, tuple[float, ...], tuple[float, ...]]
 
 
 def _best_scores(table: _Table, kind: Kind, aim: ExpectedBound) -> list[Choice]:
-    """Learn scores of a kind, and return their best thresholds in either direction."""
+    """Learn a score, and return its best thresholds in either direction."""
     name, columns, cells = kind
     terms: list[Cut] = []
     coded: list[list[Ints]] = []
@@ -332,10 +335,7 @@ def _best_scores(table: _Table, kind: Kind, aim: ExpectedBound) -> list[Choice]:
         coded.append([cells_of(numbers, edges, atoms) for numbers in table.numbers(column)])
     if not terms:
         return []
-    best = _judged(table, name, terms, coded, aim)
-    if name in ("entry", "reached", "step") and len(terms) > 1:
-        best += _judged(table, f"{name}, few", terms, coded, aim)
-    return sorted(best, key=lambda choice: -choice.expected)[:EACH]
+    return _judged(table, name, terms, coded, aim)
 
 
 def _shared(
@@ -382,7 +382,7 @@ def _judged(
         for pick in apart(expected, sum(curve.ours for curve in curves), EACH):
             event = Score(side, built if first == 0 else turned, float(cuts[pick]))
             best.append(Choice(event, float(expected[pick])))
-    return best
+    return sorted(best, key=lambda choice: -choice.expected)[:EACH]
 
 
 def _built(terms: list[Cut], weights: list[Floats]) -> tuple[Term, ...]:
@@ -473,15 +473,17 @@ def _ratios(
     """Return log likelihood ratios of the cells, each number by itself."""
     found = []
     counts = [
-        [
-            np.bincount(side[i], w, minlength=cells).astype(np.float64)
-            for side, w in zip(learn, weights, strict=True)
-        ]
+        np.array(
+            [
+                np.bincount(side[i], w, minlength=cells)
+                for side, w in zip(learn, weights, strict=True)
+            ]
+        )
         for i, cells in enumerate(sizes)
     ]
     if name == "common":
-        # One law for all columns is known so many times better.
-        counts = [[np.sum(side, axis=0) for side in zip(*counts, strict=True)]] * len(counts)
+        # One law for all columns is known so much better.
+        counts = [np.asarray(sum(counts[1:], counts[0]))] * len(counts)
     for ours, theirs in counts:
         if name.startswith("reached"):
             # What is missing follows from what stopped the list, and is not to count again.
@@ -492,7 +494,7 @@ def _ratios(
             ratios[-1] = 0.0
         kept = _kept(ratios, [ours, theirs])
         if name.endswith("few"):
-            freedom = max(1, np.count_nonzero(ours + theirs) - 1)
+            freedom = max(1, int(np.count_nonzero(ours + theirs)) - 1)
             kept *= kept > FEW / (FEW + np.sqrt(freedom))
         found.append(ratios * kept)
     return found
