@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
 from pdpaudit.auditing.claim_results import AuditContext, Prover, unconfirmed_claim
 from pdpaudit.auditing.config import Config, Silent, Watcher
@@ -69,7 +71,9 @@ def audit(
     found, judged = exact or ([], [None] * len(claims))
     exactly = None not in judged
     if not exactly:
-        found, sampled = audit_by_samples(context, candidates, claims)
+        # Linear algebra here is on columns: more threads only wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            found, sampled = audit_by_samples(context, candidates, claims)
         judged = [
             law or context.proved(sample, None) for law, sample in zip(judged, sampled, strict=True)
         ]
