@@ -18,6 +18,7 @@ from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
+from pdpaudit.auditing.first_difference import explained
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
@@ -32,6 +33,7 @@ from pdpaudit.inference.sequential import Known
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder, made_again
+from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import AuditWitness, PairWitness, ReadNetwork, whole
@@ -91,6 +93,10 @@ def replay_claim(claim: JSON, terms: Terms, named: Mapping[str, str] | None = No
         again = _again(known, terms)
         exact = known.method in (METHOD, PROVED)
         rebuilt, words = (_exact if exact else _sampled)(claim, known, again, terms)
+        shown = Fields(claim, "it", "").mapping("first_difference")
+        if shown:
+            runs = FirstDifference.from_json(Fields(shown, "it", "first_difference.")).runs
+            rebuilt = explained(rebuilt, again.context.mechanism, again.candidate, terms.seed, runs)
         fields = {"id": name} if named is None else named
         body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
     except (_Unlike, Misbehaviour, LawUnavailable) as error:

@@ -6,11 +6,13 @@ Terminal, page, Markdown and test output show what is said here.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pdpaudit.report.plaintext import clip, count, nats, number, times
+from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
+from pdpaudit.results.difference import Difference, Kind
 from pdpaudit.results.fields import is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Status
 
@@ -262,6 +264,44 @@ def _effect(claim: ClaimResult) -> str:
     return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} ({chance})"
 
 
+#: What is said of where two runs first differ.
+DIFFERS: dict[Kind, str] = {
+    "line": "parts at",
+    "draw": "random draw that differs:",
+    "oracle": "oracle call that differs:",
+    "value": "value that differs:",
+    "output": "difference is what is returned:",
+}
+
+
+def difference_words(claim: ClaimResult) -> str:
+    """Say where runs on the two sides first differ; nothing where that was not asked for."""
+    found = claim.first_difference
+    if found is None:
+        return ""
+    if not found.places:
+        return f"With the same random stream nothing looked at differs in {found.runs} runs."
+    first, *others = found.places
+    said = [_place_words(first, f"{first.file}:{first.line}", found.runs)]
+    for one in others:
+        where = f"line {one.line}" if one.file == first.file else f"{one.file}:{one.line}"
+        said.append(_place_words(one, where, found.runs))
+    return visible(f"With the same random stream on both sides: {'; '.join(said)}.")
+
+
+def _place_words(one: Difference, where: str, runs: int) -> str:
+    differs = (
+        "" if one.kind == "line" else f" ({_rounded(one.ours)} against {_rounded(one.theirs)})"
+    )
+    return f"first {DIFFERS[one.kind]} {where}, `{one.code}`{differs}, in {one.runs} of {runs} runs"
+
+
+def _rounded(shown: str) -> str:
+    """Shorten the long fractions in a text; what tells arrays apart is for nobody to read."""
+    shown = re.sub(r" #[0-9a-f]{8}\b", "", shown)
+    return re.sub(r"\d+\.\d{7,}(e[+-]?\d+)?", lambda match: f"{float(match[0]):.6g}", shown)
+
+
 def _power_words(seen: float | None) -> str:
     if seen is None:
         return ""
@@ -437,12 +477,13 @@ def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, st
         spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
         rows.append(("runs drawn", spent))
     more = (
+        ("first difference", difference_words(claim)),
         ("sampling", claim.detail),
         ("method", claim.method),
         ("family of the pair", claim.pair.get("family")),
         ("network", claim.pair.get("network")),
     )
-    return (*rows, *((name, clip(str(value), 300)) for name, value in more if value))
+    return (*rows, *((name, clip(str(value), 600)) for name, value in more if value))
 
 
 def _detectable(epsilon: float) -> str:

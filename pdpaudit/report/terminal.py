@@ -18,6 +18,7 @@ from pdpaudit.report.findings import (
     attack_words,
     claim_words,
     compared_words,
+    difference_words,
     totals,
     tried_rows,
     tried_words,
@@ -69,7 +70,8 @@ def show_audit(console: Console, result: Result) -> None:
         source = f" ({claim.source})" if claim.source else ""
         what = f"{claim.id}: " if released else ""
         console.print(Text(f"{what}{claim.statement}{source}", style="bold"))
-        for words in filter(None, (claim_words(claim), attack_words(claim), claim.detail)):
+        said = claim_words(claim), difference_words(claim), attack_words(claim), claim.detail
+        for words in filter(None, said):
             _indented(console, words)
     if len(result.claims) > 1:
         console.print(Text(totals(result.claims)))

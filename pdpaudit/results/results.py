@@ -18,6 +18,7 @@ from typing import Any
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
+from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import SEVERITY, Fields, Status
 from pdpaudit.results.readable import Readable
 
@@ -90,7 +91,8 @@ class ClaimResult:
 
     ``claimed`` has ``epsilon`` (nats) and ``delta``; ``event`` and ``pair`` say what distinguishes
     the two inputs, each with ``words``; ``witness`` is what ``replay`` needs; ``inference`` is what
-    the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`).
+    the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`); ``first_difference``
+    is where runs on the pair's two sides part, where that was asked for.
     """
 
     id: str
@@ -109,12 +111,14 @@ class ClaimResult:
     witness: Mapping[str, Any] | None = None
     inference: Mapping[str, Any] = field(default_factory=dict)
     detail: str = ""
+    first_difference: FirstDifference | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not finite becomes a string."""
         body = asdict(self)
         # What not every result has is there only where it says something.
-        kept = {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
+        optional = ("inference", "detail", "first_difference")
+        kept = {k: v for k, v in body.items() if v or k not in optional}
         written: dict[str, Any] = plain(kept)
         return written
 
@@ -136,6 +140,8 @@ class ClaimResult:
             "witness": fields.mapping("witness") or None,
             "inference": fields.mapping("inference"),
         }
+        if fields.mapping("first_difference"):
+            known["first_difference"] = FirstDifference.from_json(fields.inner("first_difference"))
         if exact is not None:
             return ExactFinding(**known, exact=exact, confidence=confidence)
         if confidence is not None:

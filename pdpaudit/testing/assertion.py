@@ -9,9 +9,11 @@ from typing import Any
 
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
+from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.outputs import JSON
+from pdpaudit.report.findings import difference_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
@@ -20,6 +22,9 @@ from pdpaudit.testing.budget import Budget, Turn, current
 from pdpaudit.testing.summary import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
+
+#: Runs a side that show where a claim breaks: few, for a test is to fail soon.
+EXPLAINED = 20
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ def judge_mechanism(
     result = audit(made, where, plan, subject=subject, spec=spec)
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
+    result = explained_result(result, made, where, runs=EXPLAINED)
     body = result.to_json()
     found = [
         _compared(budget, turn, made, plan, claim, plain, number, alpha / len(claims))
@@ -156,6 +162,7 @@ def _violation(subject: str, one: _Found, again: str) -> list[str]:
                 ("bound", _bound(one)),
                 ("pair", _pair(claim)),
                 ("event", _event(claim)),
+                ("line", difference_words(claim)),
                 ("replay", again),
             ]
         ),
