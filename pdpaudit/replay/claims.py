@@ -299,7 +299,7 @@ def _recorded(claim: JSON, witness: AuditWitness) -> Power:
 
     if witness.looks is None:
         return Power(measure)
-    return Power(measure, looks=Looks([*witness.looks], bool(witness.enough)))
+    return Power(measure, looks=Looks([*witness.looks], bool(witness.enough), witness.detect))
 
 
 def _sampled(
