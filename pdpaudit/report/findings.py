@@ -291,8 +291,8 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
         return ()
     words = [f"To keep it: the same command with --seed {result.seed} --json result.json"]
     if file:
-        page = f"`{shlex.join(['pdpaudit', 'report', file])}` writes a report"
-        words = [f"Next: {f'`{replay}` shows it again, ' if replay else ''}{page}"]
+        page = shlex.join(["pdpaudit", "report", file])
+        words = [*([f"to replay: {replay}"] if replay else []), f"to report: {page}"]
     spec: Mapping[str, Any] = next(
         (one.witness["mechanism"] for one in result.claims if one.witness), {}
     )
