@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.subject import Subject
-from pdpaudit.outputs import Event, Side
+from pdpaudit.outputs import Event, Side, batch_of
 from pdpaudit.outputs.words import Vocabulary, event_words, list_names
 from pdpaudit.results.results import ClaimResult, Status
 from pdpaudit.results.witnesses import AuditWitness, PairWitness
+from pdpaudit.sampling import Misbehaviour, draw
 
 __all__ = [
     "AuditContext",
@@ -28,6 +30,9 @@ __all__ = [
     "unconfirmed_claim",
 ]
 
+
+#: Outputs a side that say whether a mechanism is a search.
+LOOKED_AT = 8
 
 #: Proves a violated claim on the pair that shows it, or says why not.
 Prover = Callable[[ClaimResult, Subject, MeasuredPair | None], ClaimResult]
@@ -121,10 +126,27 @@ def unconfirmed_claim(
 
 def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:
     """Return the words for what is observed: no word of searches for what is none."""
-    wording = context.mechanism.wording
-    if candidate.pair is None:
+    wording, pair = context.mechanism.wording, candidate.pair
+    if pair is None or not (wording or _is_search(context, candidate, pair.network)):
         return Vocabulary(**wording)
-    return Vocabulary(**{"name": candidate.pair.network.name, "done": "found", **wording})
+    return Vocabulary(**{"name": pair.network.name, "done": "found", **wording})
+
+
+def _is_search(context: AuditContext, candidate: CandidatePair, network: Network) -> bool:
+    """Say whether a few outputs list targeted vertices, each once; those that fail say nothing."""
+    lists: list[tuple[Hashable, ...] | None] = []
+    try:
+        for side, instance in zip(("left", "right"), candidate.inputs(), strict=True):
+            key = ("wording", side)
+            draws = draw(context.mechanism, instance, LOOKED_AT, seed=context.config.seed, key=key)
+            groups = batch_of(draws).groups
+            lists += [entries for group in groups for entries in group.entries]
+    except Misbehaviour:
+        return True
+    listed = [entries for entries in lists if entries is not None]
+    found = [entry for entries in listed for entry in entries]
+    vertices = all(type(v) is int and 0 <= v < network.n and network.targeted[v] for v in found)
+    return vertices and all(len({*entries}) == len(entries) for entries in listed) and bool(listed)
 
 
 def statement(claim: PrivacyClaim) -> str:

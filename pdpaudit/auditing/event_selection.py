@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -76,6 +77,9 @@ FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED, CLIMBING = 32, 4, 4, 4, 16
 
 #: Standard errors given away on either side where a pair is to stand out.
 CERTAIN = 3.0
+
+#: What is said of runs that raise.
+RAISED = "some runs raised {}; that counts as an output"
 
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
@@ -376,7 +380,7 @@ class EventSelection:
         for kind, words in draws.failures.items():
             self._refused = self._refused if self._failure else kind == REFUSAL
             self._failure = self._failure or words
-            self.context.remark(f"some runs raised {words}; that counts as an output")
+            self.context.remark(RAISED.format(words))
         if draws.alone:
             self._batch_failed(draws.alone)
         if draws.printed:
@@ -461,6 +465,8 @@ class EventSelection:
             return
         if self._refused:
             raise InputError(self._failure.removeprefix("InputError: "))
+        with suppress(ValueError):  # it is said once
+            self.context.remarks.remove(RAISED.format(self._failure))
         raise Misbehaviour(f"every run raised {self._failure}")
 
 

@@ -19,11 +19,13 @@ from pdpaudit.report.findings import (
     claim_words,
     compared_words,
     difference_words,
+    next_words,
     totals,
     tried_rows,
     tried_words,
 )
 from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
+from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import CheckResult, Result, Status
 
 STYLE: dict[Status, str] = {
@@ -63,7 +65,9 @@ def show_audit(console: Console, result: Result) -> None:
     where = f"; on up to {networks} networks each" if networks > 1 else ""
     console.print(Text(f"{tried_words(result.context)}{':' if rows else ''}"))
     if rows:
-        _indented(console, ", ".join(f"{family} {pairs}" for family, pairs, _ in rows) + where)
+        many = any(pairs > 1 for _, pairs, _ in rows)
+        families = [f"{family} {pairs}" if many else family for family, pairs, _ in rows]
+        _indented(console, ", ".join(families) + where)
     released = result.context.get("released")
     console.print(_released(released) if released else _claims(result))
     for claim in result.claims:
@@ -73,6 +77,8 @@ def show_audit(console: Console, result: Result) -> None:
         said = claim_words(claim), difference_words(claim), attack_words(claim), claim.detail
         for words in filter(None, said):
             _indented(console, words)
+        if claim.pair.get("network"):
+            _indented(console, f"Network of the pair: {claim.pair['network']}.")
     if len(result.claims) > 1:
         console.print(Text(totals(result.claims)))
     compared = compared_words(result.context)
@@ -81,6 +87,13 @@ def show_audit(console: Console, result: Result) -> None:
     for remark in result.context.get("remarks", ()):
         console.print(Text(f"Note: {remark}."))
     console.print(Text(str(result.context["error_budget"]), style="dim"))
+
+
+def show_next(console: Console, result: Result, file: str) -> None:
+    """Print what to do with a result, which may be in a file."""
+    replay = replay_command(result, file) if any(one.witness for one in result.claims) else ""
+    for words in next_words(result, file, replay):
+        console.print(Text(words), soft_wrap=True)
 
 
 def _claims(result: Result) -> Table:

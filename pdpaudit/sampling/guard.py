@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pdpaudit.core.errors import Exhausted, Misbehaviour, described
+from pdpaudit.core.errors import Exhausted, Misbehaviour, located
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 from pdpaudit.sampling.clock import Clock, Ended
@@ -139,9 +139,9 @@ class Guard:
             if isinstance(error, Misbehaviour):
                 raise
             if not callable(getattr(mechanism, "run", None)):
-                raise Misbehaviour(f"its sample raised {described(error)}") from error
+                raise Misbehaviour(f"its sample raised {located(error)}") from error
             rng.bit_generator.state = beginning
-            return described(error)
+            return located(error)
 
     def _one_by_one(self, size: int, rng: np.random.Generator) -> Draws:
         fresh = getattr(self._instance, "fresh", None)
@@ -159,7 +159,8 @@ class Guard:
                 raise _unreadable(error) from None
             except BaseException as error:  # whatever else it is, an observer sees it
                 record = failure(error)
-                failures.setdefault(record[1][0], described(error))
+                if record[1][0] not in failures:
+                    failures[record[1][0]] = located(error)
             records.append(record)
             self._witness.look()
         draws = of_records(records)
