@@ -162,15 +162,11 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     sides = [sorted(side.tolist()) for side in (pair.left_neighbours, pair.right_neighbours)]
     before, after = sides if to == "right" else reversed(sides)
     said = [list_names(map(name, side)) for side in (before, after)]
-    if pair.network.stream_key is not None:  # the network is a file's, whose ties are real ones
-        own = pair.network.neighbours(pair.vertex).tolist()
-        real = [side == own for side in (before, after)]
-        said = [
-            f"{words} (as in the file)" if mine else words
-            for words, mine in zip(said, real, strict=True)
-        ]
-        if not any(real):
-            said[1] += ", neither of them as in the file"
+    own = pair.own_side
+    if own == "neither":
+        said[1] += " (neither as in the file)"
+    elif own is not None:
+        said[own == to] += " (as in the file)"
     return f"rewiring {name(pair.vertex)} from {said[0]} to {said[1]}"
 
 

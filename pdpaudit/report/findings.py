@@ -315,7 +315,7 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
     if file:
         page = shlex.join(["pdpaudit", "report", file])
         words = [*([f"to replay: {replay}"] if replay else []), f"to report: {page}"]
-    spec: Mapping[str, Any] = next(
+    spec: Mapping[str, object] = next(
         (one.witness["mechanism"] for one in result.claims if one.witness), {}
     )
     claims = [item.load() for item in registered("claims")] if "name" in spec else []

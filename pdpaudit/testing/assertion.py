@@ -258,6 +258,8 @@ def _blind(subject: str, found: Sequence[_Found]) -> str:
     blind = [one.claim for one in found if one.claim.status == "inconclusive"]
     if not blind:
         return ""
+    if not blind[0].event.get("words"):
+        return f"{short(subject)}: {blind[0].statement} stands because {blind[0].method}"
     seen = blind[0].detectable_epsilon
     least = (
         "no loss, however large, would have been seen"
