@@ -120,14 +120,15 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
 
 
 def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
-    """Say what was claimed and measured of the claim that is exceeded most; nothing of no claim."""
+    """Say what was claimed and measured, of several claims of the worst; nothing of no claim."""
     known = [
         one for one in findings if isinstance(one, ClaimResult) and one.lower_bound is not None
     ]
     if not known:
         return ""
     one = max(known, key=_excess)
-    of = " (of the claim exceeded most)" if len(known) > 1 else ""
+    which = "exceeded most" if one.status == "violated" else "that comes nearest to it"
+    of = f" (of the claim {which})" if len(known) > 1 else ""
     how = "exactly" if one.exact is not None else "at least"
     sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
     claimed = f"ε = {nats(one.claimed['epsilon'])}"
