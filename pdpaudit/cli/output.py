@@ -35,23 +35,23 @@ class _Screen(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Print as :class:`rich.console.Console` does, with nothing that acts on a terminal."""
         # A path is printed whole, to be copied.
-        told = visible if options.get("soft_wrap") else on_terminal
-        super().print(*(_harmless(one, told) for one in objects), **options)
+        shown = visible if options.get("soft_wrap") else on_terminal
+        super().print(*(_harmless(one, shown) for one in objects), **options)
 
 
-def _harmless(thing: Any, told: Callable[[str], str]) -> Any:
+def _harmless(thing: Any, shown: Callable[[str], str]) -> Any:
     """Return what is to be printed, its text passed through a function."""
     if isinstance(thing, str):
-        return told(thing)
+        return shown(thing)
     if isinstance(thing, Text):
-        plain = told(thing.plain)
+        plain = shown(thing.plain)
         # Only text that has to change loses styles within it.
         return thing if plain == thing.plain else Text(plain, style=thing.style)
     if isinstance(thing, Padding):
-        thing.renderable = _harmless(thing.renderable, told)
+        thing.renderable = _harmless(thing.renderable, shown)
     elif isinstance(thing, Table):
         for column in thing.columns:
-            column._cells = [_harmless(cell, told) for cell in column._cells]
+            column._cells = [_harmless(cell, shown) for cell in column._cells]
     return thing
 
 

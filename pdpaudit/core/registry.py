@@ -70,7 +70,7 @@ OTHER_COMMAND: dict[str, tuple[Group, str]] = {
 #: Modules that come with the program, where published claims find mechanisms of their own.
 OURS = "pdpaudit.algorithms."
 
-#: Names told where none is near.
+#: Names offered where none is near.
 MOST_OFFERED = 12
 
 
@@ -338,7 +338,7 @@ def _from_name(name: str) -> ModuleType | None:
     if here not in sys.path:
         sys.path.append(here)
     # Finding a module runs the packages around it: import them first, so that their own failures
-    # are told apart from a module that is not there.
+    # are distinguished from a module that is not there.
     package = name.rpartition(".")[0]
     if package and _from_name(package) is None:
         return None

@@ -31,7 +31,7 @@ Key = tuple[str | int, ...]
 BATCHED_CHUNK = 65_536
 SINGLE_CHUNK = 500
 
-#: Chunks that are drawn, kept and counted in one go, at most as many as take so many seconds: what
+#: Chunks that are drawn, kept and counted in one go, at most as many as take that many seconds: what
 #: surrounds samplers is paid once, and is faster than where one has just filled the caches.
 BATCH, BATCH_S = 16, 1.0
 
@@ -39,14 +39,14 @@ BATCH, BATCH_S = 16, 1.0
 WORTH_WORKERS_S = 4.0
 
 
-#: Told how many runs were finished since it was last told.
+#: Called with the number of runs finished since its last call.
 Progress = Callable[[int], None]
 
 
 class Means(TypedDict, total=False):
     """How runs are drawn; none of it changes what comes out but ``single``.
 
-    ``jobs`` worker processes; ``progress`` is told of finished runs; one call may take ``limit``
+    ``jobs`` worker processes; ``progress`` is called with finished runs; one call may take ``limit``
     seconds; finished chunks are taken from ``store`` and kept there; ``single`` draws one by one
     though there is a ``sample``.
     """
@@ -113,7 +113,7 @@ class Counting(Protocol):
 
 @dataclass
 class Hits:
-    """How many of so many runs fell into an event."""
+    """How many of a number of runs fell into an event."""
 
     inside: Any = 0
     runs: int = 0
@@ -258,7 +258,7 @@ def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
             yield part
     finally:
         with suppress(RuntimeError), warnings.catch_warnings():
-            # Work in vain is what an interruption means; there is no need to be told.
+            # An interruption wastes work; there is no need to warn of that.
             warnings.simplefilter("ignore", UserWarning)
             results.close()
 

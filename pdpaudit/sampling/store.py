@@ -196,7 +196,7 @@ class Store:
             return str(joblib.hash(thing, hash_name="sha1"))
         except Exception as error:
             raise InputError(
-                f"--store {self.path}: a {type(thing).__name__} cannot be told apart from others "
+                f"--store {self.path}: a {type(thing).__name__} cannot be distinguished from others "
                 f"({error}); give it fingerprint(), or leave --store out"
             ) from None
 
@@ -339,13 +339,13 @@ class Kept(Generic[T]):
 
     def load(self, chunk: int, runs: int) -> T:
         """Return what was kept of a chunk; see :meth:`Store.load`."""
-        told = self._store.load(self._stream, chunk, runs)
-        return self._kind(**told) if is_dataclass(self._kind) else told
+        kept = self._store.load(self._stream, chunk, runs)
+        return self._kind(**kept) if is_dataclass(self._kind) else kept
 
     def keep(self, chunk: int, runs: int, value: T) -> None:
         """Take a chunk; see :meth:`Store.keep`."""
-        told = vars(value) if is_dataclass(value) else value
-        self._store.keep(self._stream, chunk, runs, told)
+        kept = vars(value) if is_dataclass(value) else value
+        self._store.keep(self._stream, chunk, runs, kept)
 
 
 def _digest(stream: bytes, chunk: int, runs: int, outputs: bytes) -> bytes:
