@@ -24,7 +24,7 @@ from pdpaudit.auditing.candidate_pairs import (
 )
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.power import Rehearsal
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
 from pdpaudit.inference.expected_bound import ExpectedBound
@@ -77,6 +77,9 @@ FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED, CLIMBING = 32, 4, 4, 4, 16
 #: Standard errors given away on either side where a pair is to stand out.
 CERTAIN = 3.0
 
+#: Shares of the time limit at which the search ends, and the tests of what it found.
+SEARCHING, TESTING_ENDS = 0.5, 0.7
+
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
@@ -87,11 +90,9 @@ class EventSelection:
     def __init__(self, context: AuditContext, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.context, self.claims, self.alpha = context, claims, alpha
         self.spent = self._measured = 0
-        self._answered = self.single = False
+        self._answered = self.single = self._late = False
         self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
-        limit = context.config.time_limit
-        self._until = math.inf if limit is None else time.monotonic() + limit
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
@@ -109,7 +110,12 @@ class EventSelection:
         config, instance = self.context.config, candidate.inputs()[0]
         once, again = (
             draw(
-                self.context.mechanism, instance, TWICE, seed=config.seed, key=("discover", "twice")
+                self.context.mechanism,
+                instance,
+                TWICE,
+                seed=config.seed,
+                key=("discover", "twice"),
+                until=self.context.until(),
             )
             for _ in range(2)
         )
@@ -178,7 +184,8 @@ class EventSelection:
                     measured.append(one)
                     if self._stands_out(one):
                         self._test_all([one], each)
-                        return [two for two in [one, *by_score(found), *dropped] if two.runs]
+                        others = [two for two in by_score(found) if two is not one]
+                        return [two for two in [one, *others, *dropped] if two.runs]
             if not measured:
                 break
             measured = by_score(measured)
@@ -192,7 +199,7 @@ class EventSelection:
                 one.halves = empty_halves()
             found = measured[:keep]
             self._forget(found)
-            if last:
+            if last or self._late:
                 break
             each = min(GROWTH * each, runs)
         self._refuse_nothing(found)
@@ -202,8 +209,10 @@ class EventSelection:
             if one.wanted < runs:
                 self._measure(one, runs - one.wanted)
         found = by_score(found)
-        finalists, dropped = found[:LEFT_STAGED], found[LEFT_STAGED:] + dropped
-        self._test_all(finalists, runs)
+        # Where time is short there is enough for one of them alone.
+        left = 1 if self._late else LEFT_STAGED
+        finalists, dropped = found[:left], found[left:] + dropped
+        self._test_all(finalists, max(1, found[0].wanted // 2) if self._late else runs)
         return [one for one in by_score(finalists) + dropped if one.runs]
 
     def _stands_out(self, one: MeasuredPair) -> bool:
@@ -321,9 +330,8 @@ class EventSelection:
 
     def _measure(self, one: MeasuredPair, size: int) -> bool:
         """Add about ``size`` runs a side and score anew; say whether that was possible."""
-        if time.monotonic() > self._until and self._measured:
-            self.context.remark("the time limit ended the search")
-            return one.score > -math.inf
+        if time.monotonic() > self.context.until(SEARCHING) and self._measured:
+            return self._out_of_time(one)
         self._measured += 1
         failed = {}
         until = one.wanted + size
@@ -332,6 +340,8 @@ class EventSelection:
         ):
             try:
                 self._grow(key, instance, until)
+            except OutOfTime:
+                return self._out_of_time(one)
             except Misbehaviour as error:
                 failed[side] = str(error)
         if failed:
@@ -343,6 +353,12 @@ class EventSelection:
         expected_bound = self.expected_bound(self.claims[0], COMPARING)
         one.score = self._choose(*one.halves, expected_bound, thorough=False).expected
         return True
+
+    def _out_of_time(self, one: MeasuredPair) -> bool:
+        """Note that the search is over; say whether the pair has a score."""
+        self._late = True
+        self.context.remark("the time limit ended the search")
+        return one.score > -math.inf
 
     def _grow(self, key: Hashable, instance: Any, until: int) -> None:
         """Draw until an input has that number of runs; each half has a stream of its own."""
@@ -363,6 +379,7 @@ class EventSelection:
                     key=("discover", "looking", number, half, len(pool[half])),
                     jobs=self.context.config.jobs,
                     progress=self.context.watcher.advance,
+                    until=self.context.until(SEARCHING),
                     store=self.context.config.store,
                     single=self.single,
                 )
@@ -414,6 +431,10 @@ class EventSelection:
         except BatchFailed as error:
             self._batch_failed(str(error))
             inside = self._inside(one, size, number)
+        except OutOfTime:
+            self._out_of_time(one)
+            one.score, one.events, one.halves = -math.inf, [], empty_halves()
+            return
         except Misbehaviour as error:
             self.context.blocked.append(f"{one.candidate.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
@@ -440,6 +461,7 @@ class EventSelection:
                     key=("discover", "testing", number, side, *([i] if i else [])),
                     jobs=self.context.config.jobs,
                     progress=self.context.watcher.advance,
+                    until=self.context.until(TESTING_ENDS),
                     total=counted,
                     store=self.context.config.store,
                     single=self.single,
@@ -455,6 +477,8 @@ class EventSelection:
 
     def _refuse_nothing(self, found: Sequence[MeasuredPair]) -> None:
         """Refuse to judge a mechanism that never gave an output."""
+        if all(one.score == -math.inf for one in found) and not self.context.blocked:
+            raise OutOfTime("the time limit ended the search before any pair was looked at")
         if all(one.score == -math.inf for one in found):
             raise Misbehaviour("; ".join(self.context.blocked[:2]))
         if self._answered:

@@ -1,6 +1,6 @@
 """The errors a person at the terminal is meant to read."""
 
-__all__ = ["InputError", "Misbehaviour", "ParameterError", "described"]
+__all__ = ["InputError", "Misbehaviour", "OutOfTime", "ParameterError", "described"]
 
 
 class InputError(ValueError):
@@ -20,6 +20,10 @@ class ParameterError(InputError):
 
 class Misbehaviour(Exception):
     """What others' code did that makes it useless; one line that says what and the remedy."""
+
+
+class OutOfTime(Misbehaviour):
+    """The time limit of the whole command ended a run: no fault of whoever wrote it."""
 
 
 def described(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.errors import Misbehaviour, OutOfTime
 
 __all__ = ["AGAIN_S", "GRACE_S", "Clock", "Ended"]
 
@@ -43,9 +43,9 @@ class Ended(BaseException):
 class Clock:
     """Ends a call that takes too long, and remembers that it did."""
 
-    def __init__(self, limit: float, name: str) -> None:
+    def __init__(self, limit: float, name: str, until: float = math.inf) -> None:
         self.limit, self.what, self.stderr = limit, "", 2
-        self._name, self._deadline = name, math.inf
+        self._name, self._deadline, self._until = name, math.inf, until
         self._lock = threading.Lock()
         self._attempts = 0
         self._before: Any = None
@@ -73,13 +73,19 @@ class Clock:
         now = time.monotonic()
         if now > self._deadline:
             self._late()
-        self.what, self._deadline = what, now + self.limit
+        self.what, self._deadline = what, min(now + self.limit, self._until)
 
     def stop(self) -> None:
         """End the last call; raises Misbehaviour if it took too long."""
         deadline, self._deadline = self._deadline, math.inf
         if time.monotonic() > deadline:
             self._late()
+
+    def error(self) -> Misbehaviour:
+        """Return what to raise where something took too long."""
+        if time.monotonic() >= self._until:
+            return OutOfTime("the time limit ended it")
+        return Misbehaviour(self.words())
 
     def words(self) -> str:
         """Say what took too long."""
@@ -101,7 +107,7 @@ class Clock:
 
     def _late(self) -> NoReturn:
         self._settle()
-        raise Misbehaviour(self.words()) from None
+        raise self.error() from None
 
     def _settle(self) -> None:
         """Attempt nothing more, and take what is still to be raised: it cannot be taken back."""

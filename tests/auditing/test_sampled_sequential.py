@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -131,18 +132,61 @@ def test_what_cannot_be_carried_out_is_refused(arguments: dict[str, Any], words:
         Config(**{**SEQUENTIAL, **arguments})
 
 
-def test_an_interrupted_look_is_told() -> None:
+def test_an_interrupted_claim_keeps_what_the_finished_looks_say() -> None:
     class Stop:
-        confirming = False
+        confirming = 0
 
         def stage(self, words: str, total: int) -> None:
-            self.confirming = words.startswith("confirming")
+            self.confirming = int(words.startswith("confirming"))
 
         def advance(self, done: int) -> None:
-            if self.confirming:
+            self.confirming += bool(self.confirming)
+            if self.confirming > 5:  # both sides of two looks, and one side of the third
                 raise KeyboardInterrupt
 
     plan = Config(**SEQUENTIAL)
-    claim = audit(BatchedCoin(2.0, 1.0), [], plan, subject="c", watcher=Stop()).claims[0]
+    claim = audit(BatchedCoin(1.0, 1.0), [], plan, subject="c", watcher=Stop()).claims[0]
     assert claim.status == "skipped"
-    assert "in the event so far" in claim.method
+    assert "the finished stages show a loss of at least" in claim.method
+    assert claim.samples["confirmation"] == 400
+
+
+def test_a_time_limit_ends_a_single_long_run() -> None:
+    class Endless(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            time.sleep(60)
+
+    began = time.monotonic()
+    claim = audit(Endless(1.0, 1.0), [], Config(1, time_limit=0.5), subject="c").claims[0]
+    assert time.monotonic() - began < 30
+    assert claim.status == "error"
+    assert "time limit" in claim.method
+
+
+def test_a_time_limit_ends_stages_with_what_they_show() -> None:
+    class Slow(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            time.sleep(0.001)
+            return super().run(instance, rng)
+
+    claim = audit(Slow(1.0, 1.0), [], Config(1, time_limit=10, detect=1.001), subject="c").claims[0]
+    assert claim.status == "inconclusive"
+    assert "the time limit was reached" in claim.detail
+
+
+def test_without_a_number_of_samples_it_is_staged() -> None:
+    """A gross leak takes hundreds of runs, and no leak as many as its detection."""
+    leaky, sound = (
+        audit(Coin(truth, 1.0), [], Config(3), subject="coin").claims[0] for truth in (4.0, 1.0)
+    )
+    assert (leaky.status, leaky.method) == ("violated", "sequential")
+    assert sum(leaky.samples.values()) < 3_000
+    assert (sound.status, sound.detectable_epsilon) == ("not_rejected", 1.7)
+    assert sum(sound.samples.values()) < 30_000
+
+
+@pytest.mark.parametrize(("budget", "loss"), [("quick", 2.5), ("default", 1.7)])
+def test_named_budgets_stop_at_their_loss(budget: str, loss: float) -> None:
+    claim = audit(BatchedCoin(1.0, 1.0), [], Config(2, budget=budget), subject="coin").claims[0]
+    assert claim.witness is not None
+    assert claim.witness["detect"] == pytest.approx(loss)
