@@ -65,7 +65,7 @@ def audit_by_samples(
         context, claims, ErrorBudget(1 - context.config.confidence, len(claims)).share
     )
     try:
-        discovery.check_repeatable(candidates[0])
+        discovery.check_repeatable(candidates[0], len(candidates))
         found = discovery.search(candidates)
         if not any(one.tests for one in found):
             raise OutOfTime("the time limit ended the audit before any claim was confirmed")

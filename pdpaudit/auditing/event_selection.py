@@ -23,6 +23,7 @@ from pdpaudit.auditing.candidate_pairs import (
     local_search,
 )
 from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.power import Rehearsal
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
@@ -77,6 +78,9 @@ FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED, CLIMBING = 32, 4, 4, 4, 16
 #: Standard errors given away on either side where a pair is to stand out.
 CERTAIN = 3.0
 
+#: Seconds ahead that are worth a line, and of a run that is not too quick to be timed alone.
+WORTH_SAYING_S, SLOW_S = 60.0, 0.2
+
 #: Shares of the time limit at which the search ends, and the tests of what it found.
 SEARCHING, TESTING_ENDS = 0.5, 0.7
 
@@ -99,8 +103,11 @@ class EventSelection:
         self._cuts: list[tuple[int, float]] = []
         self._set_aside: list[MeasuredPair] = []
 
-    def check_repeatable(self, candidate: CandidatePair) -> None:
-        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
+    def check_repeatable(self, candidate: CandidatePair, pairs: int) -> None:
+        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed.
+
+        Of that many pairs; where that takes long, the first run is timed and what is ahead said.
+        """
         if not self.context.mechanism.repeatable:
             self.context.remark(
                 "what is observed differs from run to run, whatever the seed: the command again "
@@ -108,6 +115,8 @@ class EventSelection:
             )
             return
         config, instance = self.context.config, candidate.inputs()[0]
+        slow = config.staged and self._say_ahead(self._timed(instance), pairs, SLOW_S)
+        began = time.monotonic()
         once, again = (
             draw(
                 self.context.mechanism,
@@ -120,12 +129,43 @@ class EventSelection:
             for _ in range(2)
         )
         self.spent += 2 * TWICE
+        if config.staged and not slow:
+            self._say_ahead((time.monotonic() - began) / (2 * TWICE), pairs)
         if not once.same_as(again):
             raise Misbehaviour(
                 "the same random stream gave other outputs the second time, so it takes randomness "
                 "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
                 "the rng it is given"
             )
+
+    def _timed(self, instance: Any) -> float:
+        """Return the seconds that the first run takes."""
+        began = time.monotonic()
+        draw(
+            self.context.mechanism,
+            instance,
+            1,
+            seed=self.context.config.seed,
+            key=("discover", "first"),
+            until=self.context.until(),
+        )
+        self.spent += 1
+        return time.monotonic() - began
+
+    def _say_ahead(self, each: float, pairs: int, least: float = 0.0) -> bool:
+        """Say how long the plan takes, where a run takes at least so long and all of it is slow."""
+        config = self.context.config
+        runs, quick = (
+            planned_runs(replace(config, budget=budget), pairs, len(self.claims))
+            for budget in (config.budget, "quick")
+        )
+        if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
+            return False
+        self.context.watcher.say(
+            f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
+            f"({each * runs / 60:,.0f} min); --quick {quick:,}"
+        )
+        return True
 
     def expected_bound(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
         """Return what a claim will be confirmed with."""
@@ -486,6 +526,21 @@ class EventSelection:
         if self._refused:
             raise InputError(self._failure.removeprefix("InputError: "))
         raise Misbehaviour(f"every run raised {self._failure}")
+
+
+def planned_runs(config: Config, pairs: int, claims: int) -> int:
+    """Return about how many runs the staged plan takes where nothing is violated."""
+    runs = config.discovery or config.size
+    each, before, total = min(FIRST_LOOK, runs), 0, 0
+    while True:
+        total += 2 * (each - before) * pairs
+        if each >= runs:
+            break
+        least = FEW if each < FEWEST_RUNS else LEFT_STAGED
+        pairs = min(pairs, max(least, math.ceil(pairs / CUT_STAGED)))
+        before, each = each, min(GROWTH * each, runs)
+    # Events are tested on as many runs, and confirmed on about half as many more.
+    return total + 2 * runs * min(pairs, LEFT_STAGED) + 3 * runs * claims
 
 
 def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:

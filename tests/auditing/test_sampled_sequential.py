@@ -10,6 +10,8 @@ import pytest
 
 from pdpaudit import __version__
 from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing.config import Silent
+from pdpaudit.auditing.event_selection import planned_runs
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
@@ -182,7 +184,8 @@ def test_without_a_number_of_samples_it_is_staged() -> None:
     assert (leaky.status, leaky.method) == ("violated", "sequential")
     assert sum(leaky.samples.values()) < 3_000
     assert (sound.status, sound.detectable_epsilon) == ("not_rejected", 1.7)
-    assert sum(sound.samples.values()) < 30_000
+    planned = planned_runs(Config(3), pairs=1, claims=1)
+    assert planned / 2 < sum(sound.samples.values()) < 2 * planned
 
 
 @pytest.mark.parametrize(("budget", "loss"), [("quick", 2.5), ("default", 1.7)])
@@ -190,3 +193,21 @@ def test_named_budgets_stop_at_their_loss(budget: str, loss: float) -> None:
     claim = audit(BatchedCoin(1.0, 1.0), [], Config(2, budget=budget), subject="coin").claims[0]
     assert claim.witness is not None
     assert claim.witness["detect"] == pytest.approx(loss)
+
+
+def test_the_first_run_of_an_expensive_mechanism_is_timed_and_said() -> None:
+    class Slow(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            time.sleep(0.25)
+            return super().run(instance, rng)
+
+    said: list[str] = []
+
+    class Listening(Silent):
+        def say(self, words: str) -> None:
+            said.append(words)
+
+    audit(Slow(1.0, 1.0), [], Config(1, time_limit=2), subject="c", watcher=Listening())
+    [words] = said
+    assert words.startswith("one run takes 0.2")
+    assert f"needs about {planned_runs(Config(1), pairs=1, claims=1):,} of them" in words
