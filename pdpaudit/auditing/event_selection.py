@@ -161,9 +161,10 @@ class EventSelection:
         )
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
+        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
         self.context.watcher.say(
             f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
-            f"({each * runs / 60:,.0f} min); --quick {quick:,}"
+            f"({each * runs / 60:,.0f} min){fewer}"
         )
         return True
 
