@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +54,12 @@ class AuditContext:
     blocked: list[str] = field(default_factory=list)
     compared: dict[str, Any] = field(default_factory=dict)
     prover: Prover | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    def until(self, share: float = 1.0) -> float:
+        """Return the time at which a share of the time limit is spent, by the monotonic clock."""
+        limit = self.config.time_limit
+        return math.inf if limit is None else self.began + share * limit
 
     def remark(self, words: str) -> None:
         """Keep what is to be said of how the mechanism behaved, once."""

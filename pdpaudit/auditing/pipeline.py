@@ -55,7 +55,7 @@ def audit(
             )
         config = replace(config, jobs=1)  # other workers would disturb what is measured
     context = AuditContext(
-        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover
+        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover, began=began
     )
     candidates = candidate_pairs(asked, networks, config.seed)
     if not candidates:

@@ -156,6 +156,8 @@ def _unexpected(error: BaseException) -> int:
     asked = bool(os.environ.get(TRACEBACK))
     lines = traceback.format_exception(error) if asked else []
     cause = error.__context__ if isinstance(error, SystemExit) else error
+    if isinstance(cause, BrokenPipeError):
+        return FAILED  # whoever read it has enough, and asks for no complaint
     if isinstance(cause, OSError) and cause.errno in UNWRITABLE:
         _complain(f"the output cannot be written ({cause.strerror})", before=lines)
     elif isinstance(error, MemoryError):

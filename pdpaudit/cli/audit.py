@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "audit_command"]
 
+#: Exit status of what was interrupted.
+INTERRUPTED = 130
+
 EXAMPLES = o.examples(
     "pdpaudit audit PTarget:main-text --seed 1",
     "pdpaudit audit my_search.py:Search --samples 2000 --json result.json",
@@ -173,7 +176,7 @@ class SamplingOptions:
     ] = None
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds after which the search for a pair ends with what it has."),
+        typer.Option(help="Seconds after which it ends with what it has; half for the search."),
     ] = None
 
     def plan(self, output: o.OutputOptions, jobs: int) -> Config:
@@ -292,6 +295,10 @@ def audit_command(
         show_exposure(screen, result.context["exposure"])
     output.write(screen, result)
     show_next(screen, result, str(output.json_file) if output.saved else "")
+
+    if left := [claim.statement for claim in result.claims if claim.status == "skipped"]:
+        typer.echo(f"pdpaudit: Interrupted; no verdict on {', '.join(left)}", err=True)
+        return INTERRUPTED
     return exit_status(result.status, asked.fail_on)
 
 

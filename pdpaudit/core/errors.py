@@ -11,6 +11,7 @@ __all__ = [
     "Exhausted",
     "InputError",
     "Misbehaviour",
+    "OutOfTime",
     "ParameterError",
     "described",
     "located",
@@ -45,6 +46,10 @@ class Misbehaviour(Exception):
 
 class Exhausted(Misbehaviour):
     """A call that took more time or memory than there is: what it was asked for was too large."""
+
+
+class OutOfTime(Misbehaviour):
+    """The time limit of the whole command ended a run: no fault of whoever wrote it."""
 
 
 def described(error: BaseException) -> str:

@@ -38,6 +38,8 @@ def assert_private(
     networks: Network | Sequence[Network] | None = None,
     max_degree: int | None = None,
     samples: int | None = None,
+    seed: int | None = None,
+    time_limit: float | None = None,
 ) -> Result:
     """Try to break a mechanism's privacy claim, and fail if that succeeds.
 
@@ -55,7 +57,11 @@ def assert_private(
         Public bound on every degree.
     samples : int, optional
         Fresh samples a side for each claim; default: the marker's, the session's, else the exact
-        law where there is one and 100,000 where there is none.
+        law where there is one, and stages that end once enough is known where there is none.
+    seed : int, optional
+        Root of all randomness; default: of the test's name and the session's seed.
+    time_limit : float, optional
+        Seconds after which the audit ends with what it has; default: the session's.
 
     Returns
     -------
@@ -94,6 +100,8 @@ def assert_private(
         networks=networks,
         max_degree=max_degree,
         samples=samples,
+        seed=seed,
+        time_limit=time_limit,
     )
     if broken:
         raise AuditFailed(broken)
