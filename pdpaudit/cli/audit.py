@@ -295,7 +295,6 @@ def audit_command(
         show_exposure(screen, result.context["exposure"])
     output.write(screen, result)
     show_next(screen, result, str(output.json_file) if output.saved else "")
-
     if left := [claim.statement for claim in result.claims if claim.status == "skipped"]:
         typer.echo(f"pdpaudit: Interrupted; no verdict on {', '.join(left)}", err=True)
         return INTERRUPTED

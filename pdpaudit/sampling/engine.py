@@ -32,8 +32,8 @@ Key = tuple[str | int, ...]
 BATCHED_CHUNK = 65_536
 SINGLE_CHUNK = 500
 
-#: Chunks that are drawn, kept and counted in one go, at most as many as take that many seconds: what
-#: surrounds samplers is paid once, and is faster than where one has just filled the caches.
+#: Chunks that are drawn, kept and counted in one go, at most for that many seconds: what surrounds
+#: samplers is paid once, and is faster than where one has just filled the caches.
 BATCH, BATCH_S = 16, 1.0
 
 #: Seconds of remaining work below which starting worker processes does not pay.

@@ -196,7 +196,7 @@ class Store:
             return str(joblib.hash(thing, hash_name="sha1"))
         except Exception as error:
             raise InputError(
-                f"--store {self.path}: a {type(thing).__name__} cannot be distinguished from others "
+                f"--store {self.path}: a {type(thing).__name__} has no digest "
                 f"({error}); give it fingerprint(), or leave --store out"
             ) from None
 
@@ -260,8 +260,8 @@ class Store:
             if kept.get(name) != settings.get(name):
                 raise InputError(
                     f"--store {self.path}: was begun with {_setting(name, kept)}, this run has "
-                    f"{_setting(name, settings)}; nothing of it fits, so give the same again or the "
-                    "name of another store"
+                    f"{_setting(name, settings)}; nothing of it fits, so give the same again or "
+                    "the name of another store"
                 )
 
     def _damaged(self, why: object) -> InputError:
