@@ -130,16 +130,16 @@ class SamplingOptions:
         bool,
         typer.Option(
             "--quick",
-            help="A tenth of the default number of runs, until a loss of 2 times the claim plus "
-            "0.5 would have been found.",
+            help="About a quarter of the default number of runs, until a loss of 2 times "
+            "the claim plus 0.5 would have been found.",
         ),
     ] = False
     thorough: Annotated[
         bool,
         typer.Option(
             "--thorough",
-            help="Ten times the default number of runs, until a loss of 1.1 times the claim plus "
-            "0.05 would have been found (default: 1.5 times, plus 0.2).",
+            help="Ten times the default number of runs or more, until a loss of 1.1 times "
+            "the claim plus 0.05 would have been found (default: 1.5 times, plus 0.2).",
         ),
     ] = False
     confidence: Annotated[
