@@ -130,7 +130,7 @@ def check(sop: object, *, seed: int | None = None, options: Options | None = Non
     """
     import time
 
-    from pdpaudit.auditing.provenance import commit_of, source_digest
+    from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import Options, check_sop
     from pdpaudit.core.registry import make_sop
     from pdpaudit.core.subject import named_sop
@@ -153,8 +153,7 @@ def check(sop: object, *, seed: int | None = None, options: Options | None = Non
         chosen.seed,
         time.monotonic() - began,
         checks=found,
-        source=source_digest(statistic),
-        commit=commit_of(statistic),
+        **origin_of(statistic),
     )
 
 

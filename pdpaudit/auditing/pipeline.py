@@ -16,7 +16,7 @@ from pdpaudit.auditing.claim_results import AuditContext, Prover, unconfirmed_cl
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
-from pdpaudit.auditing.provenance import commit_of, source_digest
+from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawUnavailable
@@ -98,8 +98,7 @@ def audit(
             **({"remarks": context.remarks} if context.remarks else {}),
             **({"network": file} if file else {}),
         },
-        source=source_digest(asked.origin),
-        commit=commit_of(asked.origin),
+        **origin_of(asked.origin),
     )
 
 

@@ -17,13 +17,13 @@ from functools import cache, partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, get_args
+from typing import Any, TypedDict, get_args
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import Group, loaded_modules, registered
 from pdpaudit.results.results import versions
 
-__all__ = ["commit_of", "source_digest", "source_files", "store_settings"]
+__all__ = ["Origin", "origin_of", "source_digest", "source_files", "store_settings"]
 
 #: Hexadecimal digits that are shown of a digest.
 DIGITS = 16
@@ -54,6 +54,37 @@ def store_settings(
         "mechanism (digest of its source)": source_digest(mechanism),
         **versions(),
     }
+
+
+class Origin(TypedDict):
+    """What a result says of the code it is about."""
+
+    source: str
+    commit: str
+    place: str
+
+
+def origin_of(subject: object) -> Origin:
+    """Return the digest, the git commit and the place of a mechanism or statistic."""
+    return {
+        "source": source_digest(subject),
+        "commit": _commit_of(subject),
+        "place": _place_of(subject),
+    }
+
+
+def _place_of(subject: object) -> str:
+    """Return ``file:line`` of what lies in the working folder; nothing of anything else."""
+    subject = getattr(subject, "function", subject)
+    defined = subject if inspect.isclass(subject) or inspect.isroutine(subject) else type(subject)
+    try:
+        file, line = inspect.getsourcefile(defined), inspect.getsourcelines(defined)[1]
+    except (OSError, TypeError):
+        return ""
+    path = Path(file or "").resolve()
+    if not path.is_relative_to(Path.cwd()) or installed(path):
+        return ""
+    return f"{path.relative_to(Path.cwd()).as_posix()}:{line}"
 
 
 def source_digest(mechanism: Any) -> str:
@@ -279,7 +310,7 @@ LIMIT_S = 5.0
 INSTALLED = ("site-packages", "dist-packages")
 
 
-def commit_of(subject: Any) -> str:
+def _commit_of(subject: object) -> str:
     """Return the git commit of the folder a mechanism or statistic is from, or nothing."""
     own = Path(__file__).parent
     for file in source_files(subject):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.auditing.pipeline import audit
-from pdpaudit.auditing.provenance import commit_of, source_digest
+from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.core.network import Network
 from pdpaudit.inference import ErrorBudget
@@ -85,8 +85,7 @@ def audit_released(
             **({"remarks": remarks} if remarks else {}),
             **({"network": file} if file else {}),
         },
-        source=source_digest(mechanism),
-        commit=commit_of(mechanism),
+        **origin_of(mechanism),
     )
 
 

@@ -117,7 +117,7 @@ def check_command(
     reading = network.asked_for()
     import time
 
-    from pdpaudit.auditing.provenance import commit_of, source_digest
+    from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import check_sop
     from pdpaudit.cli.output import check_writable
     from pdpaudit.core.registry import resolve
@@ -151,8 +151,7 @@ def check_command(
         time.monotonic() - start,
         checks=checks,
         context={"names": True} if network.names else {},
-        source=source_digest(statistic),
-        commit=commit_of(statistic),
+        **origin_of(statistic),
     )
     again = replay_command(result, str(output.json_file)) if output.saved else ""
     show_checks_end(screen, result, sop, again)

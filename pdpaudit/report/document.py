@@ -49,7 +49,7 @@ from pdpaudit.report.tables import bounds_table, cell, composition_of, grid_tabl
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
-__all__ = ["Document", "compose"]
+__all__ = ["Document", "compose", "found_words"]
 
 #: Claims and checks that get pictures, the worst first.
 MOST_PICTURES = 20
@@ -324,7 +324,7 @@ def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Sect
         pictures += [_pair(picture, anchor)] if picture else []
         if seen and _judged(claim):
             pictures.append(_trade_off(anchor, claim, seen))
-    blocks: list[Block] = [Paragraph(_words(claim), names, claim.status)]
+    blocks: list[Block] = [Paragraph(found_words(claim), names, claim.status)]
     blocks += [Pictures(tuple(pictures))] if pictures else []
     facts = claim_facts(claim, seen)
     blocks.append(Table("Numbers", ("quantity", "value"), facts, names=names, kind="facts"))
@@ -359,7 +359,7 @@ def _listed(names: Sequence[str]) -> str:
     return (", ".join(names[:MOST_NAMES]) or "nobody") + more
 
 
-def _words(claim: ClaimResult) -> str:
+def found_words(claim: ClaimResult) -> str:
     """Say what was found; less where the file holds less."""
     try:
         words = claim_words(claim)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 
-from pdpaudit.report.findings import claim_words, difference_words
+from pdpaudit.report.document import found_words
+from pdpaudit.report.findings import difference_words
 from pdpaudit.report.plaintext import visible
 from pdpaudit.report.sources import Source
 from pdpaudit.results.results import CheckResult, ClaimResult, Status
@@ -66,7 +67,7 @@ def _title(one: ClaimResult | CheckResult) -> str:
 def _words(one: ClaimResult | CheckResult) -> str:
     if isinstance(one, CheckResult):
         return f"{one.status.replace('_', ' ')}. {one.detail}".strip()
-    return " ".join(filter(None, (claim_words(one), difference_words(one))))
+    return " ".join(filter(None, (found_words(one), difference_words(one))))
 
 
 def _place(source: Source, one: ClaimResult | CheckResult) -> tuple[str, int]:
@@ -74,5 +75,5 @@ def _place(source: Source, one: ClaimResult | CheckResult) -> tuple[str, int]:
     if isinstance(one, ClaimResult) and one.first_difference and one.first_difference.places:
         first = one.first_difference.places[0]
         return first.file, max(first.line, 1)
-    file, _, line = str(source.result.context.get("place", "")).rpartition(":")
+    file, _, line = source.result.place.rpartition(":")
     return (file, int(line)) if file and line.isdecimal() else (source.name, 1)

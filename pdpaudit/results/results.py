@@ -202,7 +202,8 @@ class Result(Readable):
     """What one command found: checks of a statistic, or verdicts on claims.
 
     ``context`` is what else a report needs: the network read, what was tried, the error budget;
-    ``source`` the digest of the code that was looked at, ``commit`` its git commit, if known.
+    ``source`` the digest of the code that was looked at, ``commit`` its git commit and ``place``
+    its file and line, if known.
     """
 
     command: str
@@ -214,6 +215,7 @@ class Result(Readable):
     context: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     commit: str = ""
+    place: str = ""
 
     @classmethod
     def from_json(cls, body: Mapping[str, object], file: str) -> Result:
@@ -229,6 +231,7 @@ class Result(Readable):
             context=fields.mapping("context"),
             source=fields.text("source"),
             commit=fields.text("commit"),
+            place=fields.text("place"),
         )
 
     @property
@@ -251,6 +254,7 @@ class Result(Readable):
             "versions": versions(),
             **({"source": self.source} if self.source else {}),
             **({"commit": self.commit} if self.commit else {}),
+            **({"place": self.place} if self.place else {}),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             **({"by": user} if (user := _user()) else {}),
             "elapsed_s": round(self.elapsed_s, 3),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pdpaudit.auditing.provenance import commit_of, source_digest
+from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.outputs import JSON
 from pdpaudit.report.findings import STATUS_WORDS
 from pdpaudit.report.markdown import code, escape, fenced
@@ -233,7 +233,7 @@ def saved(budget: Budget, result: Result, *, failed: bool, about: object = None)
     if folder is None:
         return ""
     if not result.source and about is not None:
-        result = replace(result, source=source_digest(about), commit=commit_of(about))
+        result = replace(result, **origin_of(about))
     folder.mkdir(parents=True, exist_ok=True)
     test = budget.nodeid.rpartition("::")[2]
     slug = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[:40] or "test"

@@ -10,7 +10,12 @@ from types import ModuleType
 import pytest
 
 from pdpaudit.algorithms.zoo import Laplace
-from pdpaudit.auditing.provenance import source_digest, source_files, store_settings
+from pdpaudit.auditing.provenance import (
+    origin_of,
+    source_digest,
+    source_files,
+    store_settings,
+)
 from pdpaudit.auditing.side_channels import observed
 from pdpaudit.core.registry import make_mechanism, resolve
 
@@ -161,3 +166,10 @@ def test_a_file_of_ours_that_is_loaded_under_another_name_is_still_ours(
     vars(module).update({name: known[name] for name in known if name != "__name__"})
     monkeypatch.setitem(sys.modules, "zoo_laplace", module)
     assert source_files(Laplace(1.0)) == before
+
+
+def test_the_place_is_the_line_of_what_lies_in_the_working_folder(folder: Path) -> None:
+    mechanism = resolve("mechanisms", "mine.py:Mine")()
+    line = FILES["mine.py"].splitlines().index("class Mine(Base):") + 1
+    assert origin_of(mechanism)["place"] == f"mine.py:{line}"
+    assert origin_of(Laplace())["place"] == ""

@@ -59,9 +59,7 @@ def test_an_alert_is_at_the_line_that_leaks() -> None:
     claim = ClaimResult("a", "1-DP", "", "violated", {"epsilon": 1, "delta": 0}, lower_bound=2.0)
     for found, place in ((first, ("my_search.py", 14)), (None, ("mine.py", 3))):
         one = ClaimResult(**{**vars(claim), "first_difference": found})
-        source = Source(
-            "r.json", Result("audit", "x", 1, 0.0, claims=(one,), context={"place": "mine.py:3"})
-        )
+        source = Source("r.json", Result("audit", "x", 1, 0.0, claims=(one,), place="mine.py:3"))
         (alert,) = alerts(render_sarif([source]))
         where = alert["locations"][0]["physicalLocation"]
         assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == place
