@@ -33,7 +33,7 @@ SAMPLED, REPEATED = 1000, 0.5
 #: Entries that this share of all entries are distinct of are numbers, and no names of anything.
 DISTINCT = 0.25
 
-#: Lists whose outputs repeat this often on average are told apart whole.
+#: Lists whose outputs repeat this often on average are compared whole.
 REPEATS = 20
 
 

@@ -1,4 +1,4 @@
-"""Audit published claims: each by the machinery that would audit anybody's, none by heart.
+"""Audit published claims: each by the machinery that would audit anybody's.
 
 A catalogue, found under the entry-point group ``pdpaudit.claims``, says of each claim what it
 states, where, and what to audit for it. The verdict is whatever comes of that.
@@ -116,11 +116,11 @@ class MechanismClaim:
                 raise InputError(f"{self.id}: small networks are not exhausted: {error}") from None
             tried = f"{small.scope}; and {tried}"
             if small.worst is not None and small.epsilon > (claim.exact or 0.0):
-                candidate = _arm("exhaustive", small.worst)
+                candidate = _candidate("exhaustive", small.worst)
                 run = AuditContext(Subject.of(made), self.id, spec, config, Silent(), prover=prover)
-                told = audit_by_law(run, [candidate], run.mechanism.claims)
-                assert told is not None
-                claim = told[1][self.number - 1]
+                judged = audit_by_law(run, [candidate], run.mechanism.claims)
+                assert judged is not None
+                claim = judged[1][self.number - 1]
             elif claim.status == "not_rejected":
                 claim = replace(claim, status="certified", method=f"exhaustive: {small.scope}")
         if claim.status != "violated":
@@ -139,9 +139,9 @@ class MechanismClaim:
             if claim.exact is not None
             else f"by {claim.samples.get('confirmation', 0)} fresh samples"
         )
-        told = result.context.get("law_compared")
-        if told:
-            how += f", compared with {told['runs_a_side']} runs a side on {told['pairs']} of them"
+        test = result.context.get("law_compared")
+        if test:
+            how += f", compared with {test['runs_a_side']} runs a side on {test['pairs']} of them"
         count = result.context["tried"]["pairs"]
         return f"{self.mechanism} ({parameters}) on {count} neighbouring pairs, {how}"
 
@@ -222,12 +222,12 @@ def audit_claims(
     claims: Sequence[PublishedClaim], seed: int, *, watcher: Watcher | None = None
 ) -> Result:
     """Audit published claims."""
-    told = watcher or Silent()
+    watcher = watcher or Silent()
     checks: list[CheckResult] = []
     verdicts: list[ClaimResult] = []
     entries = []
     for claim in claims:
-        audited = claim.examine(seed, told)
+        audited = claim.examine(seed, watcher)
         for finding in audited.findings:
             if isinstance(finding, CheckResult):
                 checks.append(finding)
@@ -345,5 +345,5 @@ def _lawful(mechanism: Mechanism) -> LawfulMechanism:
     return mechanism
 
 
-def _arm(label: str, pair: Any) -> CandidatePair:
+def _candidate(label: str, pair: Any) -> CandidatePair:
     return CandidatePair(label, lambda: (pair.left.instance(), pair.right.instance()), pair)

@@ -33,7 +33,7 @@ def audit_released(
     file: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
 ) -> Result:
-    """Hold the claims of a search against its list and against everything it does beside."""
+    """Test the claims of a search on its list and on each of its side channels."""
     began = time.monotonic()
     whats = [LIST, *OBSERVABLES]
     budget = ErrorBudget(1 - plan.confidence, len(whats))
@@ -109,7 +109,7 @@ def released_rows(result: Result) -> list[dict[str, Any]]:
 
 
 def _row(what: str, claim: ClaimResult) -> dict[str, Any]:
-    """Return what is told of one claim on one observable."""
+    """Return the row of one claim on one observable."""
     return {
         "observable": what,
         "what is seen": WORDS.get(what, "the list of people found, in order"),
@@ -128,9 +128,9 @@ def cost_words(claim: ClaimResult) -> str:
         if math.isinf(claim.exact):
             return "∞ (exact: it happens on one side only)"
         return f"{claim.exact:.3f} (exact, on the pairs tried)"
-    told = f"at least {claim.lower_bound:.3f}"
+    words = f"at least {claim.lower_bound:.3f}"
     event = claim.event
     x, y, runs = (event.get(key) for key in ("inside", "inside_other", "runs_a_side"))
     if x == runs and y == 0:
-        told += f" (always on one side, never on the other: ∞ for all that {runs} runs show)"
-    return told
+        words += f" (always on one side, never on the other: ∞ for all that {runs} runs show)"
+    return words

@@ -63,7 +63,7 @@ WORDS = {
 }
 
 
-#: How events on them are told.
+#: Words for events on them.
 WORDING = {
     "queries": {"number": "the number of people examined"},
     "examined": {"done": "examined"},
@@ -118,12 +118,12 @@ class Observed(Subject):
 
     @property
     def wording(self) -> Mapping[str, str]:
-        """How events on the by-product are told."""
+        """Words for events on the by-product."""
         return WORDING[self.what]
 
     @property
     def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All promises of the search, held against the by-product."""
+        """All promises of the search, tested on the by-product."""
         words = f"made for the list only; here on {WORDS[self.what]}"
         return tuple(
             PrivacyClaim(claim.epsilon, claim.delta, f"{claim.source}; {words}")

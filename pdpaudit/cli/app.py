@@ -1,4 +1,4 @@
-"""The application: its commands, and how a failure is told."""
+"""The application: its commands, and how a failure is reported."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _run(arguments: list[str] | None) -> int:
     except UserCodeError as error:
         cause = error.__cause__ or error
         lines = traceback.format_exception(type(cause), cause, _theirs(cause))
-        _complain(f"{error}: {described(cause)}; mend the file and run again", before=lines)
+        _complain(f"{error}: {described(cause)}; fix the file and run again", before=lines)
         return FAILED
     except InputError as error:
         _complain(flagged(error))

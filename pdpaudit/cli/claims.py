@@ -76,7 +76,7 @@ def claims_command(
     chosen = "".join(f" --select {name}" for name in select or ())
     command = f"pdpaudit claims --seed {root}{chosen}"
     file = shlex.quote(str(output.json_file)) if output.saved else "result.json"
-    output.write(screen, _told(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
+    output.write(screen, _described(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
     if folder is not None:
         _write_dossier(result, command, folder)
         screen.print(f"dossier written to {folder}", markup=False, soft_wrap=True)
@@ -94,25 +94,25 @@ def _write_dossier(result: Result, command: str, folder: Path) -> None:
     from pdpaudit.results.results import save, write_text
 
     place = shlex.quote(folder.as_posix())
-    told = _told(
+    described = _described(
         result,
         f"python -m {command} --output {place}",
         f"python -m pdpaudit replay {place}/claims.json",
     )
-    save(folder / "claims.json", published(told.to_json()))
+    save(folder / "claims.json", published(described.to_json()))
     source = read_source(folder / "claims.json")
     write_text(folder / "README.md", render_markdown([source]))
     write_text(folder / "index.html", render_html([source]))
 
 
-def _told(result: Result, command: str, replay: str) -> Result:
-    """Return a result that tells its report what it is about and how it was made."""
+def _described(result: Result, command: str, replay: str) -> Result:
+    """Return a result with what its report says of its subject and how it was made."""
     from dataclasses import replace
 
     from pdpaudit.report.published import KEY, dossier, published
 
-    told = dossier(published(result.to_json()), command, replay)
-    return replace(result, context={**result.context, KEY: told})
+    about = dossier(published(result.to_json()), command, replay)
+    return replace(result, context={**result.context, KEY: about})
 
 
 def _show(screen: Console, result: Result) -> None:

@@ -159,8 +159,9 @@ def simulate_command(
             seed=seed,
             jobs=jobs,
             watcher=watcher,
-            about=about,
         )
+    simulation["network"] |= about.pop("network", {})
+    simulation |= about
     options = {**vars(chosen), "budget": budget, **(reading.to_json() if reading else {})}
     context = {
         "simulation": simulation,

@@ -16,7 +16,7 @@ from pdpaudit.sampling import stream
 
 __all__ = ["excerpt"]
 
-#: Vertices drawn at most: more cannot be told apart on a page.
+#: Vertices drawn at most: more cannot be distinguished on a page.
 MOST = 300
 
 #: Ties between them at most, once there are a few: more are a blot.
@@ -58,11 +58,11 @@ def excerpt(
     vertices = sorted(chosen)
     part = network.adjacency[vertices][:, vertices].tocoo()
     edges = sorted((int(a), int(b)) for a, b in zip(*part.coords, strict=True) if a < b)
-    told = []
+    searched = []
     for (name, _), log in zip(searches, logs, strict=True):
         order = {vertex: number for number, vertex in enumerate(log[:calls])}
         examined = [vertex in order or vertex in network.seeds for vertex in vertices]
-        told.append(
+        searched.append(
             {
                 "name": name,
                 "examined": examined,
@@ -78,7 +78,7 @@ def excerpt(
         "edges": [list(edge) for edge in edges],
         "positions": _places(len(vertices), edges),
         "targeted": network.targeted[vertices].tolist(),
-        "searches": told,
+        "searches": searched,
     }
 
 

@@ -122,7 +122,7 @@ def _from_groups(person: Ints, model: Affiliations, rng: np.random.Generator) ->
 
 
 def _size_for(ties: float, places: int, variety: float) -> float:
-    """Return the mean of G for which groups of 1 + G make so many ties, all different.
+    """Return the mean of G for which groups of 1 + G make that number of different ties.
 
     G is geometric with a log-normal mean s·W, E[W] = 1 and E[W²] = exp(variety²). A group has
     G(G + 1)/2 ties, s²·E[W²] in the mean, and 1 + s people: s²·E[W²]/(1 + s) ties a place.

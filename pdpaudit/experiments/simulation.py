@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,7 +30,7 @@ WORTH_WORKERS_S = 4.0
 
 
 class Watcher(Protocol):
-    """Is told how far the simulation is."""
+    """Follows how far the simulation is."""
 
     def stage(self, words: str, total: int) -> None:
         """Begin a new stage of ``total`` units."""
@@ -70,9 +70,7 @@ def simulate(
     seed: int,
     jobs: int = 1,
     watcher: Watcher | None = None,
-    plain: bool = False,
     excerpted: bool = True,
-    about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run searches many times and return their curves, as plain numbers."""
     if budget < 1:
@@ -83,7 +81,6 @@ def simulate(
     if len(set(names)) < len(names):
         raise InputError(f"two searches are called {max(names, key=names.count)!r}; rename one")
     watcher = watcher or _Silent()
-    told = dict(about or {})
     components = targeted_components(network.adjacency, network.targeted)
     seeds = set(network.seeds)
     theirs = [members for members in components if seeds.intersection(members.tolist())]
@@ -91,9 +88,7 @@ def simulate(
     for one in contestants:
         watcher.stage(one.name, runs)
         loss = round_loss(one.mechanism, network.instance())
-        drawn = trajectories(
-            one, network, budget, runs, seed, jobs=jobs, watcher=watcher, plain=plain
-        )
+        drawn = trajectories(one, network, budget, runs, seed, jobs=jobs, watcher=watcher)
         searches.append(
             {
                 "name": one.name,
@@ -117,10 +112,9 @@ def simulate(
             "components": [len(members) for members in components],
             "seed_component": sum(map(len, theirs)),
             "min_weight": None,
-            **told.get("network", {}),
         },
-        "population": told.get("population"),
-        "regime": told.get("regime"),
+        "population": None,
+        "regime": None,
         "budget": budget,
         "runs": runs,
         "searches": searches,
@@ -175,7 +169,7 @@ def trajectories(
 
 
 def _fitting(spent: float) -> int:
-    """Return how many runs to do at once, if one takes so many seconds."""
+    """Return how many runs to do at once, if one takes ``spent`` seconds."""
     return min(max(FEWEST, int(CHUNK_S / max(spent, 1e-9))), MOST)
 
 

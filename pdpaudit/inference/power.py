@@ -18,7 +18,7 @@ TAIL = 1e-9
 
 EXACT_NODES = 5
 MOST_NODES = 129
-"""So many values of the second count get their own critical value; others are interpolated."""
+"""Values of the second count that get their own critical value; others are interpolated."""
 
 
 def critical_hits(

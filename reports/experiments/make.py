@@ -236,7 +236,7 @@ def _simulated(
     *,
     excerpt: bool = True,
 ) -> dict[str, Any]:
-    return simulate(
+    simulation = simulate(
         network,
         contestants,
         budget=record["budget"],
@@ -244,15 +244,13 @@ def _simulated(
         seed=SEED,
         jobs=jobs,
         excerpted=excerpt,
-        about={
-            "network": {"min_weight": record["min_weight"]},
-            "population": {
-                "process": "infect",
-                **{key: record[key] for key in ("p", "q", "rounds", "first")},
-            },
-            "regime": record["regime"],
-        },
     )
+    simulation["network"]["min_weight"] = record["min_weight"]
+    population = {key: record[key] for key in ("p", "q", "rounds", "first")}
+    return simulation | {
+        "population": {"process": "infect", **population},
+        "regime": record["regime"],
+    }
 
 
 def _summary(search: Mapping[str, Any]) -> dict[str, Any]:
