@@ -24,7 +24,6 @@ __all__ = [
     "list_names",
     "pair_json",
     "pair_words",
-    "statement",
     "unconfirmed_claim",
 ]
 
@@ -99,9 +98,9 @@ def claim_fields(
 def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str, Any]:
     return {
         "id": f"{context.subject} #{number}",
-        "statement": statement(claim),
+        "statement": claim.statement,
         "source": claim.source,
-        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta},
+        "claimed": claim.to_json(),
     }
 
 
@@ -125,13 +124,6 @@ def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:
     if candidate.pair is None:
         return Vocabulary(**wording)
     return Vocabulary(**{"name": candidate.pair.network.name, "done": "found", **wording})
-
-
-def statement(claim: PrivacyClaim) -> str:
-    """Say what is claimed, as in the field."""
-    if claim.delta == 0:
-        return f"{claim.epsilon:.6g}-protected DP"
-    return f"({claim.epsilon:.6g}, {claim.delta:.3g})-protected DP"
 
 
 def pair_words(pair: NeighborPair, to: Side) -> str:

@@ -26,6 +26,7 @@ from pdpaudit.core.divergence import (
     law_rate,
     least_miss,
 )
+from pdpaudit.core.errors import ParameterError
 
 __all__ = [
     "CurveClaim",
@@ -260,7 +261,7 @@ class PrivacyClaim:
 
         Raises
         ------
-        ValueError
+        ParameterError
             If it states none.
 
         Examples
@@ -281,8 +282,8 @@ class PrivacyClaim:
                 return PrivacyClaim(float(named["eps"]), float(named.get("delta", 0)), source)
         except ValueError as error:
             if "claim needs" in str(error):
-                raise
-        raise ValueError(f"claim = {text}: give {FORMS}")
+                raise ParameterError("claim", text, str(error)) from None
+        raise ParameterError("claim", text, f"give {FORMS}")
 
 
 #: Fields of a claim's JSON form that are numbers; strings where they are infinite.

@@ -9,6 +9,7 @@ from typing import Any
 
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.report.plaintext import isolate_names, times
@@ -48,6 +49,7 @@ def judge_mechanism(
     *,
     epsilon: float | None,
     delta: float | None,
+    claim: PrivacyClaim | str | None,
     networks: Network | Sequence[Network] | None,
     max_degree: int | None,
     samples: int | None,
@@ -56,9 +58,9 @@ def judge_mechanism(
     budget = current()
     settings, marked = budget.settings, budget.claim
     made, subject, spec = specified(mechanism, budget.base)
-    if epsilon is None and delta is None:
+    if epsilon is None and delta is None and claim is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
-    tested = promising(made, subject, epsilon, delta, source="the test")
+    tested = promising(made, subject, epsilon, delta, "the test", claim)
     if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
         made, spec = tested, tested.specification(spec)

@@ -81,10 +81,10 @@ def bounded(kind, pair, rng, size=SIZE):
         kind, np.array(seen) / (size // 4), np.array(others) / (size // 4), size, ALPHA
     )
     best = int(shares.argmax())
-    planned = Band.plan(kind, seen, others, size // 4, (size, ALPHA))
+    planned = Band.plan(kind, (seen, others), (size // 4, size // 4), (size, ALPHA))
     counts, others = sampled(pair, rng, size)
     if planned is not None and planned[1] > shares[best]:
-        return planned[0].bound(kind, counts, others, size, ALPHA)
+        return planned[0].bound(kind, (counts, others), size, ALPHA)
     return float(claim_bound(kind, counts[best], others[best], size, ALPHA))
 
 
@@ -135,9 +135,9 @@ def test_counts_at_their_ends_give_finite_bounds():
         assert claim_bound(kind, 0, 0, 10, ALPHA) == 0
         assert claim_bound(kind, 10, 10, 10, ALPHA) == 0
         assert 0 < claim_bound(kind, 1000, 0, 1000, ALPHA) < math.inf
-    band, _ = Band.plan(ZCDP, [50, 100], [0, 0], 100, (100, ALPHA))
-    assert 0 < band.bound(ZCDP, [50, 100], [0, 0], 100, ALPHA) < math.inf
-    assert band.bound(ZCDP, [0, 0], [50, 100], 100, ALPHA) == 0
+    band, _ = Band.plan(ZCDP, ([50, 90], [0, 0]), (100, 100), (100, ALPHA))
+    assert 0 < band.bound(ZCDP, ([50, 90], [0, 0]), 100, ALPHA) < math.inf
+    assert band.bound(ZCDP, ([0, 0], [50, 90]), 100, ALPHA) == 0
 
 
 def test_a_mean_of_values_is_bounded_at_its_level():
