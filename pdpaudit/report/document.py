@@ -18,6 +18,7 @@ from pdpaudit.report.findings import (
     chances,
     claim_facts,
     claim_words,
+    claimed_words,
     compared_words,
     plain_words,
     tally_words,
@@ -247,7 +248,7 @@ def _verdicts(part: Part) -> list[Verdict]:
             subject,
             one.anchor,
             one.title,
-            nats(one.claim.claimed["epsilon"]),
+            claimed_words(one.claim, plain=True),
             _measured(one.claim),
         )
         for one in part.claims
@@ -348,7 +349,7 @@ def _words(claim: ClaimResult) -> str:
         return words[:1].upper() + words[1:]
     except (KeyError, TypeError, ValueError, ArithmeticError):
         found = nats(claim.lower_bound)
-        return f"Lower bound {found}, claimed {nats(claim.claimed['epsilon'])}."
+        return f"Lower bound {found}, claimed {nats(claim.promise.value)}."
 
 
 def _names(pair: Mapping[str, Any], base: Mapping[str, Any] | None) -> tuple[str, ...]:

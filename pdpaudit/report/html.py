@@ -44,13 +44,15 @@ def _losses(doc: Document) -> str:
     """Draw claimed against measured loss of the worst claims."""
     rows, words = [], []
     for one in doc.charted:
-        claim, seen, delta = one.claim, one.seen, one.claim.claimed["delta"]
+        claim, seen, delta = one.claim, one.seen, one.claim.promise.delta
+        if not claim.promise.approximate:
+            continue  # another unit than that of the axis
         exact = claim.exact is not None
         title = " ".join(visible(one.title).split())
         row = Loss(
             title=title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…",
             status=one.status,
-            claimed=claim.claimed["epsilon"],
+            claimed=claim.promise.value,
             low=claim.exact if exact else claim.lower_bound,
             estimate=seen.loss(delta) if seen and not exact else None,
             high=seen.highest_loss(delta) if seen and not exact else None,
@@ -67,12 +69,10 @@ def _trade_off(one: ClaimPart) -> str:
     """Draw the trade-off curve of a claim; nothing where there is none, or others are worse."""
     if not (one.drawn and one.judged and one.seen):
         return ""
-    attack, claimed = attack_of(one.claim), one.claim.claimed
+    attack = attack_of(one.claim)
     curve = [(x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0))] if attack else []
     anchor = f"{one.anchor}-curve"
-    return trade_off_chart(
-        claimed["epsilon"], claimed["delta"], one.seen, curve, anchor, one.status
-    )
+    return trade_off_chart(one.claim.promise, one.seen, curve, anchor, one.status)
 
 
 def _measured(part: Part) -> tuple[list[list[str]], list[str], list[str]]:

@@ -12,6 +12,7 @@ from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
+from pdpaudit.report.findings import shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
@@ -143,7 +144,7 @@ def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -
 
 
 def _severity(one: _Found) -> tuple[bool, bool, float]:
-    excess = (one.claim.lower_bound or 0.0) - one.claim.claimed["epsilon"]
+    excess = (one.claim.lower_bound or 0.0) - one.claim.promise.value
     return one.claim.status == "violated", one.grew, excess
 
 
@@ -207,14 +208,15 @@ def _standing(claim: ClaimResult) -> str:
 
 def _claimed(claim: ClaimResult) -> str:
     source = f" ({claim.source})" if claim.source else ""
-    return (
-        f"{claim.statement}{source}: no outcome more than {times(claim.claimed['epsilon'])} as "
-        "likely"
-    )
+    if not claim.promise.approximate:
+        return f"{claim.statement}{source}"
+    return f"{claim.statement}{source}: no outcome more than {times(claim.promise.value)} as likely"
 
 
 def _bound(one: _Found) -> str:
     claim = one.claim
+    if not claim.promise.approximate:
+        return shown_words(claim)
     if claim.exact is not None:
         return f"loss {claim.exact:.6g}, computed exactly: {times(claim.exact)} as likely"
     least = claim.lower_bound or 0.0
@@ -274,8 +276,8 @@ def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, tu
         subject=subject,
         status=claim.status,
         claim=claim.statement,
-        epsilon=_plain(claim.claimed["epsilon"]),
-        delta=_plain(claim.claimed["delta"]),
+        epsilon=_plain(claim.promise.value),
+        delta=_plain(claim.promise.delta),
         bound=_plain(claim.lower_bound),
         detectable=_plain(claim.detectable_epsilon),
         baseline=_plain(None if growth is None else growth.then),
