@@ -178,6 +178,15 @@ class PrivacyClaim:
             return f"{self.epsilon:.6g}-protected DP"
         return f"({self.epsilon:.6g}, {self.delta:.3g})-protected DP"
 
+    @property
+    def text(self) -> str | None:
+        """What :meth:`parse` reads it from; None for a curve."""
+        body = self.to_json()
+        if self.approximate:
+            return f"eps={self.epsilon!r}" + (f",delta={self.delta!r}" if self.delta else "")
+        numbers = [body[key] for key in ("alpha", "epsilon", "rho", "mu") if key in body]
+        return ":".join([self.kind, *map(repr, numbers)]) if numbers else None
+
     def delta_at(self, epsilon: npt.ArrayLike) -> Floats:
         """Return the least δ at which the claim implies (ε, δ)-differential privacy, each ε >= 0.
 

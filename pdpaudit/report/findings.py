@@ -98,7 +98,10 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
         bound = claims[0].lower_bound or 0.0
         symbol = claims[0].promise.symbol
         needed = f", or claim no less than {symbol} = {nats(bound)}" if math.isfinite(bound) else ""
-        return f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. The last command below shows the violation again."
+        return (
+            f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
+            "The last command below shows the violation again."
+        )
     return {
         "violated": "Do not rely on what is violated: fix it, or claim less. The last command "
         "below shows each violation again.",

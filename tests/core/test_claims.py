@@ -231,6 +231,7 @@ def test_json_gives_the_claim_back(claim):
 )
 def test_claims_in_words(text, claim):
     assert PrivacyClaim.parse(text) == claim
+    assert PrivacyClaim.parse(claim.text or "") == claim
 
 
 @pytest.mark.parametrize(
