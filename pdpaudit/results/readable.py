@@ -75,7 +75,14 @@ class Readable:
         from pdpaudit.report.terminal import show_audit, show_check
 
         text = StringIO()
-        console = Console(file=text, width=WIDTH, color_system=None, force_terminal=False)
+        # A notebook is no reason to show what is only asked for as text.
+        console = Console(
+            file=text,
+            width=WIDTH,
+            color_system=None,
+            force_terminal=False,
+            force_jupyter=False,
+        )
         console.print(self._line(), markup=False, highlight=False)
         if self.claims:
             show_audit(console, self)  # type: ignore[arg-type]  # a Result is all that there is

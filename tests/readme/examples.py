@@ -1,6 +1,6 @@
-"""The README's examples: what it shows is what the commands print.
+"""The examples of the README and of the site: what they show is what the commands print.
 
-Run as a script to write their present output into the README.
+Run as a script to write their present output into the pages; with names of pages, into these only.
 """
 
 from __future__ import annotations
@@ -10,19 +10,28 @@ import io
 import os
 import re
 import shlex
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FILE = re.compile(r"^```python file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-EXAMPLE = re.compile(r"^```console\n\$ pdpaudit (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = re.compile(r"^```python run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```console\n\$ (pdpaudit|head) (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def printed(arguments: str) -> str:
+def printed(program: str, arguments: str) -> str:
     """Return what a command prints on a terminal of 80 columns without colour."""
     from pdpaudit.cli import main
 
+    if program == "head":
+        _, count, file = shlex.split(arguments)
+        lines = Path(file).read_text(encoding="utf-8").splitlines()[: int(count)]
+        return "".join(f"{line}\n" for line in lines)
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
         main(shlex.split(arguments))
@@ -31,10 +40,11 @@ def printed(arguments: str) -> str:
 
 @contextlib.contextmanager
 def folder_of(text: str) -> Iterator[None]:
-    """Work in a folder that holds the files the README shows."""
+    """Work in a folder that holds the project's examples and the files that a page shows."""
     before = Path.cwd()
     kept = {name: os.environ.get(name) for name in ("COLUMNS", "NO_COLOR")}
     with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
         for name, content in FILE.findall(text):
             Path(folder, name).write_text(content)
         os.chdir(folder)
@@ -51,12 +61,14 @@ def folder_of(text: str) -> Iterator[None]:
 
 
 def renewed(text: str) -> str:
-    """Return the README with the present output of every example."""
+    """Return a page with the present output of every example."""
     with folder_of(text):
         return EXAMPLE.sub(
-            lambda match: f"```console\n$ pdpaudit {match[1]}\n{printed(match[1])}```", text
+            lambda found: f"```console\n$ {found[1]} {found[2]}\n{printed(found[1], found[2])}```",
+            text,
         )
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in map(Path, sys.argv[1:] or PAGES):
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
