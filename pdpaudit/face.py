@@ -22,7 +22,8 @@ class Budget(TypedDict, total=False):
     """What an audit may spend beside its samples; as for :class:`pdpaudit.auditing.Config`."""
 
     confidence: float
-    method: str
+    method: str | None
+    budget: str
     jobs: int
     tries: int | None
     time_limit: float | None
@@ -59,13 +60,13 @@ def audit(
     networks : Network or sequence of Network, optional
         Where to look for neighbouring networks; default: the benchmark networks.
     samples : int, optional
-        Fresh samples a side for each claim; default: the exact law where there is one, and
-        100,000 where there is none.
+        Fresh samples a side for each claim, as a fixed plan; default: the exact law where there
+        is one, else stages that end once enough is known.
     seed : int, optional
         Root of all randomness; the same gives the same result. Default: a fresh one.
     **budget
         ``confidence``, ``method``, ``jobs``, ``tries``, ``time_limit`` and ``detect``, as the
-        options of ``pdpaudit audit``.
+        options of ``pdpaudit audit``; ``budget`` is "quick", "default" or "thorough".
 
     Returns
     -------

@@ -10,10 +10,33 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.inference import METHODS
 from pdpaudit.sampling import Store
 
-__all__ = ["SEQUENTIAL", "Config", "Silent", "Watcher"]
+__all__ = ["BUDGETS", "SEQUENTIAL", "Budget", "Config", "Silent", "Watcher"]
 
 #: The method that looks at the samples while they come in, and stops.
 SEQUENTIAL = "sequential"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a staged audit spends where no number of samples is asked for, counted in runs.
+
+    ``discovery`` and ``share`` are multiples of the subject's default: discovery runs a side of a
+    pair that is looked at to the end, and confirming runs a side at most. Sampling stops once a
+    loss of ``times`` the claim plus ``plus`` would have been found.
+    """
+
+    discovery: float
+    share: float
+    times: float
+    plus: float
+
+
+#: The quick one detects what :func:`pdpaudit.auditing.verdict` asks for, and no less.
+BUDGETS = {
+    "quick": Budget(1 / 60, 0.1, 2.0, 0.5),
+    "default": Budget(1 / 15, 1.0, 1.5, 0.2),
+    "thorough": Budget(1.0, 10.0, 1.1, 0.05),
+}
 
 
 class Watcher(Protocol):
@@ -45,13 +68,14 @@ class Config:
     seed: int
     samples: int | None = None
     confidence: float = 0.95
-    method: str = "exact"
+    method: str | None = None
     jobs: int = 1
     tries: int | None = None
     time_limit: float | None = None
     store: Store | None = None
     detect: float | None = None
-    default_samples: int = 100_000
+    default_samples: int = 30_000
+    budget: str = "default"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
@@ -63,11 +87,17 @@ class Config:
             )
         if self.jobs == 0 or self.jobs < -1:
             raise InputError(f"--jobs {self.jobs}: give a number of processes, or -1 for all cores")
-        if self.method not in (*METHODS, SEQUENTIAL):
+        if self.method not in (None, *METHODS, SEQUENTIAL):
             known = ", ".join((*METHODS, SEQUENTIAL))
             raise InputError(f"--method {self.method}: choose one of {known}")
-        if self.detect is not None and self.method != SEQUENTIAL:
-            raise InputError("--detect says when to stop; give it with --sequential")
+        if self.detect is not None and not self.sequential:
+            raise InputError(
+                "--detect says when to stop; give it without --samples, or with --sequential"
+            )
+        if self.budget not in BUDGETS:
+            raise InputError(f"--budget {self.budget}: choose one of {', '.join(BUDGETS)}")
+        if self.budget != "default" and self.samples is not None:
+            raise InputError(f"--{self.budget} is a number of runs; leave out --samples")
         if self.detect is not None and not 0 < self.detect < math.inf:
             raise InputError(f"--detect {self.detect}: give a loss above 0, in nats")
         if self.tries is not None and self.tries < 1:
@@ -76,11 +106,37 @@ class Config:
             raise InputError(f"--time-limit {self.time_limit}: give seconds above 0")
 
     @property
+    def staged(self) -> bool:
+        """Whether the plan is the default one: stages that end once enough is known."""
+        return self.samples is None and self.method is None
+
+    @property
+    def rule(self) -> str:
+        """How ε is bounded from samples."""
+        return self.method or (SEQUENTIAL if self.staged else "exact")
+
+    @property
     def sequential(self) -> bool:
         """Whether sampling stops as soon as it has shown enough."""
-        return self.method == SEQUENTIAL
+        return self.rule == SEQUENTIAL
 
     @property
     def size(self) -> int:
-        """Fresh samples a side for each claim that is sampled."""
-        return self.default_samples if self.samples is None else self.samples
+        """Fresh samples a side for each claim that is sampled, at most."""
+        if self.samples is not None:
+            return self.samples
+        return max(1, round(self.default_samples * BUDGETS[self.budget].share))
+
+    @property
+    def discovery(self) -> int | None:
+        """Discovery runs a side of a pair looked at to the end; None where the plan is fixed."""
+        if not self.staged:
+            return None
+        return max(1, round(self.default_samples * BUDGETS[self.budget].discovery))
+
+    def wanted(self, claimed: float) -> float | None:
+        """Return the loss that must have been detectable before a claim is let stand."""
+        if self.detect is not None or not self.staged:
+            return self.detect
+        budget = BUDGETS[self.budget]
+        return budget.times * claimed + budget.plus

@@ -138,10 +138,11 @@ def _powered(
         return measured_power(rehearsal, claim, expected_bound, chance, least, rng)
 
     def planted() -> Iterable[tuple[float, float] | None]:
-        if config.detect is None:
+        wanted = config.wanted(claim.epsilon)
+        if wanted is None:
             return ()
         seed = int(stream(config.seed, "power", "detect", number).integers(2**63))
-        return planted_rates(rehearsal, claim, expected_bound, config.detect, seed)
+        return planted_rates(rehearsal, claim, expected_bound, wanted, seed)
 
     return Power(measure, planted)
 
@@ -191,12 +192,12 @@ class Confirmation:
         if not self.claim.approximate:
             return self._in_its_unit(chosen)
         size, x, y = config.size, *self._inside(chosen)
-        lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.method)
+        lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.rule)
         if lower > self.claim.epsilon:
             return self._finding(chosen, float(lower), None)
         least = _power(config, self.claim, self.alpha, y / size)
         # The score method differs from the exact one by less than the steps of this search.
-        method = "score" if config.method == "exact" and size >= POWER_BY_SCORE else config.method
+        method = "score" if config.rule == "exact" and size >= POWER_BY_SCORE else config.rule
         chance = confirmed(size, self.alpha, self.claim, method)
         self.context.watcher.stage("measuring what would have been found", 0)
         return self._finding(chosen, float(lower), power.measure(least, chance))
@@ -220,15 +221,15 @@ class Confirmation:
                 return float(refuted_by(*rates)[-1])
 
             # What ended the audit was measured by the same planted leaks, and is what is stated.
-            asked = config.detect if looks.enough else None
+            asked = looks.wanted if looks.enough else None
             seen = power.measure(least, chance) if asked is None else max(asked, least)
         witnessed = {
             "looks": [size for size in looks.sizes if size <= wager.n],
             "enough": looks.enough or None,
             "known": [known.inside, known.inside_other, known.runs],
-            "detect": config.detect,
+            "detect": looks.wanted,
         }
-        detail = looks.words(wager.n, config, violated=wager.violated)
+        detail = looks.words(wager.n, config.size, violated=wager.violated)
         return self._finding(chosen, wager.bound, seen, witnessed, detail)
 
     def _in_its_unit(self, chosen: Chosen) -> ClaimResult:
@@ -265,7 +266,8 @@ class Confirmation:
         fresh = self._fresh(chosen, chosen.event)
         state = fresh.draw_in_pairs(Betting(alpha, claim.delta), config.size, enough)
         _, theirs = self._inside(chosen)
-        seen = _power(replace(config, method="betting"), claim, alpha, theirs / state.pairs)
+        betting = replace(config, method="betting", detect=None)
+        seen = _power(betting, claim, alpha, theirs / state.pairs)
         detail = (
             f"{state.pairs:,} pairs of runs, one on each side in an order decided by a coin, were "
             "bet on. Other runs give other values: nothing here can be replayed."
@@ -326,7 +328,7 @@ class Confirmation:
         judged_by = Evidence(self.context, self.number, claim, chosen.candidate, chosen.event)
         shared = claim_fields(
             judged_by,
-            method or config.method,
+            method or config.rule,
             {"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
             confidence=config.confidence,
@@ -392,8 +394,8 @@ def _power(config: Config, claim: PrivacyClaim, alpha: float, base: float) -> fl
     """Return the smallest ε that this many samples would have shown to break the claim."""
     if math.isinf(claim.epsilon):
         return math.inf
-    score = config.method == "exact" and config.size >= POWER_BY_SCORE
-    method = "score" if score else config.method
+    score = config.rule == "exact" and config.size >= POWER_BY_SCORE
+    method = "score" if score else config.rule
     return min(
         float(detectable(config.size, q, alpha, claim.delta, 0.95, method, claim.epsilon))
         for q in _bases(claim, base)

@@ -70,6 +70,13 @@ TWICE = 32
 #: The kind of output that a run is which refuses its input.
 REFUSAL = failure(InputError())[1][0]
 
+#: Runs a side of the first look at every pair in stages, how they grow, how sharply each stage
+#: cuts, how many pairs are looked at to the end, and what part of its runs each local move gets.
+FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED, CLIMBING = 32, 4, 4, 4, 16
+
+#: Standard errors given away on either side where a pair is to stand out.
+CERTAIN = 3.0
+
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
@@ -88,7 +95,7 @@ class EventSelection:
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
-        self._first: tuple[int, float] = (0, -math.inf)
+        self._cuts: list[tuple[int, float]] = []
         self._set_aside: list[MeasuredPair] = []
 
     def check_repeatable(self, candidate: CandidatePair) -> None:
@@ -125,6 +132,8 @@ class EventSelection:
 
         Too many pairs for the runs that may be spent are cut short, all families alike.
         """
+        if self.context.config.discovery is not None:
+            return self._search_in_stages(candidates, self.context.config.discovery)
         runs = self._runs_a_side(len(candidates))
         candidates = self._wide_look(list(candidates)[: self.context.config.tries], runs)
         cut = CUT_FEW if len(candidates) <= FEW else CUT_MANY
@@ -147,16 +156,78 @@ class EventSelection:
             found = measured[:keep]
             self._forget(found)
         self._refuse_nothing(found)
-        each = max(FEWEST_RUNS, spend // (MOVES * 12))
+        found = self._climb(found, max(FEWEST_RUNS, spend // (MOVES * 12)))
+        finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
+        self._test_all(finalists, max(FEWEST_RUNS, int(runs * TESTING) // len(finalists)))
+        return [one for one in by_score(finalists) + dropped + self._set_aside if one.runs]
+
+    def _search_in_stages(
+        self, candidates: Sequence[CandidatePair], runs: int
+    ) -> list[MeasuredPair]:
+        """Look at every pair in a few runs, then at fewer and fewer in more and more.
+
+        It ends early with a pair that breaks every claim by far more than chance.
+        """
+        found = [MeasuredPair(one) for one in candidates[: self.context.config.tries]]
+        each, dropped = min(FIRST_LOOK, runs), list[MeasuredPair]()
+        while True:
+            more = each - found[0].wanted
+            words = f"looking at {_plural(len(found), 'pair')}, {each:,} runs a side"
+            self.context.watcher.stage(words, 2 * more * len(found))
+            measured = list[MeasuredPair]()
+            for one in found:
+                if self._measure(one, more):
+                    measured.append(one)
+                    if self._stands_out(one):
+                        self._test_all([one], each)
+                        return [two for two in [one, *by_score(found), *dropped] if two.runs]
+            if not measured:
+                break
+            measured = by_score(measured)
+            last = each >= runs
+            # Few runs do not tell a rare event of a large loss from a frequent one of a small.
+            least = FEW if each < FEWEST_RUNS else LEFT_STAGED
+            keep = len(measured) if last else max(least, math.ceil(len(measured) / CUT_STAGED))
+            self._stays_in(measured, keep, each)
+            dropped = [*measured[keep:], *dropped]
+            for one in measured[keep:]:
+                one.halves = empty_halves()
+            found = measured[:keep]
+            self._forget(found)
+            if last:
+                break
+            each = min(GROWTH * each, runs)
+        self._refuse_nothing(found)
+        found = self._climb(found, max(LEAST_RUNS, runs // CLIMBING))
+        # What a local move reached in few runs is looked at as long as what it came from.
+        for one in found[:LEFT_STAGED]:
+            if one.wanted < runs:
+                self._measure(one, runs - one.wanted)
+        found = by_score(found)
+        finalists, dropped = found[:LEFT_STAGED], found[LEFT_STAGED:] + dropped
+        self._test_all(finalists, runs)
+        return [one for one in by_score(finalists) + dropped if one.runs]
+
+    def _stands_out(self, one: MeasuredPair) -> bool:
+        """Whether a pair seems to break every claim by more than chance over all pairs explains."""
+        return one.score > max(claim.epsilon for claim in self.claims) and all(
+            self._choose(*one.halves, self.expected_bound(claim, CERTAIN), thorough=False).expected
+            > claim.epsilon
+            for claim in self.claims
+        )
+
+    def _climb(self, found: list[MeasuredPair], each: int) -> list[MeasuredPair]:
+        """Follow local moves, with that number of runs a side for each."""
 
         def measure(candidate: CandidatePair) -> MeasuredPair:
             one = MeasuredPair(candidate)
             self._measure(one, each)
             return one
 
-        found = by_score(local_search(found[0], found, measure, MOVES, self.context.config.seed))
-        finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
-        each = max(FEWEST_RUNS, int(runs * TESTING) // len(finalists))
+        return by_score(local_search(found[0], found, measure, MOVES, self.context.config.seed))
+
+    def _test_all(self, finalists: Sequence[MeasuredPair], each: int) -> None:
+        """Keep outputs to plant leaks in, and test the events of the pairs that are left."""
         # Pairs reached by local moves have fewer runs than one that stayed in from the beginning.
         longest = max(one.wanted for one in finalists)
         stayed = [one for one in finalists if one.wanted == longest]
@@ -164,9 +235,10 @@ class EventSelection:
         self._pool = Draws()
         for half in lucky.halves[0]:
             self._pool.update(half)
+        words = f"testing events on {_plural(len(finalists), 'pair')}"
+        self.context.watcher.stage(words, 2 * each * len(finalists))
         for one in finalists:
             self._test(one, each)
-        return [one for one in by_score(finalists) + dropped + self._set_aside if one.runs]
 
     def _wide_look(self, candidates: list[CandidatePair], runs: int) -> list[CandidatePair]:
         """Return the pairs that the runs suffice for, after a short look at as many as possible."""
@@ -186,10 +258,10 @@ class EventSelection:
         return [one.candidate for one in found] or candidates[:keep]
 
     def _stays_in(self, measured: Sequence[MeasuredPair], keep: int, each: int) -> None:
-        """Note what it took to stay in after the first round."""
-        if self._first[0] == 0:
+        """Note what it took to stay in: after the first round alone where the plan is fixed."""
+        if self.context.config.staged or not self._cuts:
             needed = measured[keep - 1].score if len(measured) > keep else -math.inf
-            self._first = (each, needed)
+            self._cuts.append((each, needed))
 
     def best_event(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, float]:
         """Return the tested event of a pair that promises most for a claim, and what."""
@@ -225,7 +297,7 @@ class EventSelection:
             return None
         return Rehearsal(
             pool=self._pool,
-            first=self._first,
+            cuts=[cut for cut in self._cuts if cut[1] > -math.inf],
             runs=len(self._pool),
             tests=tested[0].tests,
             other=max(self.best_event(one, claim)[1] for one in tested),
@@ -277,7 +349,9 @@ class EventSelection:
     def _grow(self, key: Hashable, instance: Any, until: int) -> None:
         """Draw until an input has that number of runs; each half has a stream of its own."""
         pool = self._pools.setdefault(key, (Draws(), Draws()))
-        number = self._numbers.setdefault(key, len(self._numbers))
+        # With the same streams everywhere, pairs whose outputs never part are seen to be alike.
+        staged = self.context.config.staged
+        number = 0 if staged else self._numbers.setdefault(key, len(self._numbers))
         for half, goal in enumerate((until // 2, until - until // 2)):
             runs = goal - len(pool[half])
             if runs <= 0:
@@ -413,6 +487,10 @@ def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:
     if len(failed) == 1:
         failures.append("not so on the other side, which anyone who waits can see")
     return "; ".join(failures)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _hashable(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
 from pdpaudit.auditing.claim_results import AuditContext, Prover
-from pdpaudit.auditing.config import Config, Silent, Watcher
+from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.provenance import commit_of, source_digest
@@ -54,7 +54,7 @@ def audit(
         )
     claims = asked.claims
     exact: tuple[list[MeasuredPair], Sequence[ClaimResult | None]] | None = None
-    if config.samples is None and not config.sequential and asked.has("law"):
+    if config.samples is None and config.method != SEQUENTIAL and asked.has("law"):
         exact = audit_by_law(context, candidates, claims)
         exact = exact or by_beginning(context, candidates, claims)
     found, judged = exact or ([], [None] * len(claims))

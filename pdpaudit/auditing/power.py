@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ class Rehearsal:
     """What discovery did, so that it can be done again on planted leaks."""
 
     pool: Draws
-    first: tuple[int, float]
+    cuts: Sequence[tuple[int, float]]
     runs: int
     tests: int
     other: float
@@ -268,9 +268,8 @@ def _discovered(
     rehearsal: Rehearsal, planted: _Planted, aim: ExpectedBound, rng: np.random.Generator
 ) -> tuple[float, float] | None:
     """Return the two probabilities of the event that is chosen; None where another pair is."""
-    first, needed = rehearsal.first
-    if needed > -math.inf:
-        promising = rehearsal.choose(*_drawn(planted, first, rng), aim, thorough=False)
+    for runs, needed in rehearsal.cuts:
+        promising = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
         if promising.expected < needed:
             return None
     runs = min(rehearsal.runs, MOST_RUNS)

@@ -39,20 +39,19 @@ class Looks:
 
     sizes: list[int]
     enough: bool
+    wanted: float | None = None
 
-    def words(self, drawn: int, config: Config, *, violated: bool) -> str:
+    def words(self, drawn: int, most_runs: int, *, violated: bool) -> str:
         """Say why sampling stopped after that number of draws a side."""
-        most = f"{config.size:,} runs a side"
+        most = f"{most_runs:,} runs a side"
         if violated:
             return f"Stopped after {drawn:,} of at most {most}: the violation was certain."
         if self.enough:
             return (
-                f"Stopped after {drawn:,} of at most {most}: a loss of {config.detect:g} would "
+                f"Stopped after {drawn:,} of at most {most}: a loss of {self.wanted:g} would "
                 "have been found by then in 19 of 20 planted leaks."
             )
-        asked = (
-            "" if config.detect is None else f", nor would a loss of {config.detect:g} surely have"
-        )
+        asked = "" if self.wanted is None else f", nor would a loss of {self.wanted:g} surely have"
         return f"Drew all {most}: no violation was seen{asked}."
 
 
@@ -64,9 +63,9 @@ def planned_looks(
     known: Known,
 ) -> Looks:
     """Return when to look: until the loss asked for would have been seen, or all is drawn."""
-    sizes, wanted = look_sizes(config.size), config.detect
+    sizes, wanted = look_sizes(config.size), config.wanted(claim.epsilon)
     if wanted is None or wanted <= claim.epsilon:
-        return Looks(sizes, enough=False)
+        return Looks(sizes, enough=False, wanted=wanted)
     shares = [
         np.zeros(len(sizes))
         if rates is None
@@ -75,7 +74,7 @@ def planned_looks(
     ]
     seen = np.flatnonzero(np.mean(shares, axis=0) >= FOUND) if shares else np.empty(0)
     enough = int(seen[0]) if len(seen) else len(sizes)
-    return Looks(sizes[: enough + 1], enough=enough < len(sizes))
+    return Looks(sizes[: enough + 1], enough=enough < len(sizes), wanted=wanted)
 
 
 def power_of_looks(

@@ -80,10 +80,26 @@ class SamplingOptions:
     samples: Annotated[
         int | None,
         typer.Option(
-            help="Fresh samples a side for each claim, even where an exact law would do without; "
-            "default 100000 where there is none, 10000 with --observe."
+            help="A fixed plan: fresh samples a side for each claim, even where an exact law would "
+            "do without; default: stages that end once enough is known."
         ),
     ] = None
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="A tenth of the default number of runs, until a loss of 2 times the claim plus "
+            "0.5 would have been found.",
+        ),
+    ] = False
+    thorough: Annotated[
+        bool,
+        typer.Option(
+            "--thorough",
+            help="Ten times the default number of runs, until a loss of 1.1 times the claim plus "
+            "0.05 would have been found (default: 1.5 times, plus 0.2).",
+        ),
+    ] = False
     confidence: Annotated[
         float,
         typer.Option(
@@ -91,25 +107,26 @@ class SamplingOptions:
         ),
     ] = 0.95
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             autocompletion=among(METHODS),
-            help="How ε is bounded from two counts: exact, clopper-pearson or betting; "
-            "sequential: see --sequential.",
+            help="How ε is bounded from two counts: exact, clopper-pearson or betting, on a fixed "
+            "number of samples; sequential: see --sequential.",
         ),
-    ] = "exact"
+    ] = None
     sequential: Annotated[
         bool,
         typer.Option(
             "--sequential",
-            help="Look while sampling and stop once a violation is certain; --samples is the most.",
+            help="Look while sampling and stop once a violation is certain, even where there is an "
+            "exact law; --samples is the most.",
         ),
     ] = False
     detect: Annotated[
         float | None,
         typer.Option(
-            help="With --sequential: stop, too, once a loss of this size would have been found in "
-            "19 of 20 planted leaks."
+            help="Stop, too, once a loss of this size would have been found in 19 of 20 planted "
+            "leaks; not with --samples alone."
         ),
     ] = None
     tries: Annotated[
@@ -126,7 +143,9 @@ class SamplingOptions:
         from pdpaudit.auditing.config import SEQUENTIAL
         from pdpaudit.sampling import draw_seed
 
-        if self.sequential and self.method not in ("exact", SEQUENTIAL):
+        if self.quick and self.thorough:
+            raise InputError("--quick and --thorough: give one of them")
+        if self.sequential and self.method not in (None, "exact", SEQUENTIAL):
             raise InputError(
                 f"--sequential has a method of its own; leave out --method {self.method}"
             )
@@ -139,6 +158,7 @@ class SamplingOptions:
             self.tries,
             self.time_limit,
             detect=self.detect,
+            budget="quick" if self.quick else "thorough" if self.thorough else "default",
         )
 
 

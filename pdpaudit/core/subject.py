@@ -79,8 +79,8 @@ class Subject:
     A class is made without arguments, a bare function is a mechanism's ``run``.
     """
 
-    #: Fresh samples a side for each claim where no number is asked for and no law helps.
-    default_samples = 100_000
+    #: Fresh samples a side for each claim, at most, where no number is asked for and no law helps.
+    default_samples = 30_000
 
     def __init__(self, mechanism: object) -> None:
         if inspect.isclass(mechanism):

@@ -291,7 +291,7 @@ def _recorded(claim: Mapping[str, Any], witness: AuditWitness) -> Power:
 
     if witness.looks is None:
         return Power(measure)
-    return Power(measure, looks=Looks([*witness.looks], bool(witness.enough)))
+    return Power(measure, looks=Looks([*witness.looks], bool(witness.enough), witness.detect))
 
 
 def _sampled(
