@@ -27,7 +27,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pdpaudit.core.claim import PrivacyClaim, RenyiClaim, ZeroConcentratedClaim
+from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.claim_kinds import RenyiClaim, ZeroConcentratedClaim
 
 __all__ = ["Band", "claim_bound", "expected_claim_bound"]
 
