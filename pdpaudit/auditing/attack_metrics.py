@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,13 @@ DECIMALS, POINTS = 8, 33
 MISSING = 1e-9
 
 
+@lru_cache(maxsize=64)
 def tpr_allowed(fpr: float, claim: PrivacyClaim) -> float:
     """Return the highest rate of true positives that a claim allows."""
     return max(fpr, 1.0 - float(claim.trade_off(fpr)))
 
 
+@lru_cache(maxsize=64)
 def advantage_allowed(claim: PrivacyClaim) -> float:
     """Return the largest advantage ``TPR - FPR`` that a claim allows."""
     return float(claim.delta_at(0.0))

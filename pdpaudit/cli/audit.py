@@ -269,7 +269,7 @@ def _made(
 ) -> tuple[Any, dict[str, Any], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
-    from pdpaudit.core.registry import make_mechanism
+    from pdpaudit.core.registry import make_mechanism, refuse_without_claim
     from pdpaudit.core.subject import Subject, promising
 
     made, spec = make_mechanism(name, made_with.parameters())
@@ -278,7 +278,9 @@ def _made(
     if asked.observe not in (None, ALL):
         made, spec = observed(made, asked.observe), {**spec, "observe": asked.observe}
         plan = replace(plan, default_samples=SAMPLES)
-    if asked.claim is not None:
+    if asked.claim is None:
+        refuse_without_claim(made, name)
+    else:
         made = promising(Subject.of(made), name, None, None, "the command", asked.claim)
         spec = made.specification(spec)
     return made, spec, plan

@@ -36,7 +36,7 @@ ORDERS = np.linspace(math.log(1e-4), math.log(1e6), 81)
 NARROWED = 8
 
 #: Halvings of an interval until doubles are used up.
-HALVINGS = 60
+HALVINGS = 50
 
 
 def event_divergence(

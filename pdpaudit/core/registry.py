@@ -31,6 +31,7 @@ __all__ = [
     "make_mechanism",
     "make_sop",
     "needs_trust",
+    "refuse_without_claim",
     "registered",
     "resolve",
 ]
@@ -222,9 +223,13 @@ def make_mechanism(
     mechanism = configure(factory, name, made)
     if not callable(getattr(mechanism, "run", None)):
         raise InputError(f"{name}: not a mechanism, it has no run(instance, rng)")
+    return mechanism, {"name": name, "parameters": given}
+
+
+def refuse_without_claim(mechanism: object, name: str) -> None:
+    """Refuse a mechanism that promises nothing."""
     if getattr(mechanism, "claim", None) is None:
         raise InputError(f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
-    return mechanism, {"name": name, "parameters": given}
 
 
 def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:

@@ -126,12 +126,11 @@ def test_samples_of_what_has_a_law(mechanism, kind):
         PrivacyClaim.renyi(2, 0.25),
         PrivacyClaim.gaussian(0.5),
         PrivacyClaim.curve(lambda x: float(PrivacyClaim.gaussian(0.5).trade_off(x))),
-        PrivacyClaim(1.0, float(PrivacyClaim.gaussian(0.5).delta_at(1.0))),
     ],
     ids=lambda claim: claim.statement,
 )
 def test_a_true_claim_is_called_violated_no_more_often_than_stated(claim, repetitions):
-    times = repetitions(20, 2000)
+    times = repetitions(25, 2000)
     wrong = sum(
         audit(Noise(scale=2.0), claim=claim, samples=2000, seed=seed).violated
         for seed in range(times)
