@@ -1,8 +1,12 @@
 """Fixtures shared by all tests."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from pdpaudit.auditing import confirmation, event_selection, exact_search
+from pdpaudit.checks import behaviour
 
 
 @pytest.fixture(scope="session")
@@ -12,3 +16,27 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real networks of ../shared/data are not here")
     return folder
+
+
+@pytest.fixture
+def few_graphs(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int], int]) -> None:
+    """Check how a statistic behaves on all graphs up to 3 vertices; with --slow up to 4."""
+    monkeypatch.setattr(behaviour, "SMALL", repetitions(3, behaviour.SMALL))
+
+
+@pytest.fixture
+def few_moves(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int], int]) -> None:
+    """Make the best pair worse by one round of local moves; with --slow by as many as always."""
+    for module, name in (
+        (exact_search, "STARTS"),
+        (exact_search, "MOVES"),
+        (event_selection, "MOVES"),
+    ):
+        monkeypatch.setattr(module, name, repetitions(1, getattr(module, name)))
+
+
+@pytest.fixture
+def without_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure no power: it decides no violation, and takes most of the time of many audits."""
+    for name in ("measured_power", "power_of_looks", "_power"):
+        monkeypatch.setattr(confirmation, name, lambda *_: 0.0)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from pdpaudit.core.network import SearchInstance
-from pdpaudit.core.protocols import Law, LawUnavailable, StatisticOfProximity
+from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, StatisticOfProximity
 
 from ..samplers.noisy_max import remaining_targets
-from ..samplers.partition import component_labels, output_of, outputs_of, seed_components
+from ..samplers.partition import (
+    coding_of,
+    component_labels,
+    component_members,
+    output_of,
+    outputs_of,
+    seed_components,
+    written_out,
+)
 from ..samplers.search_com import Calibration, State, state_after_sfs, state_at_seeds
 from .noise import Laplace, Noise
 from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law, threshold_stop_law
@@ -21,6 +31,9 @@ MOST_OUTPUTS = 200_000
 
 #: Paths less likely than this are left out, and their probability declared missing.
 NEGLIGIBLE = 1e-16
+
+#: Targets that all outputs of a law may list together for it to hold them as they are.
+MOST_WRITTEN = 100_000
 
 
 def law_of_search(
@@ -36,9 +49,8 @@ def law_of_searches(
     instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
 ) -> Law:
     """Return the law of statistic-first search and at most one round of SearchCom."""
-    start = output_of(instance, ())
     if rounds == 0:
-        return Law({start: 1.0})
+        return Law({output_of(instance, ()): 1.0})
     if rounds > 1:
         raise LawUnavailable(
             f"whom {rounds} search rounds examined stays hidden between them, so only the first "
@@ -46,8 +58,8 @@ def law_of_searches(
         )
     state = state_after_sfs(instance, sop)
     targets, law = _search_com(state, calibration)
-    found = outputs_of(instance, ((target,) for target in targets))
-    return _law([*zip(found, law.found.tolist(), strict=True), (start, law.none)])
+    found = ((target,) for target in targets)
+    return _law_of_paths(instance, [*zip(found, law.found.tolist(), strict=True), ((), law.none)])
 
 
 def _search_com(state: State, calibration: Calibration) -> tuple[list[int], RoundLaw]:
@@ -106,8 +118,21 @@ def law_of_winners(
                 )
         going = longer
     ended += [(path, mass) for path, _, mass in going]
-    outputs = outputs_of(instance, (path for path, _ in ended))
-    return _law(zip(outputs, (mass for _, mass in ended), strict=True))
+    return _law_of_paths(instance, ended)
+
+
+def _law_of_paths(instance: SearchInstance, masses: Sequence[tuple[tuple[int, ...], float]]) -> Law:
+    """Return the law of the lists found on paths, which stay unwritten where they are long."""
+    length = sum(len(component_members(instance)[label]) for label in seed_components(instance))
+    if length * len(masses) <= MOST_WRITTEN:
+        outputs = outputs_of(instance, (path for path, _ in masses))
+        return _law(zip(outputs, (mass for _, mass in masses), strict=True))
+    law = _law(masses)
+
+    def write(path: Any) -> tuple[int, ...]:
+        return written_out(instance, path)
+
+    return replace(law, probabilities=CodedOutputs(law.probabilities, coding_of(instance), write))
 
 
 def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:

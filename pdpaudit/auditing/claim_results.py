@@ -131,10 +131,17 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     name = pair.network.name
     sides = [sorted(side.tolist()) for side in (pair.left_neighbours, pair.right_neighbours)]
     before, after = sides if to == "right" else reversed(sides)
-    return (
-        f"rewiring {name(pair.vertex)} from {list_names(map(name, before))} "
-        f"to {list_names(map(name, after))}"
-    )
+    said = [list_names(map(name, side)) for side in (before, after)]
+    if pair.network.stream_key is not None:  # the network is a file's, whose ties are real ones
+        own = pair.network.neighbours(pair.vertex).tolist()
+        real = [side == own for side in (before, after)]
+        said = [
+            f"{words} (as in the file)" if mine else words
+            for words, mine in zip(said, real, strict=True)
+        ]
+        if not any(real):
+            said[1] += ", neither of them as in the file"
+    return f"rewiring {name(pair.vertex)} from {said[0]} to {said[1]}"
 
 
 def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.errors import Exhausted, Misbehaviour
 from pdpaudit.core.privacy_loss import loss_for
-from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.core.subject import LIMIT_S, Subject
 
 __all__ = ["DECIMALS", "TooExpensive", "patience", "search_by_law", "worst_of"]
@@ -29,6 +29,9 @@ STARTS, MOVES = 3, 25
 
 #: Outputs whose probabilities are kept, of all pairs together: some 100 MB; and those of the worst.
 KEPT = 500_000
+
+#: Laws that take too much time or memory, after which no further pair is tried.
+MOST_EXHAUSTED = 3
 
 #: Seconds that any law may take, however short the time limit of the search.
 SHORTEST = 60.0
@@ -57,6 +60,8 @@ class _Meter:
     kept: int = 0
     worst: dict[PrivacyClaim, MeasuredPair] = field(default_factory=dict)
     extra: list[MeasuredPair] = field(default_factory=list)
+    writers: dict[Hashable, Callable[[Hashable], Hashable]] = field(default_factory=dict)
+    exhausted: list[str] = field(default_factory=list)
 
     @property
     def spent(self) -> float:
@@ -70,14 +75,18 @@ class _Meter:
         try:
             found = self.mechanism.law(instance, patience(self.context))
         except Misbehaviour as error:
-            raise Misbehaviour(f"{candidate.label}, on the {side}: {error}") from None
+            raise type(error)(f"{candidate.label}, on the {side}: {error}") from None
         self.work += found.work
+        coded = found.probabilities
+        if isinstance(coded, CodedOutputs):
+            # One instance is held to write outputs by, and not one for each law.
+            coded.write = self.writers.setdefault(coded.coding, coded.write)
         return found
 
     def measure(self, candidate: CandidatePair) -> MeasuredPair:
         sides = zip(("left", "right"), candidate.inputs(), strict=True)
         left, right = (self._law(candidate, side, instance) for side, instance in sides)
-        losses = {kind: loss_for(left, right, kind) for kind in self.kinds}
+        losses = {kind: loss_for(left, right, kind, listed=False) for kind in self.kinds}
         self.context.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
         score = round(losses[self.kinds[0]].epsilon, DECIMALS)
@@ -130,6 +139,8 @@ def search_by_law(
         context.blocked.append(str(error))
         if meter.measured:
             context.remark(f"the search for a pair ended at {error}")
+    if meter.exhausted:
+        _tell_of_exhaustion(meter, len(candidates))
     return by_score(meter.measured)
 
 
@@ -141,7 +152,13 @@ def patience(context: AuditContext) -> float:
 
 def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) -> None:
     for number, candidate in enumerate(candidates, start=1):
-        meter.measure(candidate)
+        try:
+            meter.measure(candidate)
+        except Exhausted as error:
+            meter.exhausted.append(str(error))
+            if len(meter.exhausted) == MOST_EXHAUSTED:
+                break
+            continue
         needed = meter.spent / number * len(candidates)
         if needed > allowed:
             raise TooExpensive(
@@ -149,7 +166,11 @@ def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) 
             )
     found = list(meter.measured)
     for start in _starts(found):
-        found = local_search(start, found, meter.measure, MOVES, meter.context.config.seed)
+        try:
+            found = local_search(start, found, meter.measure, MOVES, meter.context.config.seed)
+        except Exhausted as error:
+            meter.exhausted.append(str(error))
+            break
 
 
 def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
@@ -162,6 +183,18 @@ def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
         if limit is None
         else f"the search for a pair ended at its time limit of {limit:g} s, {after}: what it "
         "found depends on the machine, and a longer one may find worse"
+    )
+
+
+def _tell_of_exhaustion(meter: _Meter, pairs: int) -> None:
+    """Say that pairs are left out because of their laws, or that there is no law at all."""
+    reason = meter.exhausted[0]
+    if not meter.measured:
+        raise TooExpensive(f"no exact law could be computed: {reason}")
+    untried = max(pairs - len(meter.measured) - len(meter.exhausted), 0)
+    ended = f", and the search for a pair ended with {untried} untried" if untried else ""
+    meter.context.remark(
+        f"pairs whose laws need too much time or memory were left out ({reason}){ended}"
     )
 
 

@@ -27,6 +27,7 @@ from pdpaudit.core.privacy_loss import (
     ExactLoss,
     hockey_stick,
     largest_excess,
+    loss_for,
     trade_off,
 )
 from pdpaudit.core.protocols import (
@@ -143,8 +144,9 @@ def _judged(
     found: Sequence[MeasuredPair],
 ) -> ClaimResult:
     """Tell what the worst pair says of a claim."""
-    loss, laws = worst.losses[claim.family], worst.laws
+    laws = worst.laws
     assert laws is not None
+    loss = loss_for(*laws, claim)
     event = simplest(loss.outputs, loss.event, loss.side)
     ends = _ends([one.losses[claim.family] for one in found])
     evidence = Evidence(context, number, claim, worst.candidate, event)

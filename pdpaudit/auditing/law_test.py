@@ -15,7 +15,7 @@ from scipy import special
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
 from pdpaudit.outputs.columns import whole_of
 from pdpaudit.outputs.draws import ROWS
@@ -183,11 +183,14 @@ def contradiction(law: Law, counts: Mapping[Record, int], runs: int, level: floa
 def _listed(law: Law, counts: Iterable[Record]) -> dict[Record, float]:
     """Return the probabilities of the likeliest outputs, and of those that came up."""
     near: Mapping[Hashable, float] = law.probabilities
-    if len(near) > MANY and equal_is_same(near):
+    if isinstance(near, CodedOutputs) or (len(near) > MANY and equal_is_same(near)):
         came = {record[2][0] if record[0] is None else record[2] for record in counts}
-        likely = heapq.nlargest(COMPARED, near, key=near.__getitem__)
-        near = {output: near[output] for output in near if output in came} | {
-            output: near[output] for output in likely
+        chances = list(near.values())
+        likely = set(heapq.nlargest(COMPARED, range(len(chances)), key=chances.__getitem__))
+        near = {
+            output: chance
+            for i, (output, chance) in enumerate(near.items())
+            if i in likely or output in came
         }
     known: dict[Record, float] = {}
     for output, chance in near.items():

@@ -5,22 +5,33 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from pdpaudit.auditing.candidate_pairs import MeasuredPair, candidate_pairs
-from pdpaudit.auditing.claim_results import AuditContext, Prover
+from pdpaudit.auditing.claim_results import AuditContext, Prover, unconfirmed_claim
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.provenance import commit_of, source_digest
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
+from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = ["audit", "budget_words"]
+
+#: What an audit says where nothing that is random happens.
+NOTHING_LEFT = (
+    "nothing left to find: the components of the seeds hold every target, so the search draws no "
+    "noise and shows nothing of its claim; choose seeds in a smaller component, and leave others "
+    "to be found"
+)
 
 
 def audit(
@@ -60,11 +71,20 @@ def audit(
     found, judged = exact or ([], [None] * len(claims))
     exactly = None not in judged
     if not exactly:
-        found, sampled = audit_by_samples(context, candidates, claims)
+        # Linear algebra here is on columns: more threads only wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            found, sampled = audit_by_samples(context, candidates, claims)
         judged = [
             law or context.proved(sample, None) for law, sample in zip(judged, sampled, strict=True)
         ]
     verdicts = [one for one in judged if one is not None]
+    if _nothing_left(asked, networks):
+        verdicts = [
+            unconfirmed_claim(context, i, claim, NOTHING_LEFT, status="inconclusive")
+            if one.status == "not_rejected"
+            else one
+            for i, (claim, one) in enumerate(zip(claims, verdicts, strict=True), start=1)
+        ]
     return Result(
         command="audit",
         subject=subject,
@@ -81,6 +101,16 @@ def audit(
         source=source_digest(asked.origin),
         commit=commit_of(asked.origin),
     )
+
+
+def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
+    """Whether all targets are found from the seeds before a search draws any noise."""
+    if mechanism.has("pairs") or not networks:
+        return False
+    with suppress(InputError, Misbehaviour, LawUnavailable):
+        rounds = (mechanism.ask("search_round", one.instance()) for one in networks)
+        return mechanism.has("search_round") and all(len(one.targets) == 0 for one in rounds)
+    return False
 
 
 def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Prove a violation: enclose both probabilities of the event, and so the loss, above the claim.
 
-A certificate holds intervals in decimal digits, rounded outward. :mod:`pdpaudit.replay.certificate`
-verifies it again by separate code.
+A certificate holds intervals in decimal digits, rounded outward. Separate code verifies it
+(:mod:`pdpaudit.inference.certificate`), before it is written and at every replay.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from pdpaudit.auditing.candidate_pairs import MeasuredPair
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
 from pdpaudit.core.subject import Subject
+from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.outputs import event_from_json
-from pdpaudit.replay.certificate import THEOREM, check_certificate
-from pdpaudit.replay.claims import PROVED
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.results.witnesses import Certificate, Interval
 
@@ -48,9 +47,7 @@ def prove(
         raise Unproved(str(error)) from None
     slack = Fraction(claim.delta)
     if q[0] <= 0 or p[0] <= slack:
-        raise Unproved(
-            "a probability of the event cannot be distinguished from what the claim forgives"
-        )
+        raise Unproved("a probability of the event cannot be distinguished from δ")
     loss = (_log((p[0] - slack) / q[1])[0], _log((p[1] - slack) / q[0])[1])
     promised = Fraction(claim.epsilon)
     return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))

@@ -117,12 +117,12 @@ def source_files(mechanism: Any) -> list[Path]:
             continue
         found.add(path)
         modules = loaded.get(path, [])
-        if _installed(path) or any(_ours(_name(module)) for module in modules):
+        if installed(path) or any(_ours(_name(module)) for module in modules):
             continue
         used: list[Path | None] = [*_imported(path), *_packages(path)]
         for module in modules:
             used += [_file_of(one) for one in vars(module).values() if not _ours(_name(one))]
-        todo += [one for one in used if one is not None and not _installed(one)]
+        todo += [one for one in used if one is not None and not installed(one)]
     return sorted(found)
 
 
@@ -195,7 +195,7 @@ def _standard(path: Path) -> bool:
     return inside and "site-packages" not in path.parts and "dist-packages" not in path.parts
 
 
-def _installed(path: Path) -> bool:
+def installed(path: Path) -> bool:
     """Whether a file belongs to Python or to an installed package."""
     sites = (*site.getsitepackages(), site.getusersitepackages())
     folders = [*_folders("purelib", "platlib"), *(Path(folder).resolve() for folder in sites)]

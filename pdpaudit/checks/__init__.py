@@ -2,22 +2,15 @@
 
 from pdpaudit.checks.declaration import name_of, require_statistic
 from pdpaudit.checks.enumeration import Exhaustion, Row, enumerate_labelled, exhaust
-from pdpaudit.checks.options import Options
+from pdpaudit.checks.examination import Options
 from pdpaudit.checks.suite import NamedCheck, check_names, check_sop, iter_checks
-from pdpaudit.checks.witness import (
-    Verification,
-    as_listing,
-    as_python,
-    replay_witness,
-    verify_witness,
-)
+from pdpaudit.checks.witness import as_listing, as_python, read_witness
 
 __all__ = [
     "Exhaustion",
     "NamedCheck",
     "Options",
     "Row",
-    "Verification",
     "as_listing",
     "as_python",
     "check_names",
@@ -26,7 +19,6 @@ __all__ = [
     "exhaust",
     "iter_checks",
     "name_of",
-    "replay_witness",
+    "read_witness",
     "require_statistic",
-    "verify_witness",
 ]

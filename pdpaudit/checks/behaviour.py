@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
 from numbers import Real
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -17,10 +16,12 @@ from scipy.sparse import csr_array
 
 from pdpaudit.checks.evaluation import (
     CheckFailed,
+    TooSlow,
     Values,
     advice,
     apart,
     fast_values,
+    limit,
     matrix_of,
     raised,
     scalar_values,
@@ -39,7 +40,7 @@ from pdpaudit.results.results import CheckResult
 
 SMALL = 4  # vertices of the graphs that are all tried
 UNION = 64  # samples in one disjoint union
-SCOPE = "all graphs ≤ {} vertices, {}and {} random graphs ≤ 30{}"
+SCOPE = "all graphs with up to {} vertices, {}and {} random graphs with up to 30{}"
 
 
 def _over(
@@ -51,22 +52,24 @@ def _over(
     scope: str = SCOPE.format(SMALL, "", 30, ""),
     exhaustive: bool = False,
 ) -> CheckResult:
-    """Look at each sample, for a tenth of the time at most.
+    """Look at each sample.
 
     ``exhaustive`` says whether samples without a finding settle the question.
     """
     if samples is None:
         samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
-    until = time.time() + max(1.0, 0.1 * examination.options.time_limit)
-    for seen, sample in enumerate(samples):
-        if time.time() > until:
-            scope = f"the first {seen} of {scope}; time limit reached"
-            return CheckResult(name, "not_rejected", scope=scope)
-        try:
-            look(sample)
-        except CheckFailed as failure:
-            failure.scope = scope if failure.check == name else ""
-            raise
+    seen = 0
+    try:
+        with limit(examination.deadline - time.time()):
+            for sample in samples:
+                look(sample)
+                seen += 1
+    except TooSlow:
+        scope = f"the first {seen} of {scope}; time limit reached"
+        return CheckResult(name, "not_rejected" if seen else "inconclusive", scope=scope)
+    except CheckFailed as failure:
+        failure.scope = scope if failure.check == name else ""
+        raise
     return CheckResult(
         name, "certified" if exhaustive else "not_rejected", exact=exhaustive, scope=scope
     )
@@ -102,26 +105,23 @@ def finite(examination: Examination) -> CheckResult:
 
 def deterministic(examination: Examination) -> CheckResult:
     """Check that the same question gets the same answer."""
+    first: dict[Sample, list[float]] = {}
 
-    def answers(sample: Sample) -> list[float]:
-        graph = sample.graph()
-        call = examination.call
-        return [call(graph.copy(), v, sample.targets) for v in range(sample.n)]
-
-    first: list[tuple[Sample, list[float]]] = []
-    result = _over(
-        examination, "deterministic", lambda sample: first.append((sample, answers(sample)))
-    )
-    # Backwards the second time: what was asked in between must not matter either.
-    for sample, before in reversed(first):
-        for v, (one, other) in enumerate(zip(before, answers(sample), strict=True)):
+    def look(sample: Sample) -> None:
+        graph, call = sample.graph(), examination.call
+        answers = [call(graph.copy(), v, sample.targets) for v in range(sample.n)]
+        before = first.setdefault(sample, answers)
+        for v, (one, other) in enumerate(zip(before, answers, strict=True)):
             if one != other:
                 message = f"asked twice, it answers {one:g} and {other:g}"
-                raise CheckFailed("deterministic", message, sample, v, scope=result.scope)
-    return result
+                raise CheckFailed("deterministic", message, sample, v)
+
+    # Backwards the second time: what was asked in between must not matter either.
+    once = [*small_samples(SMALL), *large_samples(examination.options.seed)]
+    return _over(examination, "deterministic", look, samples=[*once, *reversed(once)])
 
 
-def _everything_in(graph: nx.Graph) -> tuple[Any, ...]:
+def _everything_in(graph: nx.Graph) -> tuple[object, ...]:
     """Return all there is to a graph: nodes and neighbours in order, and every attribute."""
     around = [
         (node, [(other, dict(data)) for other, data in others.items()])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pdpaudit.checks.declaration import PROPERTIES
 from pdpaudit.checks.evaluation import advice, distinct
 from pdpaudit.checks.examination import Examination, certain
-from pdpaudit.checks.pairs import Case
+from pdpaudit.checks.graphs import Case
 from pdpaudit.results.results import CheckResult
 
 KEYS = dict(zip(PROPERTIES, ("sensitivity", "impact_cardinality"), strict=True))

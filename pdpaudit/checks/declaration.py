@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import cast
 
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.protocols import StatisticOfProximity
@@ -64,15 +64,16 @@ def name_of(sop: object) -> str:
     return type(sop).__name__
 
 
-def require_statistic(sop: Any) -> tuple[StatisticOfProximity, Declared]:
+def require_statistic(sop: object) -> tuple[StatisticOfProximity, Declared]:
     """Return a statistic and what it declares for degree bounds 0 to 30."""
     if inspect.isclass(sop):
+        made = sop.__name__
         try:
             sop = sop()
         except TypeError as error:
             raise InputError(
-                f"{sop.__name__} cannot be made without arguments ({error}); give its arguments, "
-                f"as in {sop.__name__}_2"
+                f"{made} cannot be made without arguments ({error}); give its arguments, "
+                f"as in {made}_2"
             ) from None
     name = name_of(sop)
     if not callable(sop):
@@ -84,7 +85,7 @@ def require_statistic(sop: Any) -> tuple[StatisticOfProximity, Declared]:
                 "@statistic(sensitivity=..., impact_cardinality=...)"
             )
     _require_arguments(getattr(sop, "function", sop), name)
-    statistic: StatisticOfProximity = sop
+    statistic = cast(StatisticOfProximity, sop)
     sensitivity = _declared(statistic.sensitivity, name, "sensitivity")
     impact = _declared(statistic.impact_cardinality, name, "impact_cardinality")
     errors = _declared(lambda d: stated_error(statistic, d), name, "error")

@@ -29,6 +29,7 @@ from pdpaudit.checks.declaration import PROPERTIES, Declared
 from pdpaudit.checks.evaluation import TooSlow, Values, change, fast_values, limit, scalar_values
 from pdpaudit.checks.graphs import (
     Bits,
+    Case,
     build,
     edges_of,
     graphs_on,
@@ -36,7 +37,6 @@ from pdpaudit.checks.graphs import (
     neighbourhoods,
     subset_classes,
 )
-from pdpaudit.checks.pairs import Case
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 
@@ -216,13 +216,11 @@ def _labelled_values(
     sets = [frozenset(v for v in range(n) if mask >> v & 1) for mask in range((1 << n) - 1)]
     values = np.empty((len(graphs), len(sets), n))
     try:
-        for place, code in enumerate(graphs):
-            graph = build(n, [pair for i, pair in enumerate(pairs) if code >> i & 1])
-            with limit(deadline - time.time()):
+        with limit(deadline - time.time()):
+            for place, code in enumerate(graphs):
+                graph = build(n, [pair for i, pair in enumerate(pairs) if code >> i & 1])
                 for s, members in enumerate(sets):
                     values[place, s] = scalar_values(declared.sop, graph, members)
-            if time.time() > deadline:
-                return None
     except TooSlow:
         return None
     return values
@@ -302,24 +300,21 @@ def _tallied(
     score = partial(_fast_block, sop) if fast and isinstance(sop, FastStatistic) else None
     score = score or partial(_scalar_block, sop)
     try:
-        for index in which:
-            if time.time() > deadline:
-                raise TooSlow
-            matrix = graphs_on(n - 1)[index]
-            sets = neighbourhoods(n - 1)[subset_classes(matrix)]
-            for start in range(0, len(sets), size):
-                block = sets[start : start + size]
-                values = score(matrix, spokes, block, deadline)
-                family = Family(tuple(range(n)), matrix, spokes, block, values)
-                tally.add(family, declared, wanted, with_impact=with_impact)
+        with limit(deadline - time.time()):
+            for index in which:
+                matrix = graphs_on(n - 1)[index]
+                sets = neighbourhoods(n - 1)[subset_classes(matrix)]
+                for start in range(0, len(sets), size):
+                    block = sets[start : start + size]
+                    values = score(matrix, spokes, block)
+                    family = Family(tuple(range(n)), matrix, spokes, block, values)
+                    tally.add(family, declared, wanted, with_impact=with_impact)
     except TooSlow:
         tally.complete = False
     return tally
 
 
-def _scalar_block(
-    sop: StatisticOfProximity, matrix: Bits, spokes: Bits, sets: Bits, deadline: float
-) -> Values:
+def _scalar_block(sop: StatisticOfProximity, matrix: Bits, spokes: Bits, sets: Bits) -> Values:
     """Score all neighbourhoods of u and some sets S for one H by the scalar form."""
     u = len(matrix)
     values = np.empty((len(sets), len(spokes), u + 1))
@@ -327,15 +322,12 @@ def _scalar_block(
     for a, neighbours in enumerate(spokes):
         graph = build(u + 1, edges_of(matrix))
         graph.add_edges_from((v, u) for v in members_of(neighbours))
-        with limit(deadline - time.time()):
-            for s, members in enumerate(targets):
-                values[s, a] = scalar_values(sop, graph, members)
+        for s, members in enumerate(targets):
+            values[s, a] = scalar_values(sop, graph, members)
     return values
 
 
-def _fast_block(
-    sop: FastStatistic, matrix: Bits, spokes: Bits, sets: Bits, deadline: float
-) -> Values:
+def _fast_block(sop: FastStatistic, matrix: Bits, spokes: Bits, sets: Bits) -> Values:
     """Score them by the fast path, as one disjoint union where components are independent."""
     n = len(matrix) + 1
     values = np.empty((len(sets), len(spokes), n))
@@ -348,9 +340,8 @@ def _fast_block(
         graph, low, high = np.nonzero(stack)
         adjacency = adjacency_from_edges(len(part) * n, graph * n + low, graph * n + high)
         first = np.arange(len(part))[:, None] * n
-        with limit(deadline - time.time()):
-            for s, members in enumerate(sets):
-                targets = (first + np.flatnonzero(members)).ravel()
-                scored = fast_values(sop, adjacency, targets)
-                values[s, start : start + together] = scored.reshape(len(part), n)
+        for s, members in enumerate(sets):
+            targets = (first + np.flatnonzero(members)).ravel()
+            scored = fast_values(sop, adjacency, targets)
+            values[s, start : start + together] = scored.reshape(len(part), n)
     return values

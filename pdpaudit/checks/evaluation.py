@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.checks.graphs import Edge, Sample, build
-from pdpaudit.checks.pairs import Case
-from pdpaudit.core.errors import described
+from pdpaudit.checks.graphs import Case, Edge, Sample, build
+from pdpaudit.core.errors import Misbehaviour, described
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
+from pdpaudit.sampling.clock import Clock, Ended
 
 Values = npt.NDArray[np.float64]
 #: (n, edges, S) to the values of all vertices
@@ -57,36 +54,17 @@ class CheckFailed(Exception):
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`TooSlow` inside the block once the time is over.
+    """Raise :class:`TooSlow` inside the block, or at its end, once the time is over.
 
-    It interrupts Python code in the main thread of a process that has interval timers; elsewhere
-    the block runs to its end. So does one call into compiled code that does not return to Python:
-    such a call is interrupted only once it returns. An outer limit stays in force.
+    An outer limit stays in force.
     """
-    if (
-        math.isinf(seconds)
-        or not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
-        yield
-        return
-
-    def ring(signum: int, frame: object) -> None:
-        raise TooSlow
-
-    outer, _ = signal.getitimer(signal.ITIMER_REAL)
-    start = time.monotonic()
-    previous = signal.signal(signal.SIGALRM, ring)
-    seconds = max(seconds, 1e-6)
-    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer) if outer else seconds)
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
-        if outer:
-            left = outer - (time.monotonic() - start)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6))
+        with Clock(max(seconds, 0.0), "the statistic") as clock:
+            clock.wind("a call")
+            yield
+            clock.stop()
+    except (Ended, Misbehaviour):
+        raise TooSlow from None
 
 
 def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:

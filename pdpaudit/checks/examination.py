@@ -1,10 +1,11 @@
-"""One statistic under examination: what the checks share, worked out when first asked for."""
+"""One statistic under examination: how far to go, and what the checks share."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.checks.declaration import PROPERTIES, name_of, require_statistic
-from pdpaudit.checks.enumeration import Exhaustion, enumerate_labelled, exhaust
+from pdpaudit.checks.enumeration import LARGEST_LABELLED, Exhaustion, enumerate_labelled, exhaust
 from pdpaudit.checks.evaluation import (
     CheckFailed,
     Evaluate,
@@ -27,16 +28,61 @@ from pdpaudit.checks.evaluation import (
     raised,
     sample_of,
 )
-from pdpaudit.checks.graphs import LARGEST, Edge, Sample
-from pdpaudit.checks.options import Options
+from pdpaudit.checks.graphs import LARGEST, Case, Edge, Sample
 from pdpaudit.checks.own_network import require_degree
-from pdpaudit.checks.pairs import Case, shrink
-from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided
+from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided, shrink
 from pdpaudit.checks.witness import PairWitness
+from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.results.results import CheckResult
 
 T = TypeVar("T")
+
+LARGEST_EXHAUSTIVE = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ``check_sop`` looks at."""
+
+    max_vertices: int = 6
+    labelled_vertices: int = 5
+    time_limit: float = 120.0
+    jobs: int = 1
+    seed: int = 0
+    examples: int = 3000
+    network: Network | None = None
+    max_degree: int | None = None
+    select: tuple[str, ...] | None = None
+    skip: tuple[str, ...] = ()
+    expected_failures: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be carried out."""
+        if not 1 <= self.max_vertices <= LARGEST_EXHAUSTIVE:
+            raise ParameterError(
+                "max_vertices",
+                self.max_vertices,
+                f"exhaustive search covers 1 to {LARGEST_EXHAUSTIVE} vertices",
+            )
+        if not 1 <= self.labelled_vertices <= LARGEST_LABELLED:
+            raise ParameterError(
+                "labelled_vertices",
+                self.labelled_vertices,
+                f"every labelled network is enumerated up to 1 to {LARGEST_LABELLED} vertices",
+            )
+        if not (self.time_limit > 0 and math.isfinite(self.time_limit)):
+            raise ParameterError("time_limit", self.time_limit, "give a positive number of seconds")
+        if self.jobs < 1:
+            raise ParameterError("jobs", self.jobs, "give at least 1 worker process")
+        if self.examples < 0:
+            raise ParameterError("examples", self.examples, "give 0 or more")
+        if self.max_degree is not None and self.max_degree < 0:
+            raise ParameterError("max_degree", self.max_degree, "a degree bound is at least 0")
+        for name, reason in self.expected_failures.items():
+            if not reason.strip():
+                raise InputError(f"expected failure of {name!r}: say why, the reason is empty")
 
 
 class Examination:
@@ -66,10 +112,6 @@ class Examination:
     def evaluate(self) -> Evaluate:
         """How the searches evaluate the statistic."""
         return evaluator(self.sop, fast=self.fast)
-
-    def share_of_time(self, share: float) -> float:
-        """Return when a part of the time that is left will be over."""
-        return time.time() + share * (self.deadline - time.time())
 
     # Calls
 
@@ -115,7 +157,7 @@ class Examination:
             self.declared,
             max_vertices=min(self.options.max_vertices, self.options.labelled_vertices),
             jobs=self.options.jobs,
-            deadline=self.share_of_time(0.5),
+            deadline=self.deadline,
         )
 
     @property
@@ -125,13 +167,13 @@ class Examination:
 
     @cached_property
     def exhaustion(self) -> Exhaustion:
-        """Larger networks up to relabelling; a part of the time is kept for the search beyond."""
+        """Larger networks up to relabelling."""
         return exhaust(
             self.declared,
             max_vertices=self.options.max_vertices,
             fast=self.fast,
             jobs=self.options.jobs,
-            deadline=self.share_of_time(0.75 if self.options.examples else 1.0),
+            deadline=self.deadline,
             min_vertices=self.labelled_up_to + 1,
             impact_up_to=LARGEST,
         )
@@ -151,7 +193,7 @@ class Examination:
             missing,
             steps=self.options.examples,
             seed=self.options.seed,
-            deadline=self.share_of_time(0.9),
+            deadline=self.deadline,
         )
 
     def counterexample(self, of: str) -> Case | None:
@@ -207,7 +249,7 @@ class Examination:
             return False
         try:
             return self._measured(case, d).observed(of) > self.declared.allowed(of, d)
-        except (CheckFailed, TooSlow):
+        except CheckFailed:
             return False
 
     def pair_witness(self, case: Case, of: str, bound: int | None = None) -> PairWitness:

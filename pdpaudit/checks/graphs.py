@@ -1,9 +1,10 @@
-"""Small graphs up to relabelling, and the samples on which a statistic's behaviour is checked."""
+"""Small graphs and pairs of them, and the samples on which a statistic's behaviour is checked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations, permutations
 from math import factorial
@@ -57,6 +58,59 @@ class Sample(NamedTuple):
         moved = ((order[a], order[b]) for a, b in self.edges)
         edges = tuple(sorted((min(a, b), max(a, b)) for a, b in moved))
         return Sample(self.n, edges, tuple(sorted(order[v] for v in self.targets)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two networks that differ in the edges of one protected vertex, and a set S.
+
+    Every vertex outside S but ``vertex`` may be targeted or protected: the definitions take the
+    worst, so all of them count as targeted.
+    """
+
+    n: int
+    edges: tuple[Edge, ...]
+    vertex: int
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    targets: tuple[int, ...]
+
+    def sides(self) -> tuple[list[Edge], list[Edge]]:
+        """Return the edges of the two networks."""
+        u = self.vertex
+        left, right = (
+            [*self.edges, *((min(u, v), max(u, v)) for v in neighbours)]
+            for neighbours in (self.left, self.right)
+        )
+        return left, right
+
+    def graphs(self) -> tuple[nx.Graph, nx.Graph]:
+        """Return the two networks, newly built."""
+        left, right = (build(self.n, edges) for edges in self.sides())
+        return left, right
+
+    @property
+    def max_degree(self) -> int:
+        """The smallest degree bound both networks obey."""
+        degree = [0] * self.n
+        for a, b in self.edges:
+            degree[a] += 1
+            degree[b] += 1
+        near = max((degree[v] + 1 for v in (*self.left, *self.right)), default=0)
+        return max(len(self.left), len(self.right), near, *degree)
+
+    @property
+    def size(self) -> tuple[int, int, int, int]:
+        """What a smaller counterexample has less of: vertices, edges, u's edges, members of S."""
+        spokes = len({*self.left, *self.right})
+        own = len(self.left) + len(self.right)
+        return (self.n, len(self.edges) + spokes, own, len(self.targets))
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Orders counterexamples by size, then by themselves, so that the smallest is unique."""
+        last = self.n - self.vertex
+        return (self.size, last, self.edges, self.left, self.right, self.targets)
 
 
 # Up to relabelling

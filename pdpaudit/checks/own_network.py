@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.checks.evaluation import CheckFailed, TooSlow, Values, apart, change, limit, raised
-from pdpaudit.checks.graphs import Sample
-from pdpaudit.checks.pairs import Case, shrink
+from pdpaudit.checks.graphs import Case, Sample
+from pdpaudit.checks.search import shrink
 from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.network import Network, targeted_components
@@ -138,21 +138,19 @@ def _search(examination: Examination, network: Network, max_degree: int) -> Wors
     vertices = _vertices(network, degree, rng)
     worst = Worst()
     try:
-        while worst.looked_at < max(examination.options.examples // 8, 40):
-            if time.time() > deadline:
-                break
-            vertex = next(vertices)
-            members = sets[int(rng.integers(len(sets)))]
-            options = list(_neighbourhoods(network, vertex, members, max_degree, degree, rng))
-            seen = np.arange(network.n) if examination.fast else _near(sample, vertex, options)
-            scored = []
-            for neighbours in options:
-                with limit(deadline - time.time()):
+        with limit(deadline - time.time()):
+            while worst.looked_at < max(examination.options.examples // 8, 40):
+                vertex = next(vertices)
+                members = sets[int(rng.integers(len(sets)))]
+                options = list(_neighbourhoods(network, vertex, members, max_degree, degree, rng))
+                seen = np.arange(network.n) if examination.fast else _near(sample, vertex, options)
+                scored = []
+                for neighbours in options:
                     rewired = rewire(network, vertex, neighbours)
                     scored.append(_values(examination, rewired, members, seen))
-                worst.looked_at += 1
-            slack = examination.declared.slack_at(max_degree)
-            _keep_worst(worst, network, vertex, members, options, seen, scored, slack)
+                    worst.looked_at += 1
+                slack = examination.declared.slack_at(max_degree)
+                _keep_worst(worst, network, vertex, members, options, seen, scored, slack)
     except TooSlow:
         pass
     return worst

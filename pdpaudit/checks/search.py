@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
 from pdpaudit.checks.declaration import Declared
-from pdpaudit.checks.evaluation import Evaluate, Measured, TooSlow, limit, measure
-from pdpaudit.checks.graphs import SHAPES, Bits, edges_of, members_of
-from pdpaudit.checks.pairs import Case
+from pdpaudit.checks.evaluation import Evaluate, TooSlow, limit, measure
+from pdpaudit.checks.graphs import SHAPES, Bits, Case, edges_of, members_of
 
 LARGEST_NETWORK = 30
 LARGEST_DEGREE = 12
-CLIMBERS = 6
+STARTS = 6  # pairs that local moves begin from, of the best and of all
 
 
 @dataclass
@@ -58,69 +58,72 @@ def guided(
     deadline: float,
     largest: int = LARGEST_NETWORK,
 ) -> Found:
-    """Try pairs of many shapes, then climb from the most promising by local moves.
+    """Try pairs of many shapes, then change the most promising by local moves."""
+    search = _Search(evaluate, declared, properties, Found())
+    try:
+        with limit(deadline - time.time()):
+            search.run(steps, np.random.default_rng([seed, 0x6D]), largest)
+    except TooSlow:
+        search.found.stopped = True
+    return search.found
 
-    The height climbed is how much of the declaration a pair uses up; with the size of the values
-    as a small slope where nothing moves yet.
-    """
-    rng = np.random.default_rng([seed, 0x6D])
-    found = Found()
-    pool: list[tuple[float, int, _Draft]] = []
 
-    def look(draft: _Draft) -> float | None:
-        """Evaluate a pair and return its height; None if it is out of bounds."""
+@dataclass(frozen=True)
+class _Search:
+    """A local search for pairs that use up more and more of what is declared."""
+
+    evaluate: Evaluate
+    declared: Declared
+    properties: Sequence[str]
+    found: Found
+
+    def run(self, steps: int, rng: np.random.Generator, largest: int) -> None:
+        """Spend half of the steps on shapes and half on local moves, or end with a violation."""
+        pool: list[tuple[float, int, _Draft]] = []
+        for draft in _shapes(rng, steps // 2, largest):
+            if not self._missing:
+                return
+            score = self._score(draft)
+            if score is not None:
+                pool.append((score, len(pool), draft))
+        pool.sort(key=lambda entry: (-entry[0], entry[1]))
+        # Some of the best, and some of all kinds: where nothing moves yet, a score says little.
+        others = rng.permutation(max(len(pool) - STARTS, 0))[:STARTS]
+        best = pool[:STARTS] + [pool[STARTS + place] for place in others.tolist()]
+        for turn in range(steps - steps // 2 if best else 0):
+            if not self._missing:
+                return
+            slot = turn % len(best)
+            score, order, draft = best[slot]
+            moved = _move(draft, rng, largest)
+            reached = None if moved is None else self._score(moved)
+            if moved is not None and reached is not None and reached >= score:
+                best[slot] = (reached, order, moved)
+
+    @property
+    def _missing(self) -> list[str]:
+        return [of for of in self.properties if of not in self.found.cases]
+
+    def _score(self, draft: _Draft) -> float | None:
+        """Return how much of what is declared a pair uses up; None if it is out of bounds.
+
+        With the size of the values as a small slope where nothing moves yet.
+        """
         degree = draft.degree()
         if degree > LARGEST_DEGREE:
             return None
         case = draft.case()
-        with limit(deadline - time.time()):
-            measured = measure(evaluate, case, declared.slack_at(degree))
-        found.looked_at += 1
-        for of in properties:
-            allowed = declared.allowed(of, degree)
-            if of not in found.cases and measured.observed(of) > allowed:
-                found.cases[of] = case
-        return _height(measured, degree, declared, [p for p in properties if p not in found.cases])
-
-    def over() -> bool:
-        found.stopped = time.time() > deadline
-        return found.stopped or all(of in found.cases for of in properties)
-
-    try:
-        for draft in _shapes(rng, steps // 2, largest):
-            if over():
-                return found
-            height = look(draft)
-            if height is not None:
-                pool.append((height, len(pool), draft))
-        pool.sort(key=lambda entry: (-entry[0], entry[1]))
-        # Some of the highest, and some of all kinds: where nothing moves yet, height says little.
-        others = rng.permutation(max(len(pool) - CLIMBERS, 0))[:CLIMBERS]
-        climbers = pool[:CLIMBERS] + [pool[CLIMBERS + place] for place in others.tolist()]
-        for turn in range(steps - steps // 2):
-            if over() or not climbers:
-                return found
-            slot = turn % len(climbers)
-            height, order, draft = climbers[slot]
-            moved = _move(draft, rng, largest)
-            reached = look(moved) if moved is not None else None
-            if reached is not None and reached >= height:
-                climbers[slot] = (reached, order, moved if moved is not None else draft)
-    except TooSlow:
-        found.stopped = True
-    return found
-
-
-def _height(
-    measured: Measured, degree: int, declared: Declared, properties: Sequence[str]
-) -> float:
-    height = 0.0
-    for of in properties:
-        bound = declared.bound(of, degree)
-        seen = measured.observed(of)
-        height += seen / bound if bound > 0 else seen
-    size = float(np.abs(measured.left).mean() + np.abs(measured.right).mean())
-    return height + 1e-3 * (math.log1p(size) + math.log1p(measured.changed + measured.moved))
+        measured = measure(self.evaluate, case, self.declared.slack_at(degree))
+        self.found.looked_at += 1
+        for of in self._missing:
+            if measured.observed(of) > self.declared.allowed(of, degree):
+                self.found.cases[of] = case
+        score = 0.0
+        for of in self._missing:
+            bound, seen = self.declared.bound(of, degree), measured.observed(of)
+            score += seen / bound if bound > 0 else seen
+        size = float(np.abs(measured.left).mean() + np.abs(measured.right).mean())
+        return score + 1e-3 * (math.log1p(size) + math.log1p(measured.changed + measured.moved))
 
 
 def _shapes(rng: np.random.Generator, count: int, largest: int) -> Iterator[_Draft]:
@@ -216,3 +219,67 @@ def _move(draft: _Draft, rng: np.random.Generator, largest: int) -> _Draft | Non
             matrix = matrix[np.ix_(keep, keep)]
             left, right, members = left[keep], right[keep], members[keep]
     return _Draft(matrix, left, right, members)
+
+
+# Smaller violations
+
+PAIRS_UP_TO = 16  # vertices up to which two are left out at once
+
+
+def shrink(case: Case, still: Callable[[Case], bool], deadline: float) -> Case:
+    """Leave out vertices, then edges, then members of S, as long as the violation stays."""
+    try:
+        with limit(deadline - time.time()):
+            while (smaller := next(filter(still, _smaller(case)), None)) is not None:
+                case = smaller
+    except TooSlow:
+        pass
+    return case
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    others = [v for v in range(case.n) if v != case.vertex]
+    yield from (_without_vertex(case, v) for v in others)
+    for v in range(case.n):
+        smoothed = _smoothed(case, v)
+        if smoothed is not None:
+            yield smoothed
+    if case.n <= PAIRS_UP_TO:
+        for a, b in combinations(others, 2):
+            yield _without_vertex(_without_vertex(case, b), a)
+    for v in sorted({*case.left, *case.right}):
+        yield replace(case, left=_without(case.left, v), right=_without(case.right, v))
+    for edge in case.edges:
+        yield replace(case, edges=tuple(other for other in case.edges if other != edge))
+    for v in sorted({*case.left} & {*case.right}):
+        yield replace(case, left=_without(case.left, v))
+        yield replace(case, right=_without(case.right, v))
+    for v in case.targets:
+        yield replace(case, targets=_without(case.targets, v))
+
+
+def _without(vertices: tuple[int, ...], gone: int) -> tuple[int, ...]:
+    return tuple(v for v in vertices if v != gone)
+
+
+def _smoothed(case: Case, v: int) -> Case | None:
+    """Leave out a vertex with two neighbours, joining these: cycles and paths get shorter."""
+    if v in (case.vertex, *case.left, *case.right):
+        return None
+    around = sorted({a + b - v for a, b in case.edges if v in (a, b)})
+    if len(around) != 2:
+        return None
+    joined = sorted({*case.edges, (around[0], around[1])})
+    return _without_vertex(replace(case, edges=tuple(joined)), v)
+
+
+def _without_vertex(case: Case, gone: int) -> Case:
+    """Leave a vertex out and close the gap in the numbering."""
+    kept = [v for v in range(case.n) if v != gone]
+    index = {v: i for i, v in enumerate(kept)}
+    edges = tuple((index[a], index[b]) for a, b in case.edges if a in index and b in index)
+    left, right, targets = (
+        tuple(index[v] for v in part if v in index)
+        for part in (case.left, case.right, case.targets)
+    )
+    return Case(len(kept), edges, index[case.vertex], left, right, targets)

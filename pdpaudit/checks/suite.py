@@ -14,8 +14,7 @@ import numpy as np
 from pdpaudit.checks import behaviour
 from pdpaudit.checks.bounds import bound_holds, tightness
 from pdpaudit.checks.evaluation import CheckFailed, TooSlow
-from pdpaudit.checks.examination import Examination
-from pdpaudit.checks.options import Options
+from pdpaudit.checks.examination import Examination, Options
 from pdpaudit.checks.own_network import own_network
 from pdpaudit.checks.witness import GraphWitness
 from pdpaudit.core.errors import InputError

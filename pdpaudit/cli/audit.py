@@ -188,6 +188,14 @@ class FindingOptions:
             "--prove", help="Enclose what is violated by ball arithmetic, and write a certificate."
         ),
     ] = False
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Say which line of the code, and which random draw, first differs between the two "
+            "inputs that break a claim.",
+        ),
+    ] = False
     exposure: Annotated[
         bool,
         typer.Option(
@@ -236,8 +244,10 @@ def audit_command(
     if asked.fail_on not in (None, "inconclusive"):
         raise InputError(f"--fail-on {asked.fail_on}: give inconclusive, or leave it out")
     plan = sampling.plan(output, workers.jobs)
-    if asked.observe == "all" and (workers.store is not None or asked.prove):
-        raise InputError("--observe all goes without --store and --prove; name one observable")
+    if asked.observe == "all" and (workers.store is not None or asked.prove or asked.explain):
+        raise InputError(
+            "--observe all goes without --store, --prove and --explain; name one observable"
+        )
     made, spec, plan = _made(mechanism, made_with, asked, plan)
     screen = output.screen()
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
@@ -351,4 +361,9 @@ def _audit(
             said["prover"] = prove_claim
         how = audit_released if asked.observe == "all" else audit
         result = how(made, audited.networks, replace(plan, store=kept), **said)
+    if asked.explain:
+        from pdpaudit.auditing.first_difference import explained_result
+        from pdpaudit.core.subject import Subject
+
+        result = explained_result(result, Subject.of(made), audited.networks)
     return replace(result, context={**result.context, **more})

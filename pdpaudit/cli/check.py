@@ -29,13 +29,13 @@ class CheckOptions:
 
     max_vertices: Annotated[
         int,
-        typer.Option(help="Search all networks with up to so many vertices, at most 8."),
+        typer.Option(help="Search all networks with up to N vertices, N at most 8."),
     ] = 6
     labelled_vertices: Annotated[
         int,
         typer.Option(
-            help="Enumerate every labelled network, which is what is certified, with up to so "
-            "many vertices, at most 6; the larger ones up to relabelling."
+            help="Enumerate every labelled network with up to N vertices, N at most 6: only this "
+            "certifies. Larger networks are searched up to relabelling."
         ),
     ] = 5
     max_degree: Annotated[

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from pdpaudit.cli import options as o
 
 if TYPE_CHECKING:
     from pdpaudit.core.network import Network
+    from pdpaudit.outputs import JSON
 
 __all__ = ["EXAMPLES", "replay_command"]
 
@@ -51,8 +52,8 @@ def replay_command(
 ) -> int:
     """Re-run the witnesses of a result.
 
-    Says of each whether it shows again what it showed, and why not. Whatever the result shows is
-    computed again. Exit status 0 when all are reproduced, 1 when one is not.
+    Whatever the result shows is computed again and compared: of each witness it is said whether it
+    is reproduced, and why not. Exit status 0 when all are reproduced, 1 when one is not.
     """
     from rich.text import Text
 
@@ -72,15 +73,13 @@ def replay_command(
     return 1 if any(one.reproduced is False for one in replays) else 0
 
 
-def _reader(
-    file: Path, edges: Path | None, nodes: Path | None
-) -> Callable[[Mapping[str, Any], int], Network]:
+def _reader(file: Path, edges: Path | None, nodes: Path | None) -> Callable[[JSON, int], Network]:
     """Return what reads a network that a result names: beside the result, or as typed."""
     from pdpaudit.core.errors import InputError
 
     typed = {"edges": edges, "nodes": nodes}
 
-    def place(key: str, recorded: Any) -> Path:
+    def place(key: str, recorded: object) -> Path:
         given = typed[key]
         if given is not None:
             return given
@@ -93,7 +92,7 @@ def _reader(
             )
         return found
 
-    def read(body: Mapping[str, Any], seed: int) -> Network:
+    def read(body: JSON, seed: int) -> Network:
         known = {field.name for field in fields(o.NetworkOptions)}
         if "edges" not in body or not known.issuperset(body):
             raise KeyError("file")

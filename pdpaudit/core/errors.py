@@ -1,6 +1,6 @@
 """The errors a person at the terminal is meant to read."""
 
-__all__ = ["InputError", "Misbehaviour", "ParameterError", "described"]
+__all__ = ["Exhausted", "InputError", "Misbehaviour", "ParameterError", "described"]
 
 
 class InputError(ValueError):
@@ -20,6 +20,10 @@ class ParameterError(InputError):
 
 class Misbehaviour(Exception):
     """What others' code did that makes it useless; one line that says what and the remedy."""
+
+
+class Exhausted(Misbehaviour):
+    """A call that took more time or memory than there is: what it was asked for was too large."""
 
 
 def described(error: BaseException) -> str:

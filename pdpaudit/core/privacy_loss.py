@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.curves import best_events, by_ratio
-from pdpaudit.core.protocols import Law
+from pdpaudit.core.protocols import CodedOutputs, Law
 from pdpaudit.outputs import equal_is_same, flatten
 
 __all__ = [
@@ -52,12 +52,13 @@ class ExactLoss:
     left_out: float = 1.0
 
 
-def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
+def exact_loss(left: Law, right: Law, delta: float = 0.0, *, listed: bool = True) -> ExactLoss:
     """Return the exact ε of a pair of laws, the worse of both directions.
 
     An output that one law leaves out may have all the mass that law is missing, so it is no
     infinite loss: wherever the missing mass is, the loss is at least what is returned. Laws leave
-    out outputs whole; see :class:`.Law`. Outputs are the same if their records are.
+    out outputs whole; see :class:`.Law`. Outputs are the same if their records are. Unless they
+    are to be ``listed``, ``event`` and ``outputs`` stay empty.
 
     The upper end. Let the left law list ``p`` with relative error ``e`` and leave out outputs of
     mass ``m`` together, the right law list ``q`` with relative error ``f``, 0 for what it does not
@@ -72,7 +73,7 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     equalities for the best S. So at δ < m the pair may lose infinitely much, and there is no upper
     end without a slack s; it is the larger of the two masses that are left out.
     """
-    outputs, p, q = _aligned(left, right)
+    write, p, q = _aligned(left, right)
     hidden = left.missing, right.missing
     at_most_p, at_most_q = np.where(p > 0, p, hidden[0]), np.where(q > 0, q, hidden[1])
     forward, backward = epsilon_at(p, at_most_q, delta), epsilon_at(q, at_most_p, delta)
@@ -80,7 +81,8 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     epsilon = max(forward, backward)
     ours, theirs = (p, at_most_q) if side == "left" else (q, at_most_p)
     inside = _worst_event(ours, theirs, epsilon, delta)
-    event = frozenset(output for output, member in zip(outputs, inside, strict=True) if member)
+    outputs = write() if listed else []
+    event = frozenset(compress(outputs, inside))
     # Of all that is left out together there is no more than what is missing.
     chances = (_at_most(p[inside], hidden[0]), _at_most(q[inside], hidden[1]))
     off = left.error, right.error
@@ -98,7 +100,7 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0) -> ExactLoss:
     )
 
 
-def loss_for(left: Law, right: Law, claim: PrivacyClaim) -> ExactLoss:
+def loss_for(left: Law, right: Law, claim: PrivacyClaim, *, listed: bool = True) -> ExactLoss:
     """Return the smallest parameter of a claim's kind that holds on a pair, in both directions.
 
     The event shows most of all that are decided by the likelihood ratio; by itself it shows no more
@@ -106,8 +108,8 @@ def loss_for(left: Law, right: Law, claim: PrivacyClaim) -> ExactLoss:
     for the lower end, and where they show most for the upper.
     """
     if claim.approximate:
-        return exact_loss(left, right, claim.delta)
-    outputs, p, q = _aligned(left, right)
+        return exact_loss(left, right, claim.delta, listed=listed)
+    write, p, q = _aligned(left, right)
     p_off, q_off, hidden = left.error, right.error, (left.missing, right.missing)
     both = _both(claim, p, q, hidden)
     side: Side = "left" if both[0] >= both[1] else "right"
@@ -136,7 +138,8 @@ def loss_for(left: Law, right: Law, claim: PrivacyClaim) -> ExactLoss:
     shown = np.where(shown < 0, shown, claim.of_events(some[0], some[1], some[2], some[3]))
     inside = order[: kept[int(shown.argmax())] + 1] if len(kept) else order
     chances = (_at_most(p[inside], hidden[0]), _at_most(q[inside], hidden[1]))
-    event = frozenset(outputs[i] for i in inside)
+    outputs = write() if listed else []
+    event = frozenset(outputs[i] for i in inside) if listed else frozenset()
     spare = max(hidden) if max(hidden) > ROUNDED else 0.0
     exact = max(both)
     return ExactLoss(
@@ -254,13 +257,26 @@ def _at_most(probabilities: Floats, missing: float) -> float:
     return listed if (probabilities > 0).all() else min(1.0, listed + missing)
 
 
-def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:
-    """Return all outputs, and their probabilities on both sides; 1 and True are two outputs."""
+def _aligned(left: Law, right: Law) -> tuple[Callable[[], list[Hashable]], Floats, Floats]:
+    """Return what lists all outputs, and their probabilities on both sides.
+
+    1 and True are two outputs.
+    """
+    one, other = left.probabilities, right.probabilities
+    if (
+        isinstance(one, CodedOutputs)
+        and isinstance(other, CodedOutputs)
+        and one.coding == other.coding
+    ):
+        write = one.write
+        codes = dict.fromkeys(chain(one.chances, other.chances))
+        p, q = (_chances(side.chances, codes) for side in (one, other))
+        return lambda: list(map(write, codes)), p, q
     outputs: dict[Hashable, Hashable] = {}
-    if equal_is_same(chain(left.probabilities, right.probabilities)):
-        outputs = dict.fromkeys(chain(left.probabilities, right.probabilities))
-        p, q = (_chances(law.probabilities, outputs) for law in (left, right))
-        return list(outputs), p, q
+    if equal_is_same(chain(one, other)):
+        outputs = dict.fromkeys(chain(one, other))
+        p, q = (_chances(dict(law.items()), outputs) for law in (one, other))
+        return lambda: list(outputs), p, q
     sides = []
     for law in (left, right):
         chances: dict[Hashable, float] = {}
@@ -270,7 +286,7 @@ def _aligned(left: Law, right: Law) -> tuple[list[Hashable], Floats, Floats]:
             chances[record] = chances.get(record, 0.0) + chance
         sides.append(chances)
     p, q = (_chances(side, outputs) for side in sides)
-    return list(outputs.values()), p, q
+    return lambda: list(outputs.values()), p, q
 
 
 def _chances(law: Mapping[Hashable, float], outputs: Iterable[Hashable]) -> Floats:

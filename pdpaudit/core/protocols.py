@@ -1,20 +1,30 @@
 """The protocols a statistic, a mechanism and an attack follow; no subclassing required.
 
-Everything else in the harness is written against these names; this module imports only the claim.
+Everything else in the harness is written against these names; this module imports only the claim
+and the class of many outputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    ItemsView,
+    Iterator,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.outputs.draws import Outputs
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -155,55 +165,6 @@ class Mechanism(Protocol):
         ...
 
 
-class Outputs(Sequence[Hashable]):
-    """Many outputs at once, coded: the distinct ones, and which of them each run gave.
-
-    Parameters
-    ----------
-    distinct : sequence of hashable
-        The distinct outputs.
-    codes : ndarray of int, shape (size,)
-        For each run the index of its output in ``distinct``.
-
-    Examples
-    --------
-    >>> outputs = Outputs([(0,), (0, 3)], np.array([1, 0, 1]))
-    >>> outputs[0], len(outputs), outputs.counts()
-    ((0, 3), 3, {(0,): 1, (0, 3): 2})
-    """
-
-    def __init__(self, distinct: Sequence[Hashable], codes: npt.NDArray[np.integer[Any]]) -> None:
-        self.distinct = distinct
-        self.codes = codes
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return len(self.codes)
-
-    @overload
-    def __getitem__(self, index: int) -> Hashable: ...
-    @overload
-    def __getitem__(self, index: slice) -> Outputs: ...
-    def __getitem__(self, index: int | slice) -> Hashable | Outputs:
-        """Return one output, or a slice of the outputs."""
-        if isinstance(index, slice):
-            return Outputs(self.distinct, self.codes[index])
-        return self.distinct[int(self.codes[index])]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        """Iterate over the outputs in the order they were drawn."""
-        return (self.distinct[code] for code in self.codes)
-
-    def counts(self) -> dict[Hashable, int]:
-        """Return how often each output came up, those that did; O(size + distinct)."""
-        tally = np.bincount(self.codes, minlength=len(self.distinct))
-        counts: dict[Hashable, int] = {}
-        for output, times in zip(self.distinct, tally.tolist(), strict=True):
-            if times:
-                counts[output] = counts.get(output, 0) + times
-        return counts
-
-
 @runtime_checkable
 class SamplingMechanism(Protocol):
     """A mechanism that draws many outputs at once, equal in law to as many runs."""
@@ -220,7 +181,7 @@ class Law:
     Attributes
     ----------
     probabilities : mapping of hashable to float
-        Probability of each output.
+        Probability of each output; :class:`CodedOutputs` where they are long lists.
     missing : float
         Upper bound on the mass of outputs left out, and on the error of the sum.
     error : float
@@ -239,6 +200,68 @@ class Law:
     missing: float = field(default=0.0)
     error: float = field(default=0.0)
     work: float = field(default=0.0)
+
+
+class CodedOutputs(Mapping[Hashable, float]):
+    """Probabilities of outputs that are kept as short codes, and written out when looked at.
+
+    The list of people that a search found may be as long as the network, and a law has thousands.
+
+    Parameters
+    ----------
+    chances : mapping of hashable to float
+        Probability of each code.
+    coding : hashable
+        What two laws share whose equal codes are equal outputs, and whose other codes are not.
+    write : callable
+        Returns the output of a code.
+
+    Examples
+    --------
+    >>> coded = CodedOutputs({2: 0.25, 3: 0.75}, "counts", lambda code: tuple(range(code)))
+    >>> coded[(0, 1)], list(coded.values())
+    (0.25, [0.25, 0.75])
+    """
+
+    def __init__(
+        self,
+        chances: Mapping[Hashable, float],
+        coding: Hashable,
+        write: Callable[[Hashable], Hashable],
+    ) -> None:
+        self.chances, self.coding, self.write = chances, coding, write
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Write the outputs one after another, so that they are not all held."""
+        return map(self.write, self.chances)
+
+    def __len__(self) -> int:
+        """Return the number of outputs."""
+        return len(self.chances)
+
+    def __getitem__(self, output: Hashable) -> float:
+        """Return the probability of an output; O(length of all outputs)."""
+        for code, chance in self.chances.items():
+            if self.write(code) == output:
+                return chance
+        raise KeyError(output)
+
+    def items(self) -> ItemsView[Hashable, float]:
+        """Return outputs and probabilities, each output written when its turn comes."""
+        return _CodedItems(self)
+
+    def values(self) -> ValuesView[float]:
+        """Return the probabilities; no output is written."""
+        return self.chances.values()
+
+
+class _CodedItems(ItemsView[Hashable, float]):
+    def __init__(self, coded: CodedOutputs) -> None:
+        super().__init__(coded)
+        self._coded = coded
+
+    def __iter__(self) -> Iterator[tuple[Hashable, float]]:
+        return zip(self._coded, self._coded.values(), strict=True)
 
 
 class LawUnavailable(ValueError):

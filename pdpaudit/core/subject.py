@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, described
 from pdpaudit.core.privacy_loss import ROUNDED
-from pdpaudit.core.protocols import Law, LawUnavailable, Mechanism
+from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
 from pdpaudit.core.registry import make_mechanism, make_sop
 from pdpaudit.core.statistic import name_of
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
@@ -184,6 +184,8 @@ class Subject:
                 return guard.call(f"its {name}", asked, *arguments)
             except (LawUnavailable, InputError, Misbehaviour):
                 raise
+            except MemoryError:
+                raise Exhausted(f"its {name} needs more memory than there is") from None
             except (Exception, SystemExit) as error:
                 raise Misbehaviour(f"its {name} raised {described(error)}") from error
 
@@ -347,7 +349,10 @@ def as_law(law: object) -> Law:
     if not 1.0 - float(law.missing) - ROUNDING <= total <= 1.0 + ROUNDING:
         raise Misbehaviour(f"its law gives probabilities that add up to {total:.6g}, not 1")
     try:
-        for output in () if equal_is_same(law.probabilities) else law.probabilities:
+        listed = law.probabilities
+        # Coded outputs are read where they are looked at.
+        known = isinstance(listed, CodedOutputs) or equal_is_same(listed)
+        for output in () if known else listed:
             flatten(output)
     except Unreadable as error:
         raise Misbehaviour(f"its law lists {error}") from None

@@ -66,7 +66,7 @@ def score_limit(
     ``q`` solves both. Cost: O(1) per event.
     """
     first, second = x / n, y / m
-    low, high = second.copy(), _wilson_upper(second, m, z)
+    low, high = second.copy(), wilson_upper(second, m, z)
     theta = np.zeros_like(first)
     with np.errstate(all="ignore"):  # the open ends of the interval divide by zero
         for step in range(BISECTIONS + 1):
@@ -83,26 +83,28 @@ def score_limit(
                 above = first - slope * theta > theta * q + delta
                 low, high = np.where(above, q, low), np.where(above, high, q)
         # With x = n the constrained p may be 1, and then only the second sample has a variance.
-        end = _wilson_upper(second, m, z)
+        end = wilson_upper(second, m, z)
         at_end = (first == 1) & (m * (end - second) <= (1 - delta) * n * (1 - end))
         theta = np.where(at_end, (1 - delta) / end, theta)
         found = np.log(theta)
         # With θ = 0 the hypothesis is p <= δ: Wilson's limit for p decides whether any ε is left.
-        hopeless = (first <= delta) | (_wilson_lower(first, n, z) <= delta)
+        hopeless = (first <= delta) | (wilson_lower(first, n, z) <= delta)
     return np.where(hopeless | ~np.isfinite(found), -np.inf, found)
 
 
-def _wilson_upper(share: FloatArray, draws: FloatArray, z: float) -> FloatArray:
+def wilson_upper(share: FloatArray, draws: FloatArray, z: float) -> FloatArray:
+    """Return the upper end of Wilson's interval."""
     middle = share + z * z / (2 * draws)
     spread = z * np.sqrt(share * (1 - share) / draws + (z / (2 * draws)) ** 2)
     return np.minimum((middle + spread) / (1 + z * z / draws), 1.0)
 
 
-def _wilson_lower(share: FloatArray, draws: FloatArray, z: float) -> FloatArray:
-    return 1.0 - _wilson_upper(1.0 - share, draws, z)
+def wilson_lower(share: FloatArray, draws: FloatArray, z: float) -> FloatArray:
+    """Return the lower end of Wilson's interval."""
+    return 1.0 - wilson_upper(1.0 - share, draws, z)
 
 
-def _least_hits(y: FloatArray, theta: float, z: float, n: int, m: int, delta: float) -> IntArray:
+def least_hits(y: FloatArray, theta: float, z: float, n: int, m: int, delta: float) -> IntArray:
     """Return, for each ``y``, the least ``x`` whose score statistic at θ is at least `z`.
 
     The curve on which the statistic equals z is explicit in the constrained ``q``: with ``A``,
@@ -111,7 +113,7 @@ def _least_hits(y: FloatArray, theta: float, z: float, n: int, m: int, delta: fl
     """
     second = y / m
     low = second.copy()
-    high = np.minimum(_wilson_upper(second, np.full_like(second, m), z), (1 - delta) / theta)
+    high = np.minimum(wilson_upper(second, np.full_like(second, m), z), (1 - delta) / theta)
 
     def variances(q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         p = np.minimum(theta * q + delta, 1.0)
@@ -134,7 +136,7 @@ def _least_hits(y: FloatArray, theta: float, z: float, n: int, m: int, delta: fl
 
 
 @dataclass(frozen=True)
-class _Region:
+class Region:
     """Outcomes ``x >= least[y - first]``, with what is needed to sum their probability."""
 
     n: int
@@ -145,14 +147,14 @@ class _Region:
 
     def probability(self, p: FloatArray, q: FloatArray) -> FloatArray:
         """Bound the region's probability at each pair ``(p, q)`` from above, within ``4 tail``."""
-        starts, law = _binomial(self.m, q, self.tail)
-        bases, upper = _binomial(self.n, p, self.tail)
+        starts, law = binomial(self.m, q, self.tail)
+        bases, upper = binomial(self.n, p, self.tail)
         width = upper.shape[1]
         reach = np.zeros((p.size, width + 1))  # P(X >= x), 0 beyond the window
         np.cumsum(upper[:, ::-1], axis=1, out=reach[:, width - 1 :: -1])
         reach += self.tail
         reach[:, 0] = 1.0  # all counts at or below the window's start, within its tail
-        least = _rows(self.least, starts - self.first, law.shape[1])
+        least = rows_from(self.least, starts - self.first, law.shape[1])
         place = np.clip(least - bases[:, None], 0, width)
         total = (law * np.take_along_axis(reach, place, axis=1)).sum(axis=1)
         # Logarithms of factorials carry a rounding error of a few units in their last place.
@@ -161,7 +163,7 @@ class _Region:
         return bound
 
 
-def _rows(values: NDArray[Any], starts: IntArray, width: int) -> NDArray[Any]:
+def rows_from(values: NDArray[Any], starts: IntArray, width: int) -> NDArray[Any]:
     """Stack the slices of `width` values from each start; the ends repeat where they run out."""
     before = max(0, -int(starts.min()))
     after = max(0, int(starts.max()) + width - values.size)
@@ -169,7 +171,7 @@ def _rows(values: NDArray[Any], starts: IntArray, width: int) -> NDArray[Any]:
     return np.stack([padded[s : s + width] for s in starts + before])
 
 
-def _windows(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
+def windows(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
     """Return first and last counts per share that leave out at most `tail` at either end."""
     log_tail = -math.log(tail)
     spread = 2 * log_tail * draws * share * np.clip(1 - share, 0.0, 1.0)
@@ -179,7 +181,7 @@ def _windows(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, IntA
     return start.astype(np.int64), stop.astype(np.int64)
 
 
-def _log_choose(draws: int, counts: IntArray) -> FloatArray:
+def log_choose(draws: int, counts: IntArray) -> FloatArray:
     """Return the logarithm of the binomial coefficients, -inf beyond `draws`."""
     inside = np.minimum(counts, draws).astype(np.float64)
     result: FloatArray = -special.gammaln(inside + 1) - special.gammaln(draws - inside + 1)
@@ -188,15 +190,15 @@ def _log_choose(draws: int, counts: IntArray) -> FloatArray:
     return result
 
 
-def _binomial(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, FloatArray]:
+def binomial(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, FloatArray]:
     """Return first counts and rows of binomial probabilities, 0 beyond `draws`."""
-    starts, stops = _windows(draws, share, tail)
+    starts, stops = windows(draws, share, tail)
     width = int((stops - starts).max()) + 1
     base, stop = int(starts.min()), int(starts.max()) + width
     if stop - base <= starts.size * width:
-        choose = _rows(_log_choose(draws, np.arange(base, stop)), starts - base, width)
+        choose = rows_from(log_choose(draws, np.arange(base, stop)), starts - base, width)
     else:  # the rows lie far apart
-        choose = _log_choose(draws, starts[:, None] + np.arange(width))
+        choose = log_choose(draws, starts[:, None] + np.arange(width))
     log_odds, log_rest = np.log(share) - np.log1p(-share), np.log1p(-share)
     law = np.multiply.outer(log_odds, np.arange(width, dtype=np.float64))
     law += (starts * log_odds + draws * log_rest)[:, None]
@@ -205,7 +207,7 @@ def _binomial(draws: int, share: FloatArray, tail: float) -> tuple[IntArray, Flo
 
 
 @lru_cache(maxsize=1)
-def _chebyshev() -> tuple[FloatArray, FloatArray]:
+def chebyshev() -> tuple[FloatArray, FloatArray]:
     """Return the nodes in [-1, 1] and the matrix from values there to values on the finer grid."""
     angles = (np.arange(NODES) + 0.5) * math.pi / NODES
     finer = (np.arange(FINER * NODES) + 0.5) * math.pi / (FINER * NODES)
@@ -215,7 +217,7 @@ def _chebyshev() -> tuple[FloatArray, FloatArray]:
     return np.cos(angles), np.cos(np.outer(finer, order)) @ weights
 
 
-def _distance(
+def distance_bound(
     left: FloatArray, right: FloatArray, theta: float, delta: float, n: int, m: int
 ) -> FloatArray:
     """Bound, per interval of φ, how far an event's probability is from its interpolant.
@@ -256,23 +258,24 @@ def _distance(
     return distance
 
 
-def _shares(phi: FloatArray, theta: float, delta: float) -> tuple[FloatArray, FloatArray]:
+def shares_at(phi: FloatArray, theta: float, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Return p and q on the boundary of the hypothesis, where ``q = sin² φ``."""
     q = np.clip(np.sin(phi) ** 2, 1e-300, 1 - 1e-16)
     return np.clip(theta * q + delta, 1e-300, 1 - 1e-16), q
 
 
-def _largest_on(region: _Region, left: float, right: float, theta: float, delta: float) -> float:
+def largest_on(region: Region, left: float, right: float, theta: float, delta: float) -> float:
     """Bound the interpolant of the region's probability on one piece from above."""
-    nodes, refine = _chebyshev()
-    p, q = _shares((left + right) / 2 + (right - left) / 2 * nodes, theta, delta)
+    nodes, refine = chebyshev()
+    p, q = shares_at((left + right) / 2 + (right - left) / 2 * nodes, theta, delta)
     values = refine @ region.probability(p, q)
     centre = (values.max() + values.min()) / 2
     swing = (values.max() - centre) / math.cos((NODES - 1) * math.pi / (2 * FINER * NODES))
     return float(centre + swing) + 16 * region.tail
 
 
-def _supremum(
-    region: _Region, low: float, high: float, theta: float, delta: float, enough: float
+def supremum(
+    region: Region, low: float, high: float, theta: float, delta: float, enough: float
 ) -> tuple[float, tuple[float, float]]:
     """Bound the region's probability over φ in ``[low, high]``; also say on which piece it is.
 
@@ -286,14 +289,16 @@ def _supremum(
         # The probability grows in p and falls in q: a piece is at most its value at opposite ends.
         crude = np.concatenate(
             [
-                region.probability(_shares(ends, theta, delta)[0], _shares(begins, theta, delta)[1])
-                for begins, ends in zip(_batches(left), _batches(right), strict=True)
+                region.probability(
+                    shares_at(ends, theta, delta)[0], shares_at(begins, theta, delta)[1]
+                )
+                for begins, ends in zip(batches(left), batches(right), strict=True)
             ]
         )
         low_enough = crude <= enough / 2
         passed = max(passed, float(crude[low_enough].max(initial=0.0)))
         left, right, crude = left[~low_enough], right[~low_enough], crude[~low_enough]
-        distance = _distance(left, right, theta, delta, region.n, region.m)
+        distance = distance_bound(left, right, theta, delta, region.n, region.m)
         close = distance <= 1e-5 * enough
         kept = (a[close] for a in (crude, left, right, distance))
         pieces.extend(zip(*(a.tolist() for a in kept), strict=True))
@@ -305,17 +310,18 @@ def _supremum(
     for crude_value, start, stop, off in sorted(pieces, reverse=True):
         if crude_value <= best:
             break
-        value = min(_largest_on(region, start, stop, theta, delta) + off, crude_value)
+        value = min(largest_on(region, start, stop, theta, delta) + off, crude_value)
         if value > best:
             best, where = value, (start, stop)
     return best, where
 
 
-def _batches(values: FloatArray) -> list[FloatArray]:
+def batches(values: FloatArray) -> list[FloatArray]:
+    """Split into pieces of at most ``NODES`` values."""
     return np.array_split(values, math.ceil(values.size / NODES))
 
 
-def _crossing(excess: Callable[[float], float], start: float, slope: float) -> float:
+def crossing(excess: Callable[[float], float], start: float, slope: float) -> float:
     """Return a root at least 0 near `start` of an increasing function of about the given slope.
 
     0 where the function is positive throughout.
@@ -336,10 +342,10 @@ def _crossing(excess: Callable[[float], float], start: float, slope: float) -> f
 
 
 @dataclass(frozen=True)
-class _Test:
+class PreparedTest:
     """The fixed region of one observed outcome and the range of ``q`` to take the supremum over."""
 
-    region: _Region
+    region: Region
     low: float
     high: float
     delta: float
@@ -348,16 +354,18 @@ class _Test:
     slope: float
 
     def ends(self, epsilon: float) -> tuple[float, float]:
+        """Return the angles between which q lies under the hypothesis."""
         # Where exp(ε) q + δ > 1 the hypothesis allows p = 1: no more than at the largest q here.
         top = max(self.low, min(self.high, (1 - self.delta) * math.exp(-epsilon)))
         return math.asin(math.sqrt(self.low)), math.asin(math.sqrt(top))
 
     def supremum(self, epsilon: float) -> tuple[float, tuple[float, float]]:
+        """Bound the probability of the region under the hypothesis, and say where it is largest."""
         theta = math.exp(epsilon)
-        return _supremum(self.region, *self.ends(epsilon), theta, self.delta, self.allowed)
+        return supremum(self.region, *self.ends(epsilon), theta, self.delta, self.allowed)
 
 
-def _prepare(x: int, n: int, y: int, m: int, alpha: float, delta: float) -> _Test | None:
+def prepare(x: int, n: int, y: int, m: int, alpha: float, delta: float) -> PreparedTest | None:
     """Rank one observed outcome; None where even the plain estimate or its limit shows nothing."""
     if x <= delta * n or (x - delta * n) * m <= y * n:
         return None
@@ -369,29 +377,30 @@ def _prepare(x: int, n: int, y: int, m: int, alpha: float, delta: float) -> _Tes
     spent, tail = SPENT_ON_INTERVAL * alpha, 1e-7 * alpha
     low = float(special.betaincinv(y, m - y + 1, spent / 2)) if y > 0 else 0.0
     high = float(special.betainccinv(y + 1, m - y, spent / 2))
-    starts, stops = _windows(m, np.array([low, high]), tail)
+    starts, stops = windows(m, np.array([low, high]), tail)
     first, last = int(starts[0]), int(stops[1])
-    least = _least_hits(np.arange(first, last + 1.0), math.exp(rank), z, n, m, delta)
+    least = least_hits(np.arange(first, last + 1.0), math.exp(rank), z, n, m, delta)
     least[: y - first + 1] = np.minimum(least[: y - first + 1], x)  # certain, whatever the rounding
     slope = z / max(math.log((x / n - delta) * m / max(y, 0.5)) - rank, 1e-9)
-    region = _Region(n, m, first, least, tail)
-    return _Test(region, low, high, delta, alpha - spent, max(rank, 0.0), slope)
+    region = Region(n, m, first, least, tail)
+    return PreparedTest(region, low, high, delta, alpha - spent, max(rank, 0.0), slope)
 
 
-def _probit(value: float) -> float:
+def probit(value: float) -> float:
+    """Return the normal quantile, finite at 0 and 1 too."""
     return float(special.ndtri(min(max(value, 1e-300), 1 - 1e-12)))
 
 
-def _invert(test: _Test) -> float:
+def invert(test: PreparedTest) -> float:
     """Return the largest ε at which the supremum stays within what is allowed, 0 if none does."""
-    goal = _probit(test.allowed * (1 - 1e-4))
+    goal = probit(test.allowed * (1 - 1e-4))
     kept, refused = 0.0, math.inf  # 0 needs no evidence
     epsilon = test.start
     for attempt in range(MOST_ATTEMPTS):
         value, piece = test.supremum(epsilon)
         if value <= test.allowed:
             kept = epsilon
-            if goal - _probit(value) < 1e-3:
+            if goal - probit(value) < 1e-3:
                 break
         elif epsilon == 0.0:
             break
@@ -406,12 +415,12 @@ def _invert(test: _Test) -> float:
             value = 0.0
             for left, right in (piece, (piece[0] * scale, piece[1] * scale)):
                 left, right = min(left, end), min(right, end)
-                found = _largest_on(test.region, left, right, math.exp(trial), test.delta)
+                found = largest_on(test.region, left, right, math.exp(trial), test.delta)
                 value = max(value, found)
-            return _probit(value) - goal
+            return probit(value) - goal
 
         # The crossing on the worst piece is usually the bound, unless another piece takes over.
-        epsilon = _crossing(excess, epsilon, test.slope) if attempt < 8 else -1.0
+        epsilon = crossing(excess, epsilon, test.slope) if attempt < 8 else -1.0
         if attempt and kept <= epsilon < kept + TOLERANCE:
             break
         if not kept <= epsilon < refused:
@@ -419,12 +428,13 @@ def _invert(test: _Test) -> float:
     return kept
 
 
-def _one(x: int, n: int, y: int, m: int, alpha: float, delta: float) -> float:
-    test = _prepare(x, n, y, m, alpha, delta)
+def one_bound(x: int, n: int, y: int, m: int, alpha: float, delta: float) -> float:
+    """Return the bound from one table of counts."""
+    test = prepare(x, n, y, m, alpha, delta)
     if test is None:
         return 0.0
     estimate = math.log((x / n - delta) * m / y) if y > 0 else math.inf
-    return min(_invert(test), estimate)
+    return min(invert(test), estimate)
 
 
 def rejects(
@@ -435,7 +445,7 @@ def rejects(
     Guarantee: true under the hypothesis with probability at most `alpha`. Cost: a fifth of `exact`.
     """
     epsilon = min(epsilon, 700.0)  # allows p = 1 at a q no count tells from 0: never rejected
-    test = _prepare(x, n, y, m, alpha, delta)
+    test = prepare(x, n, y, m, alpha, delta)
     if test is None or (x / n - delta) * m <= math.exp(epsilon) * y:
         return False
     return test.supremum(epsilon)[0] <= test.allowed
@@ -456,6 +466,6 @@ def exact(
     table = np.stack([r.ravel() for r in rows], axis=1)
     distinct, where = np.unique(table, axis=0, return_inverse=True)
     bounds = np.array(
-        [_one(a, b, c, d, alpha, delta) for a, b, c, d in distinct.tolist()], dtype=np.float64
+        [one_bound(a, b, c, d, alpha, delta) for a, b, c, d in distinct.tolist()], dtype=np.float64
     )
     return bounds[where].reshape(rows[0].shape)

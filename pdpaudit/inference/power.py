@@ -1,6 +1,7 @@
 """What a planned sample can show: the smallest true ε it would detect."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import special
@@ -33,7 +34,7 @@ def critical_hits(
     if method == "exact":
         guess = critical_hits(n, y, alpha, delta, "score", claimed)
         some = np.unique(np.linspace(0, y.size - 1, min(EXACT_NODES, y.size)).round().astype(int))
-        found = [_least_rejected(n, int(y[i]), int(guess[i]), alpha, delta, claimed) for i in some]
+        found = [least_rejected(n, int(y[i]), int(guess[i]), alpha, delta, claimed) for i in some]
         change = np.interp(y, y[some], np.array(found) - guess[some])
         shifted: FloatArray = np.minimum(np.round(guess + change), n + 1.0)
         return shifted
@@ -50,7 +51,7 @@ def critical_hits(
     return high
 
 
-def _least_rejected(n: int, y: int, guess: int, alpha: float, delta: float, claimed: float) -> int:
+def least_rejected(n: int, y: int, guess: int, alpha: float, delta: float, claimed: float) -> int:
     """Return the least ``x`` the exact test rejects, by doubling steps away from a guess."""
 
     def rejected(x: int) -> bool:
@@ -114,9 +115,24 @@ def detectable(
         return math.inf
     if shortfall(0.0) <= 0:
         return 0.0
-    from scipy.optimize import brentq  # takes long to import
+    return _root(shortfall, 0.0, most)
 
-    return float(brentq(shortfall, 0.0, most, xtol=1e-9))
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function falls through 0, to 1e-9; scipy.optimize takes long to import.
+
+    By the Illinois rule: of an end that stays twice the value is halved, so that both ends move.
+    """
+    above, below, last = falling(low), falling(high), 0.0
+    while high - low > 1e-9:
+        at = min(max((low * below - high * above) / (below - above), low + 5e-10), high - 5e-10)
+        value = falling(at)
+        if value > 0:
+            low, above, below = at, value, below / 2 if last > 0 else below
+        else:
+            high, below, above = at, value, above / 2 if last < 0 else above
+        last = value
+    return (low + high) / 2
 
 
 # The binomial law by special functions: scipy.stats takes long to import.

@@ -74,7 +74,7 @@ def look_sizes(most: int) -> list[int]:
 
 
 @cache
-def _hypotheses(claimed: float) -> Floats:
+def hypotheses(claimed: float) -> Floats:
     """Return the values of ε to refute, the claimed one among them, from 0."""
     below = np.linspace(0.0, claimed, math.ceil(min(MOST_BELOW, claimed / NEAR)) + 1)
     near = claimed + NEAR * np.arange(1, round(NEAR_UNTIL / NEAR) + 1)
@@ -82,7 +82,7 @@ def _hypotheses(claimed: float) -> Floats:
     return np.unique(np.concatenate([below, near, far]))
 
 
-def _stakes(p: Floats, q: Floats, epsilon: Floats, delta: float) -> tuple[Floats, Floats, Floats]:
+def stakes(p: Floats, q: Floats, epsilon: Floats, delta: float) -> tuple[Floats, Floats, Floats]:
     """Return stake ``A`` and point ``p0, q0`` for estimated rates; no stake where they are allowed.
 
     The point is where the likelihood of the estimates, restricted to the claim, is largest.
@@ -107,7 +107,7 @@ def _winnings(
     x: Floats, y: Floats, n: Floats, rates: tuple[Floats, Floats], epsilon: Floats, delta: float
 ) -> Floats:
     """Return the logarithm of what ``n`` pairs win against each ε, staked by earlier rates."""
-    stake, p0, q0 = _stakes(*rates, epsilon, delta)
+    stake, p0, q0 = stakes(*rates, epsilon, delta)
     other = np.exp(np.minimum(epsilon, 300.0)) * stake
     return np.asarray(
         special.xlog1py(x, stake * (1 - p0))
@@ -147,7 +147,7 @@ class Wager:
             raise InputError(f"delta must lie in [0, 1), got {delta!r}")
         if not 0.0 <= claimed < math.inf:
             raise InputError(f"claimed must be finite and at least 0, got {claimed!r}")
-        count = len(_hypotheses(claimed))
+        count = len(hypotheses(claimed))
         nothing = np.zeros(count), np.zeros(count, dtype=np.bool_)
         return cls(alpha, claimed, delta, known or Known(), *nothing)
 
@@ -168,7 +168,7 @@ class Wager:
             new_y,
             new,
             rates,
-            _hypotheses(self.claimed),
+            hypotheses(self.claimed),
             self.delta,
         )
         capital = self.capital + won
@@ -185,7 +185,7 @@ class Wager:
         bound reaches it no more often than that, however long is sampled.
         """
         standing = int(np.argmin(self.refuted)) if not self.refuted.all() else len(self.refuted)
-        return float(_hypotheses(self.claimed)[standing - 1]) if standing else 0.0
+        return float(hypotheses(self.claimed)[standing - 1]) if standing else 0.0
 
     @property
     def violated(self) -> bool:

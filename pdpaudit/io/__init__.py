@@ -1,8 +1,9 @@
 """Networks from files: edge lists and graph formats, labels, seeds; and from networkx.
 
 :func:`read_network` is the way in: ``source`` turns bytes into text, ``table`` text into rows,
-``columns`` decides what they mean, ``edgelist`` and ``formats`` make ties of them, ``ties`` edges,
-``people`` says who is targeted and what people are called, ``reading`` puts it together.
+``columns`` decides what they mean and ``fields`` what a field says, ``ties`` makes pairs of people
+of them, ``formats`` and ``text_formats`` of other files, ``people`` says who is targeted and what
+people are called, ``reading`` puts it together.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.names import IDS, INDEX, TIMES, WEIGHTS, named_ends, normal
+from pdpaudit.io.fields import IDS, INDEX, TIMES, WEIGHTS, is_missing, named_ends, normal, whole
 from pdpaudit.io.source import show
 from pdpaudit.io.table import Table
-from pdpaudit.io.values import is_missing, whole
 
 __all__ = ["EdgeOptions", "Ends", "choose_columns", "find_column", "find_id_column"]
 

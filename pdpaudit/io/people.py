@@ -13,10 +13,10 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.columns import find_column, find_id_column
-from pdpaudit.io.matrices import read_partition
+from pdpaudit.io.fields import is_missing, unify
 from pdpaudit.io.source import read_source, show
 from pdpaudit.io.table import read_table
-from pdpaudit.io.values import is_missing, unify
+from pdpaudit.io.text_formats import read_partition
 
 __all__ = ["People", "PeopleTable", "find_people", "partition", "pseudonyms", "read_labels"]
 
@@ -201,7 +201,8 @@ def pseudonyms(names: Sequence[str]) -> tuple[str, ...]:
     a witness lists the vertices in the order of the file.
     """
     word = "person"
-    while any(name.startswith(word) for name in names):
+    listed = "\n" + "\n".join(names)
+    while f"\n{word}" in listed:
         word += "*"
     return tuple(f"{word} {vertex}" for vertex in range(len(names)))
 

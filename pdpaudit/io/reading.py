@@ -15,10 +15,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
-from pdpaudit.io.edgelist import read_edge_list
 from pdpaudit.io.formats import find_format, read_graph_file, ties_from_networkx
 from pdpaudit.io.people import (
     People,
@@ -29,7 +28,7 @@ from pdpaudit.io.people import (
     read_labels,
 )
 from pdpaudit.io.source import read_source, show
-from pdpaudit.io.ties import Dropped, Ties, collapse
+from pdpaudit.io.ties import Dropped, Ties, collapse, read_edge_list
 
 __all__ = ["Plant", "Reading", "network_from_networkx", "read_network"]
 
@@ -152,9 +151,9 @@ def read_network(
     label_column = options.get("label_column", "label")
     unlisted = options.get("unlisted", "refuse")
     if unlisted not in UNLISTED:
-        raise InputError(f"unlisted {unlisted!r}: give refuse or protected")
+        raise ParameterError("unlisted", unlisted, "give refuse or protected")
     if plant is not None and "label_column" in options and label_column != "label":
-        raise InputError("--infect plants the targeted people; leave --label-column out")
+        raise InputError("plant chooses the targeted people; leave label_column out")
     table = None if nodes is None else PeopleTable(Path(nodes))
     ties = _read_ties(edges, table, options)
     said: list[str] = [*ties.notes]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.names import names_columns
+from pdpaudit.io.fields import names_columns
 from pdpaudit.io.source import Source, show
 
 __all__ = ["SAMPLE", "Table", "read_table"]

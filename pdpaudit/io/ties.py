@@ -1,16 +1,24 @@
-"""From rows of a file to the pairs of people who are tied, with what was left out counted."""
+"""From the rows of an edge list or a matrix to pairs of people, with what is left out counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.io.columns import EdgeOptions, choose_columns
+from pdpaudit.io.fields import is_missing, named_ends, times_of, unify
+from pdpaudit.io.source import Source, show
+from pdpaudit.io.table import Table, read_table
 
-__all__ = ["Dropped", "Ties", "collapse"]
+__all__ = ["Dropped", "Ties", "collapse", "matrix_ties", "read_edge_list"]
+
+_MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ def collapse(
     ``count_contacts`` it weighs as much as it has rows. People of dropped rows remain.
     """
     if min_weight is not None and not np.isfinite(min_weight):
-        raise InputError(f"--min-weight {min_weight}: not a finite number; give the least weight")
+        raise ParameterError("min_weight", min_weight, "not a finite number; give the least weight")
     if min_weight is not None and ties.weights is None and not count_contacts:
         raise InputError(
             "--min-weight: the file has no weight column known as such; name it with "
@@ -121,3 +129,166 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
             f"{ties.where(row)}: weight {weights[row]:g}; weights are finite and not negative: "
             "correct it, or name another column with --weight-column"
         )
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = ()) -> Ties:
+    """Read an edge list; ``ids`` of a people table help to find the ends."""
+    table = read_table(source, header=False)
+    if options.source_column is None and options.weight_column is None:
+        matrix = read_matrix_table(table)
+        if matrix is not None:
+            return replace(matrix, notes=(*source.notes, *matrix.notes))
+    columns = choose_columns(table, options, ids)
+    first_row = 1 if columns.header else 0
+    if table.size == first_row:
+        raise InputError(
+            f"{source.path}: holds a header and no edges; a network needs at least one edge"
+        )
+    ends, values, rows = table.factorize([columns.source, columns.target], first_row)
+    for code, name in enumerate(values):
+        if "\n" in name or "\r" in name:
+            raise InputError(
+                f"{table.where(int(rows[code]))}: the quoted name {show(name, 40)} runs over "
+                "several lines; close the quotes, or double a quote that is part of a name"
+            )
+    names, changed = unify(values)
+    absent = np.array(
+        [not options.keep_missing and len(name) < 5 and is_missing(name) for name in names]
+    )
+    if options.keep_missing and "" in names:
+        raise InputError(
+            f"{table.where(int(rows[names.index('')]))}: an end of the edge is empty; give both "
+            "ends or remove the line"
+        )
+    missing = absent[ends].any(axis=1)
+    header = np.zeros(len(ends), dtype=np.bool_)
+    if columns.header and len(table.head) > max(columns.source, columns.target):
+        pair = [table.head[columns.source], table.head[columns.target]]
+        if all(name in values for name in pair):
+            header = (ends == [values.index(name) for name in pair]).all(axis=1)
+    inside = ~(missing | header)
+    outside = 0
+    if columns.time is not None and (options.since or options.until):
+        window = _in_window(table, columns.time, first_row, options, inside)
+        outside = int(np.count_nonzero(inside & ~window))
+        inside &= window
+    elif options.since or options.until:
+        raise InputError("--from and --until need the column of times: name it with --time-column")
+    weights = None
+    if columns.weight is not None:
+        weights = _weights(table, columns.weight, first_row, inside)
+    # People of rows that are left out stay people, but not what a header or a gap is called.
+    known = ends[~header].ravel()
+    known = known[~absent[known]]
+    people, distinct = pd.factorize(np.array(names, dtype=object))
+    order = pd.unique(people[known])
+    number = np.full(len(distinct), -1, dtype=np.int64)
+    number[order] = np.arange(len(order))
+    where = np.flatnonzero(inside) + first_row
+    notes = [*source.notes, *table.notes, *columns.notes]
+    if changed:
+        notes.append(f"{source.path}: {changed:,} whole numbers written like 2.0 are read as 2")
+    if missing.any():
+        notes.append(
+            f"{source.path}: rows without one or both ends (blank, NA, null, …) are dropped; "
+            "--keep-missing takes such words for names"
+        )
+    return Ties(
+        names=distinct[order].tolist(),
+        ends=number[people[ends[inside]]],
+        weights=weights,
+        where=lambda row: table.where(int(where[row])),
+        dropped=Dropped(
+            blank_rows=table.blank_rows,
+            missing_ends=int(missing.sum()),
+            repeated_headers=int(header.sum()),
+            outside_window=outside,
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _in_window(
+    table: Table, column: int, first_row: int, options: EdgeOptions, inside: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Return which rows lie between ``--from`` and ``--until``, both included."""
+    codes, values, _ = table.factorize([column], first_row)
+    used = sorted(set(codes[inside, 0].tolist()))
+    place = f"{table.source.path}, column {column + 1}"
+    times = np.full(len(values), np.nan)
+    times[used] = times_of([values[code] for code in used], place)
+    row_times = times[codes[:, 0]]
+    window: npt.NDArray[np.bool_] = ~np.isnan(row_times)
+    if options.since:
+        window &= row_times >= times_of([options.since], "--from")[0]
+    if options.until:
+        end = times_of([options.until], "--until")[0]
+        if _DAY.fullmatch(options.until):
+            end += 86_399.999_999  # a day ends with its last second
+        window &= row_times <= end
+    return window
+
+
+def _weights(
+    table: Table, column: int, first_row: int, inside: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
+    codes, values, _ = table.factorize([column], first_row)
+    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(float)
+    weights: npt.NDArray[np.float64] = numbers[codes[inside, 0]]
+    if np.isnan(weights).any():
+        row = int(np.flatnonzero(inside)[np.isnan(weights)][0])
+        raise InputError(
+            f"{table.where(row + first_row)}: weight {show(values[codes[row, 0]])} is not a "
+            "number; correct it (decimals take a point), or name another column with "
+            "--weight-column"
+        )
+    return weights
+
+
+def matrix_ties(
+    place: Callable[[int], str], names: Sequence[str], matrix: npt.NDArray[np.float64]
+) -> Ties:
+    """Return the ties of a square matrix; one that is symmetric says each of them once."""
+    symmetric = bool((matrix == matrix.T).all())
+    one, other = np.nonzero(np.triu(matrix) if symmetric else matrix)
+    return Ties(
+        names=list(names),
+        ends=np.stack([one, other], axis=1).astype(np.int64),
+        weights=matrix[one, other],
+        where=lambda row: place(int(one[row])),
+    )
+
+
+def read_matrix_table(table: Table) -> Ties | None:
+    """Return the ties of a table that is an adjacency matrix, ``None`` of any other."""
+    if table.width < 3 or table.size > _MOST_ROWS or named_ends(table.head):
+        return None
+    rows, head, n = table.rows(), list(table.head), table.width
+    first = [row[0] for row in rows]
+    named = head == first or (head[1:] == first and not head[0].replace(".", "").isdigit())
+    if table.size == n and named and len(set(first)) == len(first):
+        names, body, start = first, [row[1:] for row in rows], 1
+    elif table.size == n and len(head) == n:
+        names, body, start = [str(i) for i in range(1, n + 1)], [head, *rows], 0
+    elif table.size == n + 1 and len(head) == n == len(set(head)):
+        names, body, start = head, rows, 1
+    else:
+        return None
+    try:
+        matrix = np.array([[field or "0" for field in row] for row in body], dtype=np.float64)
+    except ValueError:
+        return None
+    plain = bool((matrix == matrix.T).all()) and not matrix.diagonal().any()
+    if start == 0 and n == 3 and plain:
+        raise InputError(
+            f"{table.source.path}: three edges with weights or the matrix of three people; give "
+            "edges a header, or the matrix names"
+        )
+    if (n == 3 and names != first and not plain) or len(matrix) != len(matrix.T):
+        return None
+    said = f"{table.source.path} read as an adjacency matrix of {len(matrix)} people"
+    ties = matrix_ties(lambda row: table.where(row + start), names, matrix)
+    return replace(ties, notes=(*table.notes, said))

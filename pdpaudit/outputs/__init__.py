@@ -14,9 +14,18 @@ from pdpaudit.outputs.events import (
     event_from_json,
     simplest,
 )
-from pdpaudit.outputs.records import Record, Unreadable, equal_is_same, failure, flatten, is_failure
+from pdpaudit.outputs.records import (
+    JSON,
+    Record,
+    Unreadable,
+    equal_is_same,
+    failure,
+    flatten,
+    is_failure,
+)
 
 __all__ = [
+    "JSON",
     "Atom",
     "Batch",
     "Coded",

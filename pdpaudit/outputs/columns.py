@@ -47,6 +47,9 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
+#: Numbers of any kind.
+Matrix = npt.NDArray[Any]
+
 #: The kind of what is not there, and of a row of an array beyond its end.
 ABSENT = "absent"
 
@@ -56,7 +59,7 @@ SETS = frozenset({"set", "frozenset", "dict_keys"})
 #: A number in a text.
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
-#: Beyond so many entries patterns are not told apart; base 3 in the digits of a float64.
+#: Entries of a pattern, at most: its digits in base 3 fit a float64.
 MOST_PATTERN = 33
 
 
@@ -86,7 +89,7 @@ def entries_of(record: Record) -> tuple[Hashable, ...] | None:
     structure, kinds, values = record
     if structure is None or structure[1] is not None or len(structure[2]) != len(values):
         return None
-    if any(child is not None for child in structure[2]):
+    if structure[2].count(None) < len(values):
         return None
     if kinds and {"float"}.issuperset(kinds):  # numbers, and no list of anything
         return None
@@ -178,7 +181,7 @@ class Group:
         return self.array if self.array.ndim == 1 else self.array[:, place]
 
     @cached_property
-    def matrix(self) -> npt.NDArray[Any]:
+    def matrix(self) -> Matrix:
         """All numbers, leaf by leaf, shape ``(size, leaves)``."""
         if self.array is not None:
             return self.array[:, None] if self.array.ndim == 1 else self.array
@@ -229,7 +232,7 @@ class Group:
         return [entries_of(record) for record in self.records]
 
 
-def _ended(row: list[Any]) -> tuple[Any, ...]:
+def _ended(row: list[object]) -> tuple[object, ...]:
     """Return a row of an array up to its last number: what follows may be there for wider rows."""
     end = len(row)
     while end and row[end - 1] != row[end - 1]:
@@ -293,7 +296,7 @@ def batch_of(draws: Draws) -> Batch:
     return Batch(tuple(group for _, group in sorted(found, key=lambda item: item[0])))
 
 
-def batch_of_outputs(outputs: Iterable[Any]) -> Batch:
+def batch_of_outputs(outputs: Iterable[object]) -> Batch:
     """Return a few outputs as they are, one row each, in their order."""
     records = [flatten(output) for output in outputs]
     return Batch(tuple(Group(record[0], [record], None) for record in records))
@@ -392,7 +395,7 @@ Numbered: TypeAlias = Column | Coded | Crossed
 
 
 def _per_value(
-    function: Callable[[str, Any], float],
+    function: Callable[[str, float | str], float],
 ) -> Callable[[Column, Group], Floats]:
     """Return a reader that looks at kind and value of one leaf."""
 
@@ -413,27 +416,27 @@ def _length(column: Column, group: Group) -> Floats:
 
 
 def _embedded(column: Column, group: Group) -> Floats:
-    def find(value: Any) -> float:
+    def find(value: object) -> float:
         found = embedded_numbers(value)
         return found[column.at] if column.at < len(found) else math.nan
 
     return np.array([find(value) for value in group.values(column.path)], dtype=np.float64)
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: object) -> str | None:
     """Return a leaf's text, bytes as Latin-1; None where it is neither."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return value if isinstance(value, str) else None
 
 
-def embedded_numbers(value: Any) -> list[float]:
+def embedded_numbers(value: object) -> list[float]:
     """Return the numbers written in a text."""
     text = text_of(value)
     return [] if text is None else [float(found) for found in NUMBER.findall(text)]
 
 
-def template_of(value: Any) -> str | None:
+def template_of(value: object) -> str | None:
     """Return a text without its numbers."""
     text = text_of(value)
     return None if text is None else NUMBER.sub("#", text)
@@ -455,7 +458,7 @@ def _place(column: Column, group: Group) -> Floats:
 
 
 def _of_matrix(
-    function: Callable[[npt.NDArray[Any], Any], Floats],
+    function: Callable[[Matrix, Any], Floats],
 ) -> Callable[[Column, Group], Floats]:
     """Return a reader of all numbers of an output together."""
 
@@ -465,19 +468,19 @@ def _of_matrix(
     return read
 
 
-def _values(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _values(rows: Matrix) -> npt.NDArray[np.bool_]:
     """Return which entries are numbers and not exactly 0, which may stand for "below"."""
     return np.asarray(~((rows == 0) | np.isnan(rows)), dtype=np.bool_)
 
 
-def _step(rows: npt.NDArray[Any], at: int) -> Floats:
+def _step(rows: Matrix, at: int) -> Floats:
     if at >= rows.shape[1]:
         return np.full(len(rows), np.nan)
     with np.errstate(invalid="ignore"):
         return np.asarray(rows[:, at].astype(np.float64) - rows[:, at - 1])
 
 
-def _sum(rows: npt.NDArray[Any], _: Any) -> Floats:
+def _sum(rows: Matrix, _: object) -> Floats:
     if not rows.shape[1]:
         return np.zeros(len(rows))
     # One after the other: how numpy's sum rounds depends on how wide and how stored the rows are.
@@ -485,14 +488,14 @@ def _sum(rows: npt.NDArray[Any], _: Any) -> Floats:
         return np.asarray(np.cumsum(np.where(_values(rows), rows, 0.0), axis=1)[:, -1])
 
 
-def _extreme(rows: npt.NDArray[Any], worst: float) -> Floats:
+def _extreme(rows: Matrix, worst: float) -> Floats:
     values = _values(rows)
     filled = np.where(values, rows, worst)
     extreme = (np.min if worst > 0 else np.max)(filled, axis=1, initial=worst)
     return np.where(values.any(axis=1), extreme, np.nan)
 
 
-def _fitted(rows: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
+def _fitted(rows: Matrix, width: int) -> Matrix:
     """Return rows of a width: cut, or filled up with nan."""
     if rows.shape[1] >= width:
         return rows[:, :width]
@@ -500,7 +503,7 @@ def _fitted(rows: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
     return np.concatenate([rows.astype(np.float64), fill], axis=1)
 
 
-def _pattern(rows: npt.NDArray[Any], width: int) -> Floats:
+def _pattern(rows: Matrix, width: int) -> Floats:
     rows = _fitted(rows, min(width, MOST_PATTERN))
     digits = _values(rows) + 2 * np.isnan(rows)
     return np.asarray(digits @ 3.0 ** np.arange(digits.shape[1]))

@@ -3,20 +3,68 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.protocols import Outputs
 from pdpaudit.outputs.records import SCALAR, Record, Structure, flatten, is_failure
 
-__all__ = ["ROWS", "Draws", "gathered", "of_records", "rows_of", "same_form"]
+__all__ = ["ROWS", "Draws", "Outputs", "gathered", "of_records", "rows_of", "same_form"]
 
 Array = npt.NDArray[np.float64 | np.bool_]
+
+
+class Outputs(Sequence[Hashable]):
+    """Many outputs at once, coded: the distinct ones, and which of them each run gave.
+
+    Parameters
+    ----------
+    distinct : sequence of hashable
+        The distinct outputs.
+    codes : ndarray of int, shape (size,)
+        For each run the index of its output in ``distinct``.
+
+    Examples
+    --------
+    >>> outputs = Outputs([(0,), (0, 3)], np.array([1, 0, 1]))
+    >>> outputs[0], len(outputs), outputs.counts()
+    ((0, 3), 3, {(0,): 1, (0, 3): 2})
+    """
+
+    def __init__(self, distinct: Sequence[Hashable], codes: npt.NDArray[np.integer[Any]]) -> None:
+        self.distinct = distinct
+        self.codes = codes
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> Hashable: ...
+    @overload
+    def __getitem__(self, index: slice) -> Outputs: ...
+    def __getitem__(self, index: int | slice) -> Hashable | Outputs:
+        """Return one output, or a slice of the outputs."""
+        if isinstance(index, slice):
+            return Outputs(self.distinct, self.codes[index])
+        return self.distinct[int(self.codes[index])]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Iterate over the outputs in the order they were drawn."""
+        return (self.distinct[code] for code in self.codes)
+
+    def counts(self) -> dict[Hashable, int]:
+        """Return how often each output came up, those that did; O(size + distinct)."""
+        tally = np.bincount(self.codes, minlength=len(self.distinct))
+        counts: dict[Hashable, int] = {}
+        for output, times in zip(self.distinct, tally.tolist(), strict=True):
+            if times:
+                counts[output] = counts.get(output, 0) + times
+        return counts
 
 
 @dataclass
@@ -94,7 +142,7 @@ def rows_of(pieces: Sequence[Array]) -> Array:
     return rows
 
 
-def gathered(outputs: Any, size: int) -> Draws:
+def gathered(outputs: Sequence[object] | npt.NDArray[np.generic], size: int) -> Draws:
     """Return what a mechanism's ``sample``, or many of its runs, gave."""
     found = len(outputs)
     if found != size:
@@ -140,7 +188,7 @@ def _real(rows: npt.NDArray[Any]) -> Array:
     return rows if rows.dtype.kind == "b" else rows.astype(np.float64, copy=False)
 
 
-def _listed(outputs: npt.NDArray[Any]) -> Sequence[Any]:
+def _listed(outputs: npt.NDArray[Any]) -> Sequence[object]:
     """List an array of anything but ordinary numbers, a tuple for each row."""
     if outputs.dtype.char in "gG":  # a list would not keep all digits
         rows = outputs.reshape(len(outputs), -1)
@@ -150,7 +198,7 @@ def _listed(outputs: npt.NDArray[Any]) -> Sequence[Any]:
     return [tuple(row) for row in outputs.reshape(len(outputs), -1).tolist()]
 
 
-def _of_objects(outputs: Sequence[Any]) -> Draws:
+def _of_objects(outputs: Sequence[object]) -> Draws:
     return of_records(map(flatten, outputs))
 
 

@@ -27,7 +27,7 @@ from pdpaudit.outputs.columns import (
     whole_of,
 )
 from pdpaudit.outputs.draws import Draws
-from pdpaudit.outputs.records import Record, Structure, flatten
+from pdpaudit.outputs.records import JSON, Record, Structure, flatten
 
 __all__ = [
     "Event",
@@ -49,7 +49,7 @@ Side = Literal["left", "right"]
 #: What no UTF-8 can hold, and two of which JSON reads back as one character.
 SURROGATE = re.compile("[\ud800-\udfff]")
 
-#: Up to so many edges each is compared with.
+#: Up to this many edges a number is compared with each.
 FEW_EDGES = 32
 
 
@@ -68,7 +68,7 @@ class _Event:
         batch = batch_of(draws)
         return int(batch.weights[self.inside(batch)].sum())
 
-    def __contains__(self, output: Any) -> bool:
+    def __contains__(self, output: object) -> bool:
         """Return whether one output belongs to the event."""
         return bool(self.inside(batch_of_outputs([output]))[0])
 
@@ -95,7 +95,7 @@ class Membership(_Event):
         found = [value in self.values for value in batch.categories(self.column)]
         return np.array(found, dtype=np.bool_)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form; values in a stable order."""
         return {
             "feature": self.column.aspect,
@@ -122,7 +122,7 @@ class Range(_Event):
         number = batch.read(self.column)
         return (number >= self.low) & (number <= self.high)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form; an open end is null."""
         return {
             "feature": "range",
@@ -202,7 +202,7 @@ class Score(_Event):
             total += term.of(batch.read(term.column))
         return total.round(SCORE_DECIMALS)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form, with all that is needed to score again."""
         terms = [
             {
@@ -220,7 +220,7 @@ class Score(_Event):
 Event: TypeAlias = Membership | Range | Score
 
 
-def _floats(body: Any) -> tuple[float, ...]:
+def _floats(body: Iterable[object]) -> tuple[float, ...]:
     return tuple(float(value_from_json(value)) for value in body)
 
 
@@ -257,7 +257,7 @@ class Several:
         return np.array(found, dtype=np.int64)
 
 
-def event_from_json(body: Mapping[str, Any]) -> Event:
+def event_from_json(body: JSON) -> Event:
     """Return the event of a JSON form."""
     side: Side = body["side"]
     if side not in ("left", "right"):
@@ -287,11 +287,11 @@ def event_from_json(body: Mapping[str, Any]) -> Event:
     return Score(side, terms, float(body["threshold"]))
 
 
-#: What outputs are told apart by, the simplest first; of what is no list there is only all.
+#: What distinguishes outputs, the simplest first; of what is no list there is only all.
 LIST_ASPECTS = ("first", "last", "length", "output")
 
 
-def simplest(outputs: Iterable[Any], inside: frozenset[Any], side: Side) -> Membership:
+def simplest(outputs: Iterable[object], inside: frozenset[object], side: Side) -> Membership:
     """Return the simplest description of a set of outputs among all that can occur."""
     wanted = frozenset(map(flatten, inside))  # 1 and True are equal, and two outputs
     parts: dict[Structure, list[Record]] = {}
@@ -316,15 +316,15 @@ def shared_prefix(lists: Sequence[tuple[Hashable, ...] | None]) -> int:
     """Return how many leading entries all lists share; none where one is no list."""
     if not lists or None in lists:
         return 0
-    shared = 0
-    for entries in zip(*(one for one in lists if one is not None), strict=False):
-        if any(entry != entries[0] for entry in entries):
-            break
-        shared += 1
-    return shared
+    shared: tuple[Hashable, ...] = lists[0] or ()
+    for entries in lists[1:]:
+        if entries is not None and entries[: len(shared)] != shared:
+            differs = (i for i, (a, b) in enumerate(zip(shared, entries, strict=False)) if a != b)
+            shared = shared[: next(differs, len(entries))]
+    return len(shared)
 
 
-def _membership(body: Mapping[str, Any], side: Side) -> Membership:
+def _membership(body: JSON, side: Side) -> Membership:
     """Return an event on categories, from this form or the one before it."""
     kind, *rest = body["feature"].split()
     if kind not in CATEGORIES:
@@ -340,7 +340,7 @@ def _membership(body: Mapping[str, Any], side: Side) -> Membership:
     return Membership(side, column, values)
 
 
-def _category(value: Any, kind: str) -> Hashable:
+def _category(value: object, kind: str) -> Hashable:
     """Return the category of a value of the form before, where None was also what is no entry."""
     if value is None and kind != "output":
         return None
@@ -349,7 +349,7 @@ def _category(value: Any, kind: str) -> Hashable:
     return whole_of(flatten(value))
 
 
-def column_json(column: Numbered) -> dict[str, Any]:
+def column_json(column: Numbered) -> dict[str, object]:
     """Return the JSON form of a column."""
     if isinstance(column, Coded):
         values = [value_json(value) for value in column.values]
@@ -363,7 +363,7 @@ def column_json(column: Numbered) -> dict[str, Any]:
     return {**body, "at": value_json(column.at), "prefix": column.prefix}
 
 
-def column_from_json(body: Mapping[str, Any]) -> Numbered:
+def column_from_json(body: JSON) -> Numbered:
     """Return the column of a JSON form."""
     if "coded" in body:
         inner = column_from_json(body["coded"])
@@ -382,7 +382,7 @@ def column_from_json(body: Mapping[str, Any]) -> Numbered:
     return Column(body["aspect"], value_from_json(body["path"]), at, int(body["prefix"]))
 
 
-def value_json(value: Any) -> Any:
+def value_json(value: object) -> object:
     """Return the JSON form of a category: tuples as lists, what JSON lacks by its kind's name."""
     if isinstance(value, tuple):
         return [value_json(item) for item in value]
@@ -399,7 +399,7 @@ def value_json(value: Any) -> Any:
     return value
 
 
-def value_from_json(body: Any) -> Any:
+def value_from_json(body: object) -> Any:
     """Return the category of a JSON form."""
     if isinstance(body, list):
         return tuple(map(value_from_json, body))

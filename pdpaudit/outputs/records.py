@@ -20,12 +20,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import count, islice
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "JSON",
     "NUMERIC",
     "RAISES",
     "SCALAR",
@@ -54,6 +55,9 @@ Record: TypeAlias = tuple[Structure, tuple[str, ...], tuple[Any, ...]]
 
 #: Keys and places that lead to a part of an output.
 Path: TypeAlias = tuple[str | int, ...]
+
+#: An object of a JSON file, whose fields are looked at where they are read.
+JSON: TypeAlias = Mapping[str, Any]
 
 #: The structure of what is no container.
 SCALAR: Structure = None
@@ -103,17 +107,19 @@ def is_failure(record: Record) -> bool:
     return record[0] is None and record[1][0].startswith(RAISES)
 
 
-def flatten(output: Any) -> Record:
+def flatten(output: object) -> Record:
     """Return the record of one output."""
-    kind = type(output)
-    if kind is float:
+    if type(output) is float:
         leaf = _float(output)
         return (SCALAR, (leaf[0],), (leaf[1],))
-    if kind is tuple and output and {bool}.issuperset(map(type, output)):
-        return (_flat("tuple", len(output)), _same("bool", len(output)), output)
-    plain = kind is tuple and output and {int}.issuperset(map(type, output))
-    if plain and max(max(output), -min(output)).bit_length() <= MOST_BITS:
-        return (_flat("tuple", len(output)), _same("int", len(output)), output)
+    if type(output) is tuple and output:
+        size = len(output)
+        if {bool}.issuperset(map(type, output)):
+            return (_flat("tuple", size), _same("bool", size), output)
+        plain = {int}.issuperset(map(type, output))
+        if plain and max(max(output), -min(output)).bit_length() <= MOST_BITS:
+            return (_flat("tuple", size), _same("int", size), output)
+    kind = type(output)
     kinds: list[str] = []
     values: list[Any] = []
     try:
@@ -134,7 +140,7 @@ def flatten(output: Any) -> Record:
 PLAIN, ALIKE = frozenset({int, bool, str, bytes, type(None)}), frozenset({int, bool})
 
 
-def equal_is_same(outputs: Iterable[Any]) -> bool:
+def equal_is_same(outputs: Iterable[object]) -> bool:
     """Return whether these can be compared as they are: equal ones have equal records.
 
     Cheap, and so for values and flat tuples only: of others it is not known.
@@ -166,7 +172,7 @@ def _float(value: float) -> tuple[str, float | None]:
     return ("nan", None) if value != value else ("inf" if value > 0 else "-inf", value)
 
 
-def _walk(output: Any, kinds: list[str], values: list[Any], depth: int) -> Structure:
+def _walk(output: object, kinds: list[str], values: list[object], depth: int) -> Structure:
     """Append the leaves of a part of an output, and return its structure."""
     leaf = _leaf(output)
     if leaf is not None:
@@ -184,7 +190,7 @@ def _walk(output: Any, kinds: list[str], values: list[Any], depth: int) -> Struc
     return (kind, keys, tuple(children))
 
 
-def _whole(value: int) -> tuple[str, Any]:
+def _whole(value: int) -> tuple[str, object]:
     # int.__add__ gives a plain int, whatever a subclass makes of it.
     plain = int.__add__(value, 0)
     if plain.bit_length() > MOST_BITS:
@@ -203,7 +209,7 @@ LEAVES: dict[type, Callable[[Any], tuple[str, Any]]] = {
 }
 
 
-def _leaf(value: Any) -> tuple[str, Any] | None:
+def _leaf(value: object) -> tuple[str, object] | None:
     """Return kind and value of what is no container, None for one that is."""
     known = LEAVES.get(type(value))
     if known is not None:
@@ -236,7 +242,7 @@ def _leaf(value: Any) -> tuple[str, Any] | None:
     return None
 
 
-def _numpy_scalar(value: Any) -> tuple[str, Any] | None:
+def _numpy_scalar(value: np.generic) -> tuple[str, object] | None:
     if isinstance(value, np.longdouble):
         if not np.isfinite(value) or value == np.longdouble(float(value)):
             kind, plain = _float(float(value))
@@ -261,7 +267,7 @@ def _ratio(numerator: int, denominator: int) -> str:
 Parts: TypeAlias = tuple[str, tuple[Any, ...] | None, Any]
 
 
-def _parts(output: Any) -> Parts:
+def _parts(output: object) -> Parts:
     """Return the kind of a container, its keys, and what is in it."""
     kind = type(output)
     if kind is tuple or kind is list or isinstance(output, deque):
@@ -292,16 +298,16 @@ def _parts(output: Any) -> Parts:
     return _object(output)
 
 
-def _object(output: Any) -> Parts:
+def _object(output: object) -> Parts:
     """Take apart what other libraries return, else any object by its attributes."""
-    kind = type(output)
+    kind, held = type(output), cast(Any, output)  # the libraries are not imported for it
     library = kind.__module__.partition(".")[0]
     if library == "pandas" and hasattr(output, "items"):
-        keys = tuple(_step(key) for key, _ in output.items())
+        keys = tuple(_step(key) for key, _ in held.items())
         if kind.__name__ == "DataFrame":
-            columns = [column.to_numpy() for _, column in output.items()]
-            return kind.__name__, (*keys, "index"), [*columns, output.index.to_numpy()]
-        return kind.__name__, (*keys, "index"), [*output.to_numpy(), output.index.to_numpy()]
+            columns = [column.to_numpy() for _, column in held.items()]
+            return kind.__name__, (*keys, "index"), [*columns, held.index.to_numpy()]
+        return kind.__name__, (*keys, "index"), [*held.to_numpy(), held.index.to_numpy()]
     if library == "pandas" and hasattr(output, "to_numpy"):
         return kind.__name__, None, output.to_numpy()
     if library == "scipy" and hasattr(output, "tocoo"):
@@ -309,7 +315,7 @@ def _object(output: Any) -> Parts:
         rows = [(int(i), int(j), x) for i, j, x in zip(*ends.coords, ends.data, strict=True)]
         return kind.__name__, ("shape", "entries"), (tuple(ends.shape), sorted(rows))
     if library == "networkx" and hasattr(output, "edges"):
-        return kind.__name__, ("nodes", "edges"), (set(output.nodes), set(output.edges))
+        return kind.__name__, ("nodes", "edges"), (set(held.nodes), set(held.edges))
     if hasattr(output, "__array__"):
         return kind.__name__, None, [np.asarray(output)]
     names = _attributes(output)
@@ -321,7 +327,7 @@ def _object(output: Any) -> Parts:
     return kind.__name__, None, [] if shown is object.__repr__ else [repr(output)]
 
 
-def _attributes(output: Any) -> tuple[str, ...]:
+def _attributes(output: object) -> tuple[str, ...]:
     """Return the names of what an object holds, in slots of its classes or in a dictionary."""
     slots = [cls.__dict__.get("__slots__", ()) for cls in reversed(type(output).__mro__)]
     each = [name for some in slots for name in ([some] if isinstance(some, str) else some)]
@@ -347,7 +353,7 @@ def _array(output: npt.NDArray[Any]) -> Parts:
     return kind, names, [*sums, digest, *flat[:KEPT].tolist()]
 
 
-def _step(key: Any) -> str:
+def _step(key: object) -> str:
     """Return a key as a step of a path: a text as it is, a whole number in brackets."""
     if type(key) is str and not key.startswith(MARKS):
         return key
@@ -360,7 +366,7 @@ def _step(key: Any) -> str:
     return repr(record)
 
 
-def sort_key(record: Record) -> tuple[str, tuple[Any, ...], str]:
+def sort_key(record: Record) -> tuple[str, tuple[object, ...], str]:
     """Return what records are put in order by: the same whatever came first."""
     structure, kinds, values = record
     numeric = all(kind in NUMERIC for kind in kinds) and not any(
@@ -395,10 +401,10 @@ def layout(structure: Structure) -> Layout:
     return found
 
 
-def number_of(kind: str, value: Any) -> float:
+def number_of(kind: str, value: float | str) -> float:
     """Return the number a leaf stands for, as near as float64 comes; nan where it is none."""
     if kind in NUMERIC:
-        if type(value) is str:
+        if isinstance(value, str):
             return -math.inf if value.startswith("-") else math.inf
         return _near(value)
     exact = _exact(kind, value)
@@ -412,7 +418,7 @@ def _near(number: float | fractions.Fraction) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def rest_of(kind: str, value: Any) -> float:
+def rest_of(kind: str, value: float | str) -> float:
     """Return what :func:`number_of` leaves out of a number, nan where there is no number."""
     if kind != "int" and kind in NUMERIC:
         return 0.0
@@ -426,20 +432,20 @@ def rest_of(kind: str, value: Any) -> float:
     return float(exact - fractions.Fraction(near))
 
 
-def _exact(kind: str, value: Any) -> fractions.Fraction | None:
+def _exact(kind: str, value: float | str) -> fractions.Fraction | None:
     if kind == "int":
-        return fractions.Fraction(int(value, 16) if type(value) is str else value)
+        return fractions.Fraction(int(value, 16) if isinstance(value, str) else value)
     if kind in ("Decimal", "Fraction", "longdouble"):
         try:
             if kind == "Decimal" and abs(decimal.Decimal(value).adjusted()) > MOST_BITS:
                 return None
             if kind == "Decimal":
                 return fractions.Fraction(value)
-            return fractions.Fraction(*(int(part, 0) for part in value.split("/")))
+            return fractions.Fraction(*(int(part, 0) for part in str(value).split("/")))
         except (ValueError, ArithmeticError):
             return None
     if kind in ("date", "datetime", "timedelta"):
-        return fractions.Fraction(_seconds(kind, value))
+        return fractions.Fraction(_seconds(kind, str(value)))
     return None
 
 

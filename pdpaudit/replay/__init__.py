@@ -6,12 +6,10 @@ trusted; no file is read but those its reader is given; and nothing it shows is 
 
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
-from pdpaudit.replay.inputs import ReadNetwork
 from pdpaudit.replay.result import replay_result, terms_of
 from pdpaudit.replay.trust import finder
 
 __all__ = [
-    "ReadNetwork",
     "Replay",
     "Terms",
     "finder",

@@ -1,4 +1,4 @@
-"""Re-run the witness of a claim, and hold all that is shown of the claim against it.
+"""Re-run the witness of a claim, and compare all that is shown of the claim with it.
 
 A result is somebody else's file: nothing it shows is believed. The claim's result is built again
 from its witness alone (which mechanism, which pair, which event, which samples) and every field of
@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pdpaudit import __version__
-from pdpaudit.auditing.candidate_pairs import CandidatePair
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
+from pdpaudit.auditing.first_difference import explained
 from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
@@ -28,20 +29,17 @@ from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
 from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.inference import ErrorBudget
+from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known
-from pdpaudit.outputs import Event, equal_is_same, event_from_json, flatten
-from pdpaudit.replay.certificate import THEOREM, check_certificate
+from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.inputs import ReadNetwork, candidate_of
 from pdpaudit.replay.trust import finder, made_again
+from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import AuditWitness
+from pdpaudit.results.witnesses import AuditWitness, PairWitness, ReadNetwork, whole
 
-__all__ = ["PROVED", "Replay", "Terms", "replay_claim"]
-
-#: How a loss was found that is enclosed.
-PROVED = "enclosure"
+__all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 
 #: Where events differ that have another threshold.
 THRESHOLDS = {"values", "threshold", "low", "high"}
@@ -83,9 +81,7 @@ class _Again:
     note: str
 
 
-def replay_claim(
-    claim: Mapping[str, Any], terms: Terms, named: Mapping[str, str] | None = None
-) -> Replay:
+def replay_claim(claim: JSON, terms: Terms, named: Mapping[str, str] | None = None) -> Replay:
     """Re-run the witness of one claim."""
     witness, name = claim.get("witness"), str(claim.get("id", "claim"))
     if not isinstance(witness, Mapping) or witness.get("kind") != "audit":
@@ -98,6 +94,10 @@ def replay_claim(
         again = _again(known, terms)
         exact = known.method in (METHOD, PROVED)
         rebuilt, words = (_exact if exact else _sampled)(claim, known, again, terms)
+        shown = Fields(claim, "it", "").mapping("first_difference")
+        if shown:
+            runs = FirstDifference.from_json(Fields(shown, "it", "first_difference.")).runs
+            rebuilt = explained(rebuilt, again.context.mechanism, again.candidate, terms.seed, runs)
         fields = {"id": name} if named is None else named
         body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
     except (_Unlike, Misbehaviour, LawUnavailable) as error:
@@ -118,9 +118,9 @@ class _Unlike(Exception):
     """What is not as on file, in one sentence."""
 
 
-def _not_copied(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> str:
+def _not_copied(claim: JSON, witness: JSON) -> str:
     """Say what is shown otherwise than the witness has it, before any of it is run."""
-    pairs: list[tuple[Mapping[str, Any], Mapping[str, Any], str]] = [
+    pairs: list[tuple[JSON, JSON, str]] = [
         (_part(claim, "event"), _part(witness, "event"), "event"),
         (_part(claim, "pair"), _part(witness, "pair"), "pair"),
         (claim, {"method": witness.get("method")}, "claim"),
@@ -134,11 +134,11 @@ def _not_copied(claim: Mapping[str, Any], witness: Mapping[str, Any]) -> str:
     for body, known, place in pairs:
         for key, value in known.items():
             if key != "base" and (key not in body or body[key] != value):
-                return f"{place}.{key} is shown otherwise than its witness has it"
+                return f"{place}.{key} is not what the witness says"
     return ""
 
 
-def _part(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _part(body: JSON, key: str) -> JSON:
     part = body.get(key)
     return part if isinstance(part, Mapping) else {}
 
@@ -148,7 +148,7 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     spec = witness.mechanism
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
-    known["parameters"] = {**blanks, **known["parameters"]}
+    known["parameters"] = blanks | known["parameters"]
     mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
     if "observe" in spec:
         known["observe"] = spec["observe"]
@@ -181,6 +181,16 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     return _Again(context, number, claims[number - 1], candidate, event, note)
 
 
+def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) -> CandidatePair:
+    """Build the inputs of a witness's pair: two networks, or those the mechanism brings."""
+    if "base" in pair:
+        return network_candidate(PairWitness.from_json(pair).build(seed, read))
+    own, number = own_pairs(Subject.of(mechanism)), whole(pair["number"])
+    if not 1 <= number <= len(own):
+        raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
+    return own[number - 1]
+
+
 def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
     known: dict[str, Any] = {"jobs": terms.jobs}
@@ -196,7 +206,7 @@ def _config(witness: AuditWitness, terms: Terms) -> Config:
 
 
 def _exact(
-    claim: Mapping[str, Any], witness: AuditWitness, again: _Again, terms: Terms
+    claim: JSON, witness: AuditWitness, again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Compute the loss again, and verify its certificate where it has one."""
     mechanism, event = again.context.mechanism, again.event
@@ -239,7 +249,7 @@ def _ends_of(witness: AuditWitness, loss: ExactLoss) -> tuple[float, float]:
     return most, left_out
 
 
-def _proved(rebuilt: ClaimResult, certificate: Mapping[str, Any]) -> ClaimResult:
+def _proved(rebuilt: ClaimResult, certificate: JSON) -> ClaimResult:
     """Return a claim with a certificate that was verified."""
     shown = {key: value for key, value in certificate.items() if key != "outputs"}
     return replace(
@@ -250,7 +260,7 @@ def _proved(rebuilt: ClaimResult, certificate: Mapping[str, Any]) -> ClaimResult
     )
 
 
-def _chance(law: Law, inside: frozenset[Any]) -> float:
+def _chance(law: Law, inside: frozenset[object]) -> float:
     """Return the probability of some outputs; at most, where the law leaves one of them out."""
     known: Mapping[Any, float] = law.probabilities
     if not equal_is_same([*known, *inside]):  # 1 and True are equal, and two outputs
@@ -268,14 +278,14 @@ def _loss_of(chances: tuple[float, float], event: Event, delta: float) -> float:
     return math.inf if theirs <= 0 else max(0.0, math.log((ours - delta) / theirs))
 
 
-def _varied(event: Event, change: Mapping[str, Any]) -> Event:
+def _varied(event: Event, change: JSON) -> Event:
     """Return the event with another threshold."""
     if not change or not THRESHOLDS.issuperset(change):
         raise KeyError("ladder")
     return event_from_json({**event.to_json(), **change})
 
 
-def _recorded(claim: Mapping[str, Any], witness: AuditWitness) -> Power:
+def _recorded(claim: JSON, witness: AuditWitness) -> Power:
     """Return the power on file, which only the whole audit measures again.
 
     No less is believed than what the best event, known in advance, would need.
@@ -295,7 +305,7 @@ def _recorded(claim: Mapping[str, Any], witness: AuditWitness) -> Power:
 
 
 def _sampled(
-    claim: Mapping[str, Any], witness: AuditWitness, again: _Again, terms: Terms
+    claim: JSON, witness: AuditWitness, again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Draw again from the same streams, and bound again."""
     if terms.version != __version__:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from pdpaudit.report.plaintext import clip
 from pdpaudit.results.fields import is_number
@@ -33,7 +32,7 @@ SHOWN, LONGEST = 3, 60
 
 
 def differences(
-    now: Any, recorded: Any, *, complete: bool, place: tuple[str, ...] = ()
+    now: object, recorded: object, *, complete: bool, place: tuple[str, ...] = ()
 ) -> Iterator[str]:
     """Yield every field of a result that is not what it is now."""
     if isinstance(now, Mapping) and isinstance(recorded, Mapping):
@@ -60,12 +59,12 @@ def compared(found: list[str]) -> str:
     return "; ".join([*found[:SHOWN], *more])
 
 
-def _same(now: Any, recorded: Any, place: tuple[str, ...]) -> bool:
+def _same(now: object, recorded: object, place: tuple[str, ...]) -> bool:
     if is_number(now) and is_number(recorded):
         near = ABSOLUTE if ROUNDED & {*place} else 0.0
         return math.isclose(now, recorded, rel_tol=RELATIVE, abs_tol=near)
     return type(now) is type(recorded) and now == recorded
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return clip(json.dumps(value, ensure_ascii=False), LONGEST)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.law_test import AT_ONCE, ONE_BY_ONE, comparison
@@ -14,13 +13,14 @@ from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.auditing.released import LIST, released_rows, shares_words
 from pdpaudit.checks.suite import check_names
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.registry import registered
+from pdpaudit.core.registry import Find, registered
+from pdpaudit.outputs import JSON
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
-from pdpaudit.replay.inputs import ReadNetwork
-from pdpaudit.replay.trust import made_again
+from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, unchanged, versions
+from pdpaudit.results.witnesses import ReadNetwork
 
 __all__ = ["replay_result", "terms_of"]
 
@@ -28,17 +28,19 @@ __all__ = ["replay_result", "terms_of"]
 IN_PAIRS = "betting, in pairs"
 
 
-def terms_of(body: Mapping[str, Any], name: str, read: ReadNetwork, **how: Any) -> Terms:
-    """Return the terms of a result's own header; ``how`` as for :class:`Terms`."""
+def terms_of(
+    body: JSON, name: str, read: ReadNetwork, *, jobs: int = 1, find: Find | None = None
+) -> Terms:
+    """Return the terms of a result's own header."""
     version, seed = body.get("versions"), body.get("seed")
     known = version.get("pdpaudit") if isinstance(version, Mapping) else None
     if type(seed) is not int:
         raise InputError(f"{name}: its seed is missing; audit again")
-    return Terms(seed, str(known or "unknown"), read, **how)
+    return Terms(seed, str(known or "unknown"), read, jobs, find or finder(trust=False))
 
 
-def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Replay]:
-    """Re-run every witness of a result, and hold what it shows above them against them."""
+def replay_result(body: JSON, name: str, terms: Terms) -> list[Replay]:
+    """Re-run every witness of a result, and compare what is shown above them with them."""
     result = Result.from_json(body, name)
     if not any(one.witness for one in result.findings):
         raise InputError(f"{name}: holds no witness, so there is nothing to replay")
@@ -57,13 +59,10 @@ def replay_result(body: Mapping[str, Any], name: str, terms: Terms) -> list[Repl
     if intact is False:
         wrong.append("the digest is not that of its contents: it was changed after it was written")
     replays = [Replay(name, False, "; ".join(wrong))] if wrong else []
-    claims, checks = body.get("claims") or [], body.get("checks") or []
-    for claim, plain in zip(result.claims, claims, strict=True):
+    for claim, plain in zip(result.claims, body.get("claims") or [], strict=True):
         if claim.witness is not None:
             replays.append(replay_claim(plain, terms, _named(result, claim)))
-    for check, plain in zip(result.checks, checks, strict=True):
-        if check.witness is not None:
-            replays.append(replay_check(plain, terms.find))
+    replays += [replay_check(check, terms.find) for check in result.checks if check.witness]
     replays += [*_unwitnessed(result)]
     remarks = {
         "source": _source_changed(result, terms),
@@ -86,7 +85,7 @@ def _header(result: Result) -> Iterator[str]:
         if result.command == "check" and (
             len({*names}) < len(names) or not {*check_names()}.issuperset(names)
         ):
-            yield "checks are named that there are not"
+            yield "a check is listed twice, or there is no such check"
         return
     context = result.context
     if context.get("error_budget") != _budget(result):
@@ -96,7 +95,7 @@ def _header(result: Result) -> Iterator[str]:
     tried = Fields(context, "", "context.").inner("tried")
     if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
         yield "context.tried does not add up"
-    if "families" in tried.body and _labels(tried) != _untitled(tried.mapping("by")):
+    if "families" in tried.body and _labels(tried) != _untitled(tried.inner("by")):
         yield "context.tried.families are not the pairs of context.tried.by"
     yield from _law_compared(context, tried.body.get("pairs"))
     files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
@@ -104,9 +103,9 @@ def _header(result: Result) -> Iterator[str]:
         yield "context.network is not the network of the witnesses"
 
 
-def _untitled(by: Mapping[str, int]) -> Counter[str]:
+def _untitled(by: Fields) -> Counter[str]:
     """Count pairs by label; networks without a title have none in it."""
-    return Counter({label.removesuffix(" on "): pairs for label, pairs in by.items()})
+    return Counter({label.removesuffix(" on "): by.count(label) for label in by.body})
 
 
 def _labels(tried: Fields) -> Counter[str]:
@@ -118,19 +117,19 @@ def _labels(tried: Fields) -> Counter[str]:
     return labels
 
 
-def _law_compared(context: Mapping[str, Any], tried: Any) -> Iterator[str]:
+def _law_compared(context: JSON, tried: object) -> Iterator[str]:
     """Yield what is wrong with what is said of a law's comparison with runs."""
     recorded = context.get("law_compared")
     if recorded is None:
         return
     pairs, runs = (recorded.get(key) for key in ("pairs", "runs_a_side"))
     sizes = [size for size, _ in (AT_ONCE, ONE_BY_ONE)]
-    known = type(pairs) is int and 1 <= pairs <= tried and runs in sizes
+    known = type(pairs) is type(tried) is int and 1 <= pairs <= tried and runs in sizes
     if not known or recorded != comparison(pairs, runs):
         yield "context.law_compared does not add up"
 
 
-def _file(claim: ClaimResult) -> Any:
+def _file(claim: ClaimResult) -> object:
     pair = (claim.witness or {}).get("pair")
     base = pair.get("base") if isinstance(pair, Mapping) else None
     return base.get("file") if isinstance(base, Mapping) else None
@@ -189,7 +188,7 @@ def _needs_witness(one: ClaimResult | CheckResult, result: Result) -> bool:
     return one.status == "violated" or result.command != "claims"
 
 
-def _other_versions(recorded: Mapping[str, Any]) -> str:
+def _other_versions(recorded: JSON) -> str:
     """Say with what other versions it was written; nothing where there are none."""
     now = versions()
     other = [f"{key} {value}, now {now.get(key)}" for key, value in recorded.items()]

@@ -18,6 +18,7 @@ from pdpaudit.core.registry import (
     make_mechanism,
     resolve,
 )
+from pdpaudit.outputs import JSON
 from pdpaudit.report.plaintext import clip
 
 __all__ = ["finder", "made_again"]
@@ -32,7 +33,7 @@ def finder(*, trust: bool) -> Find:
     Whatever is found must look like what it is taken for before anything of it is called.
     """
 
-    def find(group: Group, name: str) -> Any:
+    def find(group: Group, name: str) -> object:
         if not isinstance(name, str) or "\0" in name:
             raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
         shown = clip(name, LONGEST)
@@ -53,7 +54,7 @@ def finder(*, trust: bool) -> Find:
     return find
 
 
-def made_again(spec: Mapping[str, Any], find: Find) -> tuple[Any, dict[str, Any]]:
+def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, Any]]:
     """Return the mechanism of a witness, and how it was made now."""
     name, parameters = spec["name"], spec["parameters"]
     if not isinstance(parameters, Mapping):
@@ -69,14 +70,14 @@ def _in_a_line(error: UserCodeError) -> InputError:
     return InputError(f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}")
 
 
-def _imported(group: Group, name: str) -> Any:
+def _imported(group: Group, name: str) -> object:
     try:
         return resolve(group, name)
     except UserCodeError as error:
         raise _in_a_line(error) from None
 
 
-def _no_statistic(found: Any) -> str:
+def _no_statistic(found: object) -> str:
     """Say what a statistic lacks, without calling or making it; nothing if it is one."""
     for part in ("__call__", "sensitivity", "impact_cardinality"):
         if part != "__call__" or inspect.isclass(found):
@@ -88,7 +89,7 @@ def _no_statistic(found: Any) -> str:
     return ""
 
 
-def _no_mechanism(found: Any) -> str:
+def _no_mechanism(found: object) -> str:
     """Say what a mechanism lacks, without calling or making it; nothing if it is one."""
     run = inspect.getattr_static(found, "run", None)
     if run is None:
@@ -105,11 +106,11 @@ def _no_mechanism(found: Any) -> str:
     return "" if _claims(found) else "it has neither claim nor claims"
 
 
-def _kind(found: Any) -> type:
+def _kind(found: object) -> type:
     return found if inspect.isclass(found) else type(found)
 
 
-def _claims(found: Any) -> bool:
+def _claims(found: object) -> bool:
     """Say whether an object has a claim, or a class gives its objects one."""
     names = {"claim", "claims"}
     if any(inspect.getattr_static(found, name, None) is not None for name in names):

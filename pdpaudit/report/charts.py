@@ -16,17 +16,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.findings import Chances, Point
-from pdpaudit.report.plaintext import number
+from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import Container
     from matplotlib.figure import Figure
+
+#: What the signs of a chart are called.
+Key = list[tuple["Artist | Container", str]]
 
 BLACK, BLUE, VERMILLION, GREEN = "#000000", "#0072b2", "#d55e00", "#009e73"
 PURPLE, ORANGE, SKY = "#cc79a7", "#e69f00", "#56b4e9"
@@ -47,7 +52,7 @@ VARIABLES = {
 }  # fmt: skip
 
 #: On top of matplotlib's defaults, whatever the user's own settings are.
-STYLE: dict[str, Any] = {
+STYLE: dict[str, object] = {
     "figure.facecolor": PAPER,  # a background of its own: a file is read on dark pages too
     "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that sizes are the same everywhere
     "font.size": 9.5,
@@ -164,15 +169,17 @@ def _attributes(element: ET.Element, anchor: str, used: set[str]) -> dict[str, s
     return found
 
 
-def key_of(
-    ax: Axes, handles: Sequence[Any], names: Sequence[str], where: str, across: int = 1
-) -> None:
+def write_key(ax: Axes, key: Key, where: str, across: int = 1) -> None:
     """Write a key whose names are not read as formulas, nor left out for their first sign."""
-    blanks = [f"curve {i}" for i in range(len(names))]
-    beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    placed: dict[str, Any] = beside if where == "beside" else {"loc": where, "ncols": across}
-    legend = ax.legend(handles, blanks, columnspacing=1.2, **placed)
-    for text, name in zip(legend.get_texts(), names, strict=True):
+    blanks = [f"curve {i}" for i in range(len(key))]
+    handles = [sign for sign, _ in key]
+    if where == "beside":
+        legend = ax.legend(
+            handles, blanks, columnspacing=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5)
+        )
+    else:
+        legend = ax.legend(handles, blanks, columnspacing=1.2, loc=where, ncols=across)
+    for text, (_, name) in zip(legend.get_texts(), key, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
 
@@ -191,8 +198,13 @@ class Loss:
     exact: bool
 
 
-def loss_chart(losses: Sequence[Loss], anchor: str, words: str) -> str:
+def loss_chart(losses: Sequence[Loss], anchor: str) -> str:
     """Draw claimed against measured loss, a row for each claim, as an element of a page."""
+    words = "; ".join(
+        f"{row.title}: claimed {nats(row.claimed)}, {'exact loss' if row.exact else 'lower bound'} "
+        f"{nats(row.low)}"
+        for row in losses
+    )
     values = [value for row in losses for value in (row.claimed, row.low, row.estimate) if value]
     known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf)
     top = known[-1] if known else 1.0
@@ -215,7 +227,7 @@ def loss_chart(losses: Sequence[Loss], anchor: str, words: str) -> str:
             ax.set_xticks([0.0, *(tick for tick in ticks if tick <= end)], minor=False)
             ax.set_xticks([], minor=True)
             ax.xaxis.set_major_formatter(lambda value, _: number(value))
-        handles: dict[str, Any] = {}
+        handles: dict[str, Artist] = {}
         for y, row in enumerate(losses):
             _row(ax, -y, row, end, handles)
         ax.set_xlim(0, end)
@@ -235,7 +247,7 @@ def loss_chart(losses: Sequence[Loss], anchor: str, words: str) -> str:
         return page_svg(figure, anchor, words)
 
 
-def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Any]) -> None:
+def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Artist]) -> None:
     colour = {"violated": VERMILLION, "certified": GREEN, "inconclusive": ORANGE}.get(
         row.status, BLUE
     )
@@ -272,6 +284,7 @@ def trade_off_chart(
     seen: Chances,
     attackers: Sequence[Point],
     anchor: str,
+    *,
     kind: str,
 ) -> str:
     """Draw the least error rates that a claim allows, and those attained, as part of a page."""
@@ -332,13 +345,13 @@ def _window(point: Point, corner: Point, allowed: float) -> tuple[float, float, 
 
 
 def histogram(
-    edges: Sequence[float], counts: Sequence[int], end: float, most: int, anchor: str, words: str
+    edges: Sequence[float], counts: Sequence[int], ends: Point, anchor: str, *, words: str
 ) -> str:
     """Draw how many people lose how much; people on a logarithmic scale, for most lose nothing."""
     with chart((4.6, 2.7)) as figure:
         ax = figure.add_subplot()
         ax.stairs(counts, edges, fill=True, color=BLUE)
         ax.set_yscale("symlog", linthresh=1)
-        ax.set(xlim=(0, end or 1.0), ylim=(0, 2 * most))
+        ax.set(xlim=(0, ends[0] or 1.0), ylim=(0, ends[1]))
         ax.set(xlabel="exact loss of the next round (nats)", ylabel="people (logarithmic)")
         return page_svg(figure, anchor, words)

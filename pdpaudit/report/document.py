@@ -3,48 +3,54 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
-from typing import Any
 
-from pdpaudit.report.exposure import KEY as EXPOSURE
-from pdpaudit.report.exposure import ExposurePart, exposure_part
+from pdpaudit.report.blocks import (
+    Badge,
+    Block,
+    Code,
+    Link,
+    Paragraph,
+    Picture,
+    Pictures,
+    Section,
+    Table,
+)
+from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
+from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.findings import (
     NAMES_PEOPLE,
     STATUS_WORDS,
     Chances,
     advice,
+    attack_of,
     chances,
     claim_facts,
     claim_words,
     claimed_words,
     compared_words,
+    measured_words,
     plain_words,
     tally_words,
     totals,
+    trade_off_words,
     tried_rows,
     tried_words,
 )
 from pdpaudit.report.pair_drawing import PairPicture, draw_graph, draw_pair, draw_statistic_pair
-from pdpaudit.report.plaintext import clip, count, nats, span
+from pdpaudit.report.plaintext import clip, count, nats, span, visible
 from pdpaudit.report.published import KEY as PREFACE
-from pdpaudit.report.published import Preface, preface_of
-from pdpaudit.report.simulation import KEY as SIMULATION
-from pdpaudit.report.simulation import SimulationPart, simulation_part
+from pdpaudit.report.published import preface_of
+from pdpaudit.report.simulation import lead_words, simulation_blocks, simulation_in
 from pdpaudit.report.sources import Source, command_of, listing_of, replay_of
-from pdpaudit.report.tables import (
-    Table,
-    bounds_table,
-    cell,
-    composition_of,
-    grid_tables,
-    table_of,
-)
+from pdpaudit.report.tables import bounds_table, cell, composition_of, grid_tables, table_of
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
-__all__ = ["CheckPart", "ClaimPart", "Document", "Part", "Verdict", "compose"]
+__all__ = ["Document", "compose"]
 
 #: Claims and checks that get pictures, the worst first.
 MOST_PICTURES = 20
@@ -54,6 +60,12 @@ MOST_FAMILIES = 12
 
 #: Characters of a command; nobody copies more.
 LONGEST_COMMAND = 2000
+
+#: Characters of a claim's title beside a chart.
+LONGEST_TITLE = 34
+
+#: Names that a caption lists.
+MOST_NAMES = 12
 
 BOUNDS = {
     "targeted-sensitivity": "Targeted sensitivity Δ by degree bound",
@@ -72,135 +84,77 @@ PLACED = ("tried", "error_budget", "law_compared", "names", PREFACE)
 
 
 @dataclass(frozen=True)
-class ClaimPart:
-    """One claim in a report; ``drawn`` says whether its pictures are worth their room."""
+class Document:
+    """A whole report: what comes first, the sections, and the terms it uses."""
 
-    anchor: str
     title: str
-    claim: ClaimResult
-    words: str
-    names: tuple[str, ...]
-    facts: Table
-    seen: Chances | None
-    pair: PairPicture | None
-    drawn: bool
-
-    @property
-    def status(self) -> Status:
-        """Of the claim."""
-        return self.claim.status
-
-    @property
-    def judged(self) -> bool:
-        """Whether a loss was measured and compared with the claim."""
-        return self.status not in ("skipped", "error")
+    head: tuple[Block, ...]
+    sections: tuple[Section, ...]
+    terms: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class CheckPart:
-    """One check in a report, with its tables and its counterexample."""
-
-    anchor: str
-    title: str
-    check: CheckResult
-    words: str
-    scope: str
-    declared: str
-    observed: str
-    tables: tuple[Table, ...]
-    pair: PairPicture | None
-    listing: str | None
-    names: tuple[str, ...] = ()
-
-    @property
-    def status(self) -> Status:
-        """Of the check."""
-        return self.check.status
-
-    @property
-    def more(self) -> bool:
-        """Whether there is more to show than fits a row of a table."""
-        return bool(self.tables or self.pair or self.listing)
-
-
-@dataclass(frozen=True)
-class Part:
-    """One result in a report."""
+class _Part:
+    """One result in a report, with how each of its findings is shown."""
 
     anchor: str
     title: str
     source: Source
-    claims: tuple[ClaimPart, ...]
-    checks: tuple[CheckPart, ...]
-    tried: Table | None
-    tried_words: str
-    budget: str
-    composition: Table | None
-    command: str
-    replay: str | None
-    made: tuple[tuple[str, str], ...]
-    rest: tuple[Table, ...]
-    preface: Preface | None
-    simulation: SimulationPart | None
-    exposure: ExposurePart | None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One row of the table of verdicts."""
-
-    status: Status
-    subject: str
-    anchor: str
-    title: str
-    claimed: str
-    measured: str
-
-
-@dataclass(frozen=True)
-class Document:
-    """A whole report; ``plain`` and ``advice`` are for who does not know the field."""
-
-    title: str
-    status: Status
-    totals: str
-    plain: str
-    advice: str
-    verdicts: tuple[Verdict, ...]
-    charted: tuple[ClaimPart, ...]
-    undrawn: int
-    parts: tuple[Part, ...]
-    terms: tuple[tuple[str, str], ...]
-    banner: str
+    drawn: frozenset[int]
+    alone: bool
 
     @property
-    def alone(self) -> Part | None:
-        """The one result; None where there are several."""
-        return self.parts[0] if len(self.parts) == 1 else None
+    def result(self) -> Result:
+        return self.source.result
+
+    def anchors(self) -> Iterator[tuple[str, ClaimResult | CheckResult]]:
+        """Return each claim and check with where it is found."""
+        for i, claim in enumerate(self.result.claims, start=1):
+            yield f"{self.anchor}-claim-{i}", claim
+        for i, check in enumerate(self.result.checks, start=1):
+            yield f"{self.anchor}-check-{i}", check
 
 
 def compose(sources: Sequence[Source]) -> Document:
     """Return what a report of at least one result says; O(size of the results)."""
     found = [one for source in sources for one in source.result.findings]
-    drawn, undrawn = _worth_drawing(sources)
-    parts = tuple(_part(i, source, drawn) for i, source in enumerate(sources, start=1))
+    drawable = sorted((one for one in found if one.witness), key=_severity)
+    drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
+    parts = [
+        _Part(f"r{i}", _title(source), source, drawn, len(sources) == 1)
+        for i, source in enumerate(sources, start=1)
+    ]
     status = worst(one.status for one in found)
-    judged = [one for part in parts for one in part.claims if one.judged]
-    # The worst are chosen, but shown in the order of the files.
-    chosen = {id(one) for one in sorted(judged, key=_severity)[:MOST_PICTURES]}
+    head: list[Block | None] = [
+        Paragraph(NAMES_PEOPLE, kind="banner")
+        if any(source.result.context.get("names") for source in sources)
+        else None,
+        Paragraph(said, status=status) if (said := _totals(sources)) else None,
+        Paragraph(_plain(parts, found), kind="lead"),
+        Paragraph(said, label="Claimed and measured:") if (said := measured_words(found)) else None,
+        Paragraph(said, label="What to do:") if (said := advice(status, found)) else None,
+    ]
+    sections = [_verdicts(parts, len(drawable) - len(drawn))]
+    if parts[0].alone:
+        preface = preface_of(parts[0].result.context, sources[0].name)
+        head.append(_made(sources[0]))
+        if preface is not None:
+            head += preface.text
+            sections += preface.sections(parts[0].anchor)
     return Document(
         title=parts[0].title if len(parts) == 1 else f"Privacy report on {len(parts)} results",
-        status=status,
-        totals=_totals(sources),
-        plain=_plain(parts, found),
-        advice=advice(status, found),
-        verdicts=tuple(sorted((row for part in parts for row in _verdicts(part)), key=_severity)),
-        charted=tuple(one for one in judged if id(one) in chosen),
-        undrawn=undrawn,
-        parts=parts,
-        terms=_terms(parts, {one.status for one in found}),
-        banner=NAMES_PEOPLE if any(s.result.context.get("names") for s in sources) else "",
+        head=tuple(block for block in head if block),
+        sections=tuple(section for section in (*sections, *map(_result, parts)) if section),
+        terms=_terms(sources, {one.status for one in found}),
     )
+
+
+def _title(source: Source) -> str:
+    result = source.result
+    preface = preface_of(result.context, source.name)
+    if preface is not None:
+        return clip(preface.title, 200)
+    return f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
 
 
 def _totals(sources: Sequence[Source]) -> str:
@@ -212,53 +166,91 @@ def _totals(sources: Sequence[Source]) -> str:
     return totals([one for source in sources for one in source.result.findings])
 
 
-def _plain(parts: Sequence[Part], found: Sequence[ClaimResult | CheckResult]) -> str:
-    simulation = parts[0].simulation
-    if found or not any(part.simulation or part.exposure for part in parts):
+def _plain(parts: Sequence[_Part], found: Sequence[ClaimResult | CheckResult]) -> str:
+    if found or not any(_has(part.source, "simulation", "exposure") for part in parts):
         return plain_words(worst(one.status for one in found), found)
-    return simulation.lead if simulation and len(parts) == 1 else "Measured, without a verdict."
+    simulation = simulation_in(parts[0].result.context, parts[0].source.name)
+    return (
+        lead_words(simulation)
+        if simulation and len(parts) == 1
+        else ("Measured, without a verdict.")
+    )
 
 
-def _terms(parts: Sequence[Part], statuses: Collection[Status]) -> tuple[tuple[str, str], ...]:
+def _has(source: Source, *keys: str) -> bool:
+    return any(isinstance(source.result.context.get(key), Mapping) for key in keys)
+
+
+def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tuple[str, str], ...]:
     """Return the terms that a report uses, each with its meaning."""
     text = files("pdpaudit.report").joinpath("templates/glossary.json").read_text(encoding="utf-8")
     glossary: dict[str, dict[str, str]] = json.loads(text)
     terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     uses = {
-        "claims": any(part.claims for part in parts),
-        "checks": any(part.checks for part in parts),
-        "simulations": any(part.simulation for part in parts),
-        "exposure": any(part.exposure for part in parts),
+        "claims": any(source.result.claims for source in sources),
+        "checks": any(source.result.checks for source in sources),
+        "simulations": any(_has(source, "simulation") for source in sources),
+        "exposure": any(_has(source, "exposure") for source in sources),
     }
     for kind, used in uses.items():
         terms |= glossary[kind] if used else {}
     return tuple(terms.items())
 
 
-def _severity(one: ClaimPart | CheckPart | Verdict | ClaimResult | CheckResult) -> int:
+def _severity(one: ClaimResult | CheckResult) -> int:
     return SEVERITY.index(one.status)
 
 
-def _verdicts(part: Part) -> list[Verdict]:
-    """Return a row for each claim, and for each check that found something."""
-    subject = clip(part.source.result.subject)
-    rows = [
-        Verdict(
-            one.status,
-            subject,
-            one.anchor,
-            one.title,
-            claimed_words(one.claim, plain=True),
-            _measured(one.claim),
+def _judged(claim: ClaimResult) -> bool:
+    """Whether a loss was measured and compared with the claim."""
+    return claim.status not in ("skipped", "error")
+
+
+def _claim_title(claim: ClaimResult, command: str) -> str:
+    # Published claims are known by their number.
+    name = [claim.id] if command == "claims" and claim.id else []
+    return clip(": ".join([*name, claim.statement or claim.id or "a claim"]), 120)
+
+
+def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
+    """Return a row for each claim and for each check that found something, and the losses."""
+    rows = []
+    losses = []
+    for part in parts:
+        of = "" if part.alone else clip(part.result.subject)
+        for anchor, one in part.anchors():
+            if isinstance(one, ClaimResult):
+                title = _claim_title(one, part.result.command)
+                values = claimed_words(one, plain=True), _measured(one)
+                if _judged(one) and one.promise.approximate:
+                    losses.append((one, title, chances(one, len(part.result.claims))))
+            elif one.status in ("violated", "error", "inconclusive"):
+                title = clip(one.name, 120)
+                values = _cells(one)
+                anchor = anchor if _more(one) else f"{part.anchor}-checks"
+            else:
+                continue
+            rows.append((_severity(one), (Link(title, anchor, of), Badge(one.status), *values)))
+    if not rows:
+        return None
+    # The worst are chosen, but shown in the order of the files.
+    worst_ones = sorted(losses, key=lambda found: _severity(found[0]))[:MOST_PICTURES]
+    charted = [_loss(*found) for found in losses if found in worst_ones]
+    declared = any(part.result.checks for part in parts)
+    of_checks = "; of a check, what is declared and found" if declared else ""
+    caption = f"Privacy loss ε in nats{of_checks}"
+    columns = ("claim", "verdict", "claimed", "measured")
+    ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
+    blocks: list[Block] = [Table(caption, columns, ranked, kind="verdicts")]
+    if charted:
+        chart = Picture("losses-chart", partial(loss_chart, charted))
+        blocks.append(Pictures((chart,), "scroll"))
+    if undrawn:
+        words = (
+            f"Pictures are drawn of the {len(charted)} worst claims; {undrawn} claims and checks"
         )
-        for one in part.claims
-    ]
-    rows += [
-        Verdict(one.status, subject, one.anchor, one.title, one.declared, one.observed)
-        for one in part.checks
-        if one.status in ("violated", "error", "inconclusive")
-    ]
-    return rows
+        blocks.append(Paragraph(f"{words} have none.", kind="note"))
+    return Section("Verdicts", tuple(blocks), "verdicts")
 
 
 def _measured(claim: ClaimResult) -> str:
@@ -267,79 +259,104 @@ def _measured(claim: ClaimResult) -> str:
     return "-" if claim.lower_bound is None else f"at least {nats(claim.lower_bound)}"
 
 
-def _worth_drawing(sources: Sequence[Source]) -> tuple[set[int], int]:
-    """Return which claims and checks get pictures, and how many do not."""
-    every = [one for source in sources for one in source.result.findings if one.witness]
-    every.sort(key=_severity)
-    return {id(one) for one in every[:MOST_PICTURES]}, max(0, len(every) - MOST_PICTURES)
+def _loss(claim: ClaimResult, title: str, seen: Chances | None) -> Loss:
+    """Return a claim's row in the chart of losses."""
+    exact, delta = claim.exact is not None, claim.promise.delta
+    line = " ".join(visible(title).split())
+    return Loss(
+        title=line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…",
+        status=claim.status,
+        claimed=claim.promise.value,
+        low=claim.exact if exact else claim.lower_bound,
+        estimate=seen.loss(delta) if seen and not exact else None,
+        high=seen.highest_loss(delta) if seen and not exact else None,
+        detectable=claim.detectable_epsilon,
+        exact=exact,
+    )
 
 
-def _part(place: int, source: Source, drawn: set[int]) -> Part:
-    result, anchor = source.result, f"r{place}"
-    claims = tuple(
-        _claim(f"{anchor}-claim-{i}", claim, result, id(claim) in drawn)
-        for i, claim in enumerate(result.claims, start=1)
-    )
-    checks = tuple(
-        _check(f"{anchor}-check-{i}", check, result.subject, id(check) in drawn)
-        for i, check in enumerate(result.checks, start=1)
-    )
-    title = f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
-    command, replay = command_of(source), replay_of(source)
-    preface = preface_of(result.context, source.name)
-    if preface is not None:
-        title = clip(preface.title, 200)
-        command, replay = preface.made or command, preface.replay or replay
-    rows = tried_rows(result.context)
-    compared = compared_words(result.context)
-    tried = [(clip(family), count(many), count(networks)) for family, many, networks in rows]
-    others = len(tried) - MOST_FAMILIES
-    note = f"{others} more kinds of pairs are in the file." if others > 0 else ""
+def _result(part: _Part) -> Section:
+    """Return all that is shown of one result."""
+    result, source = part.result, part.source
+    context = result.context
+    preface = preface_of(context, source.name)
+    simulation = simulation_in(context, source.name)
+    blocks: list[Block | None] = []
+    if not part.alone:
+        if simulation:
+            names = simulation.names
+            blocks.append(Paragraph(lead_words(simulation), names))
+        blocks.append(_made(source))
+        if preface is not None:
+            blocks += [*preface.text, *preface.sections(part.anchor)]
+    if simulation:
+        blocks += simulation_blocks(simulation, part.anchor)
+    for anchor, one in part.anchors():
+        if isinstance(one, ClaimResult):
+            blocks.append(_claim(anchor, one, result, id(one) in part.drawn))
     exact = [one.exact for one in result.claims if one.exact is not None]
-    return Part(
-        anchor=anchor,
-        title=title,
-        source=source,
-        claims=claims,
-        checks=checks,
-        tried=Table(
-            "Pairs tried", ("family", "pairs", "networks"), tuple(tried[:MOST_FAMILIES]), note, True
-        )
-        if len(rows) > 1
-        else None,
-        tried_words=f"{tried_words(result.context)}. {compared}".strip(". ") if rows else compared,
-        budget=clip(str(result.context.get("error_budget", "")), 500),
-        composition=composition_of(result),
-        command=clip(command, LONGEST_COMMAND),
-        replay=None if replay is None else clip(replay, LONGEST_COMMAND),
-        made=_made(source),
+    blocks += [
+        _checks(part),
+        exposure_section(context, source.name, part.anchor, max(exact, default=None)),
+        _tried(part),
+        _composition(part),
         # The tables of a preface hold what else was recorded.
-        rest=_rest(result.context) if preface is None else (),
-        preface=preface,
-        simulation=simulation_part(result.context, source.name),
-        exposure=exposure_part(result.context, source.name, max(exact, default=None)),
-    )
+        None if preface is not None else _rest(part),
+        _again(
+            part.anchor,
+            (preface.made if preface else "") or command_of(source),
+            (preface.replay if preface else "") or replay_of(source),
+        ),
+    ]
+    heading = "In detail" if part.alone else part.title
+    return Section(heading, tuple(block for block in blocks if block), part.anchor)
 
 
-def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> ClaimPart:
+def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Section:
     seen = chances(claim, len(result.claims))
-    # Published claims are known by their number.
-    name = [claim.id] if result.command == "claims" and claim.id else []
     pair = (claim.witness or {}).get("pair")
     pair = pair if isinstance(pair, Mapping) else claim.pair
     base = pair.get("base")
     base = base if isinstance(base, Mapping) else None
-    return ClaimPart(
-        anchor=anchor,
-        title=clip(": ".join([*name, claim.statement or claim.id or "a claim"]), 120),
-        claim=claim,
-        words=_words(claim),
-        names=_names(pair, base),
-        facts=Table("Numbers", ("quantity", "value"), claim_facts(claim, seen)),
-        seen=seen,
-        pair=draw_pair(pair, base, claim.event) if drawn else None,
-        drawn=drawn,
-    )
+    names = _names(pair, base)
+    pictures = []
+    if drawn:
+        picture = draw_pair(pair, base, claim.event)
+        pictures += [_pair(picture, anchor)] if picture else []
+        if seen and _judged(claim):
+            pictures.append(_trade_off(anchor, claim, seen))
+    blocks: list[Block] = [Paragraph(_words(claim), names, claim.status)]
+    blocks += [Pictures(tuple(pictures))] if pictures else []
+    facts = claim_facts(claim, seen)
+    blocks.append(Table("Numbers", ("quantity", "value"), facts, names=names, kind="facts"))
+    return Section(_claim_title(claim, result.command), tuple(blocks), anchor)
+
+
+def _trade_off(anchor: str, claim: ClaimResult, seen: Chances) -> Picture:
+    attack = attack_of(claim)
+    curve = [(x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0))] if attack else []
+    draw = partial(trade_off_chart, claim.promise, seen, curve, kind=claim.status)
+    return Picture(f"{anchor}-curve", draw, caption=trade_off_words(claim, seen))
+
+
+def _pair(picture: PairPicture, anchor: str) -> Picture:
+    """Return the picture of a pair, or of a single network, with who is rewired how."""
+    caption, note = "", ""
+    if picture.centre:
+        lost, gained, kept = map(_listed, (picture.lost, picture.gained, picture.kept))
+        caption = f"{picture.centre} loses {lost}; gains {gained}; keeps {kept}."
+        note = "Beside a vertex: its score, before → after. " if picture.members else ""
+    if picture.n is None:
+        note += "The network itself is not in the file: only those rewired are drawn."
+    elif not picture.whole:
+        note += f"Drawn is the neighbourhood that matters, of {picture.n} vertices."
+    names = (picture.centre, *picture.lost, *picture.gained, *picture.kept)
+    return Picture(anchor, pair=picture, caption=caption, names=names, note=note)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return (", ".join(names[:MOST_NAMES]) or "nobody") + more
 
 
 def _words(claim: ClaimResult) -> str:
@@ -352,7 +369,7 @@ def _words(claim: ClaimResult) -> str:
         return f"Lower bound {found}, claimed {nats(claim.promise.value)}."
 
 
-def _names(pair: Mapping[str, Any], base: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _names(pair: Mapping[str, object], base: Mapping[str, object] | None) -> tuple[str, ...]:
     """Return the names a sentence about a pair may hold: of those it rewires, and of the event."""
     names = [pair.get("vertex_name")]
     for key in ("lost", "gained"):
@@ -363,41 +380,113 @@ def _names(pair: Mapping[str, Any], base: Mapping[str, Any] | None) -> tuple[str
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
 
-def _check(anchor: str, check: CheckResult, subject: str, drawn: bool) -> CheckPart:
-    tables: list[Table] = []
+def _cells(check: CheckResult) -> tuple[str, str]:
+    """Return what is declared and what was found, as far as it fits a row."""
+    if _check_tables(check):
+        return "see table", "see table"
+    return cell(check.declared), cell(check.observed)
+
+
+def _more(check: CheckResult) -> bool:
+    """Whether there is more to show of a check than fits a row."""
+    return bool(check.witness or _check_tables(check))
+
+
+def _check_tables(check: CheckResult) -> list[Table]:
+    tables = grid_tables(check.observed, check.declared)
     if check.name in BOUNDS:
         table = bounds_table(check.declared, check.observed, BOUNDS[check.name])
-        tables += [table] if table else []
-    tables += grid_tables(check.observed, check.declared)
-    witness = check.witness or {}
-    return CheckPart(
-        anchor=anchor,
-        title=clip(check.name, 120),
-        check=check,
-        words=clip(check.detail, 1500),
-        scope=clip(check.scope, 500),
-        declared="see table" if tables else cell(check.declared),
-        observed="see table" if tables else cell(check.observed),
-        tables=tuple(tables),
-        pair=draw_statistic_pair(witness) or draw_graph(witness) if drawn else None,
-        listing=listing_of(witness, subject) if drawn else None,
+        tables = [table, *tables] if table else tables
+    return tables
+
+
+def _checks(part: _Part) -> Section | None:
+    """Return a row for each check, and below what does not fit a row."""
+    rows, below = [], []
+    for anchor, one in part.anchors():
+        if isinstance(one, ClaimResult):
+            continue
+        more = _check_blocks(anchor, one, part) if _more(one) else []
+        words, scope, title = clip(one.detail, 1500), clip(one.scope, 500), clip(one.name, 120)
+        looked = ". ".join(filter(None, (scope, "" if _more(one) else words)))
+        name = Link(title, anchor) if _more(one) else title
+        rows.append((name, Badge(one.status), *_cells(one), looked))
+        if _more(one):
+            blocks = (Paragraph(words, status=one.status), *more)
+            below.append(Section(title, blocks, anchor))
+    if not rows:
+        return None
+    columns = ("check", "verdict", "declared", "found", "looked at")
+    table = Table("Checks, declared and found", columns, tuple(rows))
+    return Section("The checks", (table, *below), f"{part.anchor}-checks")
+
+
+def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[Block]:
+    """Return the counterexample of a check and its tables."""
+    blocks: list[Block] = []
+    if id(check) in part.drawn and check.witness:
+        picture = draw_statistic_pair(check.witness) or draw_graph(check.witness)
+        listing = listing_of(check.witness, part.result.subject)
+        code = Code("This shows it:", listing, "python") if listing else None
+        if picture or code:
+            blocks.append(Pictures((_pair(picture, anchor),) if picture else (), beside=code))
+    return [*blocks, *_check_tables(check)]
+
+
+def _tried(part: _Part) -> Section | None:
+    context = part.result.context
+    rows = tried_rows(context)
+    budget = clip(str(context.get("error_budget", "")), 500)
+    said = (tried_words(context) if rows else "", compared_words(context).rstrip("."))
+    if not (any(said) or budget):
+        return None
+    last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
+    words = ". ".join(filter(None, (*said, budget and f"Error budget: {budget}", last)))
+    blocks: list[Block] = [Paragraph(words)]
+    if len(rows) > 1:
+        others = len(rows) - MOST_FAMILIES
+        note = f"{others} more kinds of pairs are in the file." if others > 0 else ""
+        shown = [(clip(family), count(many), count(on)) for family, many, on in rows]
+        columns, shown_rows = ("family", "pairs", "networks"), tuple(shown[:MOST_FAMILIES])
+        blocks.append(Table("Pairs tried", columns, shown_rows, note, numeric=True))
+    heading = "What was tried, and how sure this is"
+    return Section(heading, tuple(blocks), f"{part.anchor}-tried")
+
+
+def _composition(part: _Part) -> Section | None:
+    table = composition_of(part.result)
+    if table is None:
+        return None
+    note = Paragraph(
+        "“Holds” says whether every composition of mechanisms of this ε keeps the budget: it must "
+        "not lie below the optimal one.",
+        kind="note",
     )
+    return Section("What the rounds cost together", (table, note), f"{part.anchor}-composition")
 
 
-def _rest(context: Mapping[str, Any]) -> tuple[Table, ...]:
+def _rest(part: _Part) -> Section | None:
     """Return everything else that was recorded."""
-    rest = []
-    for key, value in context.items():
-        own = key in (SIMULATION, EXPOSURE) and isinstance(value, Mapping)
+    rest: list[Block] = []
+    for key, value in part.result.context.items():
+        own = key in ("simulation", "exposure") and isinstance(value, Mapping)
         if own or key in PLACED or value in (None, "", {}, []):
             continue
         heading = clip(str(key).replace("_", " "))
         plain = Table(heading, ("what", "value"), ((heading, cell(value)),))
         rest.append(table_of(value, heading) or plain)
-    return tuple(rest)
+    return Section("Also recorded", tuple(rest), f"{part.anchor}-rest") if rest else None
 
 
-def _made(source: Source) -> tuple[tuple[str, str], ...]:
+def _again(anchor: str, command: str, replay: str | None) -> Section:
+    blocks = [Code("All numbers again:", clip(command, LONGEST_COMMAND))]
+    if replay:
+        label = "Only what was found, on its own pair and event:"
+        blocks.append(Code(label, clip(replay, LONGEST_COMMAND)))
+    return Section("Reproduce it", tuple(blocks), f"{anchor}-again")
+
+
+def _made(source: Source) -> Table:
     """Say when and from what a result was made; a published file leaves out what differs."""
     result, versions = source.result, dict(source.versions)
     ours = versions.pop("pdpaudit", "")
@@ -406,10 +495,12 @@ def _made(source: Source) -> tuple[tuple[str, str], ...]:
     code = ", ".join(filter(None, (clip(result.source, 80), commit)))
     rows = (
         ("written", clip(source.written.replace("T", " ").replace("+00:00", " UTC"), 40)),
+        ("run by", clip(source.by, 60)),
         ("audited code", code),
         ("pdpaudit", clip(ours, 40)),
         ("with", others),
         ("took", span(result.elapsed_s) if result.elapsed_s else ""),
         ("file, seed", f"{clip(source.name, 120)}, {result.seed}"),
     )
-    return tuple(row for row in rows if row[1])
+    kept = tuple(row for row in rows if row[1])
+    return Table("About this result", ("what", "value"), kept, kind="facts")

@@ -5,46 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
+from pdpaudit.report.blocks import Block, Paragraph, Picture, Pictures, Section, Table
+from pdpaudit.report.charts import histogram
 from pdpaudit.report.plaintext import clip, count, number, times
 from pdpaudit.report.simulation import safe_name
-from pdpaudit.report.tables import Table
 from pdpaudit.results.fields import Fields
-
-__all__ = ["KEY", "ExposurePart", "Histogram", "exposure_part"]
-
-#: Where a result's context holds it.
-KEY = "exposure"
 
 #: People in the table of the most exposed.
 MOST_PEOPLE = 50
 
 KINDS = (("isolated", "by being isolated"), ("rewired", "by the worst rewiring tried"))
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How many people lose how much; all of one report share their axes."""
-
-    title: str
-    words: str
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    end: float
-    most: int
-
-
-@dataclass(frozen=True)
-class ExposurePart:
-    """Everybody's exposure in a report."""
-
-    words: str
-    notes: tuple[str, ...]
-    people: Table
-    spread: Table
-    histograms: tuple[Histogram, ...]
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -74,25 +46,28 @@ class _Person:
         return max(self.isolated, self.rewired or 0.0)
 
 
-def exposure_part(
-    context: Mapping[str, Any], file: str, audited: float | None = None
-) -> ExposurePart | None:
-    """Return what a report says of exposure; None where it was not measured."""
-    body = context.get(KEY)
+def exposure_section(
+    context: Mapping[str, object], file: str, anchor: str, audited: float | None = None
+) -> Section | None:
+    """Return what a report says of exposure; None where it was not measured.
+
+    ``audited`` is the largest exact loss that the audit of the claims found.
+    """
+    body = context.get("exposure")
     if not isinstance(body, Mapping):
         return None
-    fields = Fields(body, file, f"context.{KEY}.")
+    fields = Fields(body, file, "context.exposure.")
     people = [_person(one) for one in fields.records("most_exposed")[:MOST_PEOPLE]]
     everyone = fields.count("people")
     spreads = [_spread(fields.inner(kind), words) for kind, words in KINDS if fields.mapping(kind)]
-    return ExposurePart(
-        words=_words(everyone, people),
-        notes=tuple(_notes(everyone, people, spreads, audited)),
-        people=_table(everyone, people),
-        spread=_spread_table(spreads),
-        histograms=_histograms(spreads),
-        names=tuple(dict.fromkeys(one.name for one in people if one.name)),
-    )
+    names = tuple(dict.fromkeys(one.name for one in people if one.name))
+    notes = _notes(everyone, people, spreads, audited)
+    pictures = _histograms(spreads, anchor)
+    blocks: list[Block] = [Paragraph(_words(everyone, people), names), *map(Paragraph, notes)]
+    blocks += [Pictures(pictures, "wide")] if pictures else []
+    blocks += [_spread_table(spreads)] if spreads else []
+    blocks += [_people_table(everyone, people, names)] if people else []
+    return Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
 
 
 def _person(fields: Fields) -> _Person:
@@ -185,7 +160,7 @@ def _notes(
     return notes
 
 
-def _table(everyone: int, people: list[_Person]) -> Table:
+def _people_table(everyone: int, people: list[_Person], names: tuple[str, ...]) -> Table:
     rows = tuple(
         (
             one.name,
@@ -205,6 +180,8 @@ def _table(everyone: int, people: list[_Person]) -> Table:
         rows,
         "Isolated and rewired: exact loss of the next round in nats, without the person's contacts "
         "and with the worst others tried. Factor: what the greater of the two makes of likelihood.",
+        names=names,
+        kind="people",
     )
 
 
@@ -218,22 +195,25 @@ def _spread_table(spreads: list[_Spread]) -> Table:
         rows.append((*head, *cells))
     named = tuple("the most" if share >= 1 else f"{share:.0%} at most" for share in shares)
     columns = ("loss", "people", "lose nothing", "mean", *named)
-    return Table("How exposure is distributed, in nats", columns, tuple(rows), numeric=True)
+    caption = "How exposure is distributed, in nats"
+    return Table(caption, columns, tuple(rows), numeric=True, kind="spread")
 
 
-def _histograms(spreads: list[_Spread]) -> tuple[Histogram, ...]:
+def _histograms(spreads: list[_Spread], anchor: str) -> tuple[Picture, ...]:
+    """Draw how many people lose how much; all share their axes."""
     drawn = [one for one in spreads if any(one.counts)]
     end = max((one.edges[-1] for one in drawn), default=1.0)
     most = max((max(one.counts) for one in drawn), default=1)
     return tuple(
-        Histogram(
-            f"Loss {one.words}",
-            f"Histogram of the loss {one.words}: {count(one.unaffected)} of {count(one.measured)} "
-            f"people lose nothing, the most exposed {_loss(one.edges[-1])}",
-            one.edges,
-            one.counts,
-            end,
-            most,
+        Picture(
+            f"{anchor}-loss-{i}",
+            partial(
+                histogram, one.edges, one.counts, (end, 2 * most),
+                words=f"Histogram of the loss {one.words}: {count(one.unaffected)} of "
+                f"{count(one.measured)} people lose nothing, the most exposed "
+                f"{_loss(one.edges[-1])}",
+            ),
+            note=f"Loss {one.words}",
         )
-        for one in drawn
-    )
+        for i, one in enumerate(drawn, start=1)
+    )  # fmt: skip

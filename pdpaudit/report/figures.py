@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import Picture
 from pdpaudit.report.charts import (
     BLACK,
     BLUE,
@@ -28,10 +29,11 @@ from pdpaudit.report.charts import (
     SKY,
     SOFT,
     VERMILLION,
+    Key,
     chart,
     figure_bytes,
-    key_of,
     page_svg,
+    write_key,
 )
 from pdpaudit.report.findings import Point
 from pdpaudit.report.plaintext import count
@@ -39,6 +41,7 @@ from pdpaudit.report.simulation import (
     Curve,
     Drawing,
     DrawnSearch,
+    Multiplier,
     Run,
     Search,
     Simulation,
@@ -55,7 +58,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "page_figures", "write_comparison", "write_figures"]
+__all__ = [
+    "FORMATS",
+    "compared_pictures",
+    "drawing_pictures",
+    "search_pictures",
+    "write_comparison",
+    "write_figures",
+]
 
 FORMATS = ("svg", "png")
 
@@ -72,7 +82,8 @@ Draw = Callable[["Figure"], None]
 
 #: Okabe and Ito's colours but for yellow, which paper swallows.
 COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
-DASHES: tuple[tuple[float, tuple[float, ...]], ...] = (
+Dash = tuple[float, tuple[float, ...]]
+DASHES: tuple[Dash, ...] = (
     (0, ()),
     (0, (5, 2)),
     (0, (1.5, 1.5)),
@@ -106,16 +117,16 @@ def short(name: str) -> str:
 def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
     """Draw the search without privacy beside a few runs with it."""
     end = _end(plain, private)
-    handles: list[Any] = []
-    names: list[str] = []
+    key: Key = []
+    of_all: Key = []
     if private is not None:
         if private.discoveries:
-            every = np.array(
-                private.discoveries[:: math.ceil(len(private.discoveries) / MOST_DOTS)]
-            )
+            every = private.discoveries[:: math.ceil(len(private.discoveries) / MOST_DOTS)]
             (dots,) = ax.plot(
-                *every.T, ".", color=SOFT, markersize=3.5, markeredgewidth=0, alpha=0.5, zorder=1
-            )
+                *np.array(every).T, ".", color=SOFT, markersize=3.5, markeredgewidth=0, alpha=0.5,
+                zorder=1,
+            )  # fmt: skip
+            of_all.append((dots, "the same, in any of the runs"))
         for run in private.shown:
             (line,) = ax.step(
                 *_steps(run, end), where="post", color=VERMILLION, lw=0.9, alpha=0.85, zorder=2
@@ -123,59 +134,40 @@ def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
         for run in private.shown:
             _circles(ax, run, VERMILLION, filled=False)
         if private.shown:
-            handles.append(line)
-            names.append(
-                f"{len(private.shown)} of {count(private.runs)} runs: {short(private.name)}"
-            )
+            runs = f"{len(private.shown)} of {count(private.runs)} runs"
+            key.append((line, f"{runs}: {short(private.name)}"))
     if plain is not None and plain.shown:
         (curve,) = ax.step(*_steps(plain.shown[0], end), where="post", color=BLUE, lw=2.2, zorder=3)
         _circles(ax, plain.shown[0], BLUE, filled=True)
-        handles.insert(0, curve)
-        names.insert(0, f"without privacy: {short(plain.name)}")
-    met = ax.plot([], [], "o", color=PAPER, markeredgecolor=SOFT, markersize=4.5)
-    handles += met
-    names.append("a new component is met")
-    if private is not None and private.discoveries:
-        handles.append(dots)
-        names.append("the same, in any of the runs")
-    key_of(ax, handles, names, "lower right")
+        key.insert(0, (curve, f"without privacy: {short(plain.name)}"))
+    (met,) = ax.plot([], [], "o", color=PAPER, markeredgecolor=SOFT, markersize=4.5)
+    key.append((met, "a new component is met"))
+    write_key(ax, key + of_all, "lower right")
     _found_axes(ax, end)
 
 
 def mean_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
     """Draw the mean of the runs with a band of one standard deviation to either side."""
-    handles: list[Any] = []
-    names: list[str] = []
+    key: Key = []
     if plain is not None:
-        handles += ax.plot(plain.calls, plain.found.mean, color=BLUE, lw=2.2, zorder=3)
-        names.append(f"without privacy: {short(plain.name)}")
+        (curve,) = ax.plot(plain.calls, plain.found.mean, color=BLUE, lw=2.2, zorder=3)
+        key.append((curve, f"without privacy: {short(plain.name)}"))
     if private is not None:
-        handles += _spread(ax, private.calls, private.found, VERMILLION, DASHES[1], 0.0)
-        names += [
-            f"mean of {count(private.runs)} runs: {short(private.name)}",
-            "± one standard deviation",
-        ]
-    key_of(ax, handles, names, "lower right")
+        words = f"mean of {count(private.runs)} runs: {short(private.name)}"
+        key += _spread(ax, private.calls, private.found, (VERMILLION, DASHES[1], 0.0), words)
+    write_key(ax, key, "lower right")
     _found_axes(ax, _end(plain, private))
 
 
-def multiplier_panel(ax: Axes, private: Search) -> bool:
-    """Draw the risk multiplier, claimed and true; return whether there was anything to draw."""
+def multiplier_panel(ax: Axes, private: Search) -> None:
+    """Draw the risk multiplier, claimed and true."""
     paid = private.multiplier
-    if paid is None:
-        return False
-    handles: list[Any] = []
-    names: list[str] = []
+    assert paid is not None
+    key: Key = []
     if paid.true is not None:
-        line, band = _spread(ax, private.calls, paid.true, BLACK, DASHES[0], 1.0)
-        handles += [line, band]
-        names += ["true", "± one standard deviation"]
-    line, band = _spread(ax, private.calls, paid.claimed, GREEN, DASHES[1], 1.0)
-    handles.append(line)
-    names.append("claimed")
-    if paid.true is None:
-        handles.append(band)
-        names.append("± one standard deviation")
+        key += _spread(ax, private.calls, paid.true, (BLACK, DASHES[0], 1.0), "true")
+    claimed = _spread(ax, private.calls, paid.claimed, (GREEN, DASHES[1], 1.0), "claimed")
+    key += claimed[:1] if paid.true is not None else claimed
     found = [paid.claimed.mean, *([paid.true.mean] if paid.true is not None else [])]
     finite = [value for curve in found for value in curve if math.isfinite(value)]
     # Room above for the key, for curves may rise at once or late.
@@ -187,38 +179,32 @@ def multiplier_panel(ax: Axes, private: Search) -> bool:
     ax.set_xlim(0, private.calls[-1])
     ax.set_xlabel(CALLS)
     ax.set_ylabel(r"risk multiplier $e^{\varepsilon}$ (times)")
-    key_of(ax, handles, names, "upper left", across=len(names))
-    return True
+    write_key(ax, key, "upper left", across=len(key))
 
 
 def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Search | None) -> None:
     """Draw mean curves of several searches, one standard deviation at a few places of each."""
-    handles: list[Any] = []
-    for i, (_, one) in enumerate(curves):
-        colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
-        mark = MARKERS[i % len(MARKERS)]
+    key: Key = []
+    for i, (name, one) in enumerate(curves):
         # Bars stand where those of no other curve do.
-        n = len(one.calls)
-        step = max(1, n // 5)
+        step = max(1, len(one.calls) // 5)
         first = (step * (i + 1)) // (len(curves) + 1)
-        handles.append(
-            ax.errorbar(
-                one.calls, one.found.mean, one.found.sd if one.private else None,
-                color=colour, linestyle=dash, lw=1.7, marker=mark, markersize=5,
-                markerfacecolor=PAPER, markevery=(first, step), errorevery=(first, step),
-                elinewidth=1.0, capsize=2.5,
-            )
+        bars = ax.errorbar(
+            one.calls, one.found.mean, one.found.sd if one.private else None,
+            color=COLOURS[i % len(COLOURS)], linestyle=DASHES[i % len(DASHES)], lw=1.7,
+            marker=MARKERS[i % len(MARKERS)], markersize=5, markerfacecolor=PAPER,
+            markevery=(first, step), errorevery=(first, step), elinewidth=1.0, capsize=2.5,
         )  # fmt: skip
-    names = [short(name) for name, _ in curves]
+        key.append((bars, short(name)))
     if plain is not None:
-        handles += ax.plot(plain.calls, plain.found.mean, color=BLACK, lw=2.6, zorder=1, alpha=0.7)
-        names.append(f"without privacy: {short(plain.name)}")
+        (curve,) = ax.plot(plain.calls, plain.found.mean, color=BLACK, lw=2.6, zorder=1, alpha=0.7)
+        key.append((curve, f"without privacy: {short(plain.name)}"))
     _found_axes(ax, max(one.calls[-1] for _, one in curves))
-    key_of(ax, handles, names, "best" if len(names) <= MOST_INSIDE else "beside")
+    write_key(ax, key, "best" if len(key) <= MOST_INSIDE else "beside")
 
 
-def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> str:
-    """Draw what one search did to a part of the network, and say it."""
+def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> None:
+    """Draw what one search did to a part of the network."""
     places = np.array(spread_out(drawing.positions)).reshape(-1, 2)
     targeted = np.array(drawing.targeted, dtype=bool)
     found, seen = np.array(search.found, dtype=bool), np.array(search.examined, dtype=bool)
@@ -243,34 +229,25 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> str:
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=[], yticks=[])
     for side in ax.spines.values():
         side.set_visible(False)
-    words = f"{what_it_did(drawing, search)}: {short(search.name)}"
-    title = f"{short(search.name)}\n{what_it_did(drawing, search)}"
-    ax.set_title(title, parse_math=False, fontsize=8.5)  # two lines fit a narrow page
-    return words
 
 
-def network_key() -> tuple[list[Any], list[str]]:
+def network_key() -> Key:
     """Return what the signs of :func:`network_panel` are called."""
     from matplotlib.lines import Line2D
 
-    def sign(mark: str, fill: str, rim: str) -> Line2D:
-        return Line2D([], [], ls="", marker=mark, markerfacecolor=fill, markeredgecolor=rim)
-
-    handles: list[Any] = [
-        sign("o", VERMILLION, BLACK),
-        sign("s", BLUE, BLUE),
-        sign("o", PAPER, SOFT),
-        sign("s", PAPER, SOFT),
-        Line2D([], [], color=VERMILLION, lw=1.6),
+    signs = (
+        ("target found", "o", VERMILLION, BLACK),
+        ("protected, examined", "s", BLUE, BLUE),
+        ("targeted, not examined", "o", PAPER, SOFT),
+        ("protected, not examined", "s", PAPER, SOFT),
+    )
+    return [
+        *(
+            (Line2D([], [], ls="", marker=mark, markerfacecolor=fill, markeredgecolor=rim), name)
+            for name, mark, fill, rim in signs
+        ),
+        (Line2D([], [], color=VERMILLION, lw=1.6), "between targets found"),
     ]
-    names = [
-        "target found",
-        "protected, examined",
-        "targeted, not examined",
-        "protected, not examined",
-        "between targets found",
-    ]
-    return handles, names
 
 
 def _end(*searches: Search | None) -> float:
@@ -295,22 +272,15 @@ def _circles(ax: Axes, run: Run, colour: str, *, filled: bool) -> None:
         )  # fmt: skip
 
 
-def _spread(
-    ax: Axes,
-    calls: Curve,
-    found: Spread,
-    colour: str,
-    dash: tuple[float, tuple[float, ...]],
-    least: float,
-) -> list[Any]:
-    """Draw a mean with its band, which ends at the least value there can be."""
-    mean, sd = np.array(found.mean), np.array(found.sd)
-    mean, sd = np.where(np.isfinite(mean), mean, np.nan), np.where(np.isfinite(sd), sd, np.nan)
+def _spread(ax: Axes, calls: Curve, found: Spread, look: tuple[str, Dash, float], name: str) -> Key:
+    """Draw a mean with its band, in a colour and dash, which ends at the least possible value."""
+    colour, dash, least = look
+    mean, sd = (np.where(np.isfinite(one), one, np.nan) for one in (found.mean, found.sd))
     (line,) = ax.plot(calls, mean, color=colour, lw=1.9, linestyle=dash, zorder=3)
     band = ax.fill_between(
         calls, np.maximum(mean - sd, least), mean + sd, color=colour, alpha=0.22, lw=0, zorder=2
     )
-    return [line, band]
+    return [(line, name), (band, "± one standard deviation")]
 
 
 def _found_axes(ax: Axes, end: float) -> None:
@@ -336,57 +306,55 @@ def spread_out(positions: Sequence[Point]) -> list[Point]:
     return list(zip(*columns, strict=True)) if columns else []
 
 
-def page_figures(found: Simulation, anchor: str) -> tuple[list[list[str]], list[str]]:
-    """Return the charts of each search for a page, and those of all: comparison and drawings."""
-    searches = [
-        _page_search(found, one, f"{anchor}-search-{i}-chart")
-        for i, one in enumerate(found.private[:MOST_FIGURES] or (None,), start=1)
-    ]
-    shared = []
-    if len(found.private) > 1:
-        named = [(one.title, one) for one in found.private[:MOST_CURVES]]
-        with chart((6.4 if len(named) < MOST_INSIDE else 8.8, 4.0)) as figure:
-            comparison_panel(figure.add_subplot(), named, found.plain)
-            words = "Mean curves: " + _ends([found.plain, *found.private[:MOST_CURVES]])
-            shared.append(page_svg(figure, f"{anchor}-compared", words))
-    for i, one in enumerate(found.drawing.searches if found.drawing else (), start=1):
-        with chart((5.3, 5.3)) as figure:
-            assert found.drawing is not None
-            words = network_panel(figure.add_subplot(), found.drawing, one)
-            shared.append(page_svg(figure, f"{anchor}-drawing-{i}", words))
-    return searches, shared
-
-
-def _page_search(found: Simulation, private: Search | None, anchor: str) -> list[str]:
-    drawn = []
-    ends = _ends([found.plain, private])
+def search_pictures(found: Simulation, private: Search | None, anchor: str) -> tuple[Picture, ...]:
+    """Return the charts of one private search for a page."""
+    ends = _ends(found.plain, private)
     panels: list[tuple[str, Callable[[Axes], object]]] = [
-        (f"Single runs: {ends}", lambda ax: runs_panel(ax, found.plain, private)),
-        (f"Mean curves: {ends}", lambda ax: mean_panel(ax, found.plain, private)),
+        (f"Single runs. {ends}", lambda ax: runs_panel(ax, found.plain, private)),
+        (f"Mean curves. {ends}", lambda ax: mean_panel(ax, found.plain, private)),
     ]
     if private is not None and private.multiplier is not None:
-        paid = private.multiplier
-        at_end = f"claimed {paid.claimed.mean[-1]:.4g}"
-        at_end += "" if paid.true is None else f", true {paid.true.mean[-1]:.4g}"
-        words = f"Risk multiplier of {private.name} over the calls; at the end: {at_end}"
-        panels.append((words, lambda ax: multiplier_panel(ax, private)))
-    for i, (words, draw) in enumerate(panels, start=1):
-        with chart((4.6, 3.5)) as figure:
-            draw(figure.add_subplot())
-            drawn.append(page_svg(figure, f"{anchor}-{i}", words))
-    return drawn
-
-
-def _ends(searches: Sequence[Search | None]) -> str:
-    return "; ".join(
-        f"{one.name} ends at {one.found.mean[-1]:.4g} targets after {one.calls[-1]:,.0f} calls"
-        for one in searches
-        if one is not None
+        words = f"Risk multiplier of {private.name} over the calls. {_paid(private.multiplier)}"
+        panels.append((words, partial(multiplier_panel, private=private)))
+    return tuple(
+        Picture(f"{anchor}-chart-{i}", partial(_panel, words, (4.6, 3.5), draw))
+        for i, (words, draw) in enumerate(panels, start=1)
     )
 
 
+def compared_pictures(found: Simulation, anchor: str) -> tuple[Picture, ...]:
+    """Return the mean curves of all searches for a page; nothing of a single one."""
+    named = [(one.title, one) for one in found.private[:MOST_CURVES]]
+    if len(named) < 2:
+        return ()
+    words = "Mean curves of all searches. " + _ends(found.plain, *(one for _, one in named))
+    _, (width, _) = _comparison(named)
+    draw = partial(comparison_panel, curves=named, plain=found.plain)
+    return (Picture(anchor, partial(_panel, words, (width, 4.0), draw)),)
+
+
+def drawing_pictures(found: Simulation, anchor: str) -> tuple[Picture, ...]:
+    """Return a part of the network after each search for a page."""
+    drawing = found.drawing
+    if drawing is None:
+        return ()
+    pictures = []
+    for i, one in enumerate(drawing.searches, start=1):
+        words = f"{one.name}: {what_it_did(drawing, one)}"
+        draw = partial(network_panel, drawing=drawing, search=one)
+        panel = partial(_panel, f"Part of the network after {one.name}", (5.3, 5.3), draw)
+        pictures.append(Picture(f"{anchor}-{i}", panel, caption=words, names=found.names))
+    return tuple(pictures)
+
+
+def _panel(words: str, size: Point, draw: Callable[[Axes], object], anchor: str) -> str:
+    with chart(size) as figure:
+        draw(figure.add_subplot())
+        return page_svg(figure, anchor, words)
+
+
 def write_figures(
-    simulation: Mapping[str, Any],
+    simulation: Mapping[str, object],
     folder: Path,
     stem: str = "experiment",
     formats: Sequence[str] = FORMATS,
@@ -415,7 +383,7 @@ def write_figures(
 
 
 def write_comparison(
-    simulations: Mapping[str, Mapping[str, Any]],
+    simulations: Mapping[str, Mapping[str, object]],
     folder: Path,
     stem: str = "comparison",
     formats: Sequence[str] = FORMATS,
@@ -478,9 +446,13 @@ def _drawn(drawing: Drawing, figure: Figure) -> None:
     """Draw a part of the network, once for each search."""
     down = -(-len(drawing.searches) // 2)
     for i, one in enumerate(drawing.searches, start=1):
-        network_panel(figure.add_subplot(down, min(2, len(drawing.searches)), i), drawing, one)
+        ax = figure.add_subplot(down, min(2, len(drawing.searches)), i)
+        network_panel(ax, drawing, one)
+        title = f"{short(one.name)}\n{what_it_did(drawing, one)}"
+        ax.set_title(title, parse_math=False, fontsize=8.5)
+    signs, names = zip(*network_key(), strict=True)
     figure.legend(
-        *network_key(), loc="outside lower center", ncols=5, frameon=False,
+        signs, names, loc="outside lower center", ncols=5, frameon=False,
         title=ties_left_out(drawing), title_fontsize=8.5,
     )  # fmt: skip
 
@@ -494,18 +466,26 @@ def _title(found: Simulation) -> str:
 
 def _alt(found: Simulation, private: Search | None) -> str:
     """Say what the curves show, for who does not see them."""
-    words = [f"Targets found against oracle calls: {_title(found)}."]
-    for one in (found.plain, private):
+    words = f"Targets found against oracle calls: {_title(found)}. {_ends(found.plain, private)}"
+    paid = private.multiplier if private else None
+    return f"{words} {_paid(paid)}" if paid else words
+
+
+def _ends(*searches: Search | None) -> str:
+    """Say what each search finds with all of its calls."""
+    words = []
+    for one in searches:
         if one is not None:
             end = (
                 f"{one.name} finds {one.found.mean[-1]:.4g} with {count(int(one.calls[-1]))} calls"
             )
             words.append(end + (f", ± {one.found.sd[-1]:.3g}." if one.private else "."))
-    if private is not None and private.multiplier is not None:
-        paid = private.multiplier
-        true = "" if paid.true is None else f", true {paid.true.mean[-1]:.4g}"
-        words.append(f"Risk multiplier then: claimed {paid.claimed.mean[-1]:.4g}{true}.")
     return " ".join(words)
+
+
+def _paid(paid: Multiplier) -> str:
+    true = "" if paid.true is None else f", true {paid.true.mean[-1]:.4g}"
+    return f"Risk multiplier then: claimed {paid.claimed.mean[-1]:.4g}{true}."
 
 
 def _write(

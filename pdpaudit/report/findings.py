@@ -6,12 +6,13 @@ Terminal, page, Markdown and test output show what is said here.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from pdpaudit.report.plaintext import clip, count, nats, number, times
+from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
+from pdpaudit.results.difference import Difference, Kind
 from pdpaudit.results.fields import is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Status
 
@@ -67,8 +68,7 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
     if status == "violated" and not claims:
         return "A declaration of the statistic is false: a network was found that contradicts it."
     if status == "violated":
-        # Of several the one that is exceeded most.
-        worst = max(claims, key=lambda one: (one.lower_bound or 0.0) / (one.promise.value + 0.1))
+        worst = max(claims, key=_excess)
         if not worst.promise.approximate:
             return f"The privacy promise is broken. {shown_words(worst)}"
         least, allowed = times(worst.lower_bound or 0.0), worst.promise.value
@@ -102,6 +102,8 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
             f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
             "The last command below shows the violation again."
         )
+    if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
+        return "Choose seeds that leave targets to be found, and run it again."
     return {
         "violated": "Do not rely on what is violated: fix it, or claim less. The last command "
         "below shows each violation again.",
@@ -136,9 +138,33 @@ def shown_words(claim: ClaimResult) -> str:
     return f"{sure} {bound:.4g}, claimed {claim.promise.value:.6g}."
 
 
+def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
+    """Say what was claimed and measured of the claim that is exceeded most; nothing of no claim."""
+    known = [
+        one for one in findings if isinstance(one, ClaimResult) and one.lower_bound is not None
+    ]
+    if not known:
+        return ""
+    one = max(known, key=_excess)
+    of = " (of the claim exceeded most)" if len(known) > 1 else ""
+    if not one.promise.approximate:
+        return f"{shown_words(one)}{of}"
+    how = "exactly" if one.exact is not None else "at least"
+    sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
+    claimed = f"ε = {nats(one.promise.value)}"
+    claimed += f", δ = {number(one.promise.delta, 3)}" if one.promise.delta else ""
+    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}."
+
+
+def _excess(claim: ClaimResult) -> float:
+    return (claim.lower_bound or 0.0) / (claim.promise.value + 0.1)
+
+
 def claim_words(claim: ClaimResult) -> str:
     """Say in a sentence or two what was found about a claim."""
-    if claim.status == "skipped" or (claim.status == "error" and not claim.event.get("words")):
+    if claim.status == "skipped" or (
+        claim.status in ("error", "inconclusive") and not claim.event.get("words")
+    ):
         return claim.method
     if not claim.promise.approximate and claim.lower_bound is not None:
         power = ""
@@ -200,7 +226,7 @@ def upward(epsilon: float) -> str:
     return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
 
 
-def compared_words(context: Mapping[str, Any]) -> str:
+def compared_words(context: Mapping[str, object]) -> str:
     """Say on how many runs a law was tested, and what would have been seen; nothing if on none."""
     known = context.get("law_compared")
     known = known if isinstance(known, Mapping) else {}
@@ -247,9 +273,11 @@ def true_words(claim: ClaimResult) -> str:
     )
 
 
-def least_true(exact: float, event: Mapping[str, Any]) -> float:
+def least_true(exact: float, event: Mapping[str, object]) -> float:
     """Return the most that any pair is known to lose in the configuration a pair was found in."""
-    return max(exact, float(event.get("largest_found", {}).get("epsilon", 0.0)))
+    found = event.get("largest_found")
+    known = found.get("epsilon") if isinstance(found, Mapping) else None
+    return max(exact, float(known)) if is_number(known) else exact
 
 
 def _effect(claim: ClaimResult) -> str:
@@ -278,6 +306,44 @@ def _detected(claim: ClaimResult) -> str:
     if math.isinf(seen):
         return f"No {symbol}, however large, would have been found: draw more samples."
     return f"A {symbol} of {seen:.3g}, shown by one event of that rate, would have been found."
+
+
+#: What is said of where two runs first differ.
+DIFFERS: dict[Kind, str] = {
+    "line": "parts at",
+    "draw": "random draw that differs:",
+    "oracle": "oracle call that differs:",
+    "value": "value that differs:",
+    "output": "difference is what is returned:",
+}
+
+
+def difference_words(claim: ClaimResult) -> str:
+    """Say where runs on the two sides first differ; nothing where that was not asked for."""
+    found = claim.first_difference
+    if found is None:
+        return ""
+    if not found.places:
+        return f"With the same random stream nothing looked at differs in {found.runs} runs."
+    first, *others = found.places
+    said = [_place_words(first, f"{first.file}:{first.line}", found.runs)]
+    for one in others:
+        where = f"line {one.line}" if one.file == first.file else f"{one.file}:{one.line}"
+        said.append(_place_words(one, where, found.runs))
+    return visible(f"With the same random stream on both sides: {'; '.join(said)}.")
+
+
+def _place_words(one: Difference, where: str, runs: int) -> str:
+    differs = (
+        "" if one.kind == "line" else f" ({_rounded(one.ours)} against {_rounded(one.theirs)})"
+    )
+    return f"first {DIFFERS[one.kind]} {where}, `{one.code}`{differs}, in {one.runs} of {runs} runs"
+
+
+def _rounded(shown: str) -> str:
+    """Shorten the long fractions in a text; what tells arrays apart is for nobody to read."""
+    shown = re.sub(r" #[0-9a-f]{8}\b", "", shown)
+    return re.sub(r"\d+\.\d{7,}(e[+-]?\d+)?", lambda match: f"{float(match[0]):.6g}", shown)
 
 
 def _power_words(seen: float | None) -> str:
@@ -369,13 +435,13 @@ def attack_words(claim: ClaimResult) -> str:
     return f"Best attacker{sure}: {rates}."
 
 
-def _rate(found: Mapping[str, Any], by: str) -> Rate:
+def _rate(found: Mapping[str, object], by: str) -> Rate:
     least = found.get("at_least")
     sure = None if least is None else _share(least)
     return Rate(_share(found["attained"]), sure, _share(found["allowed"]), by)
 
 
-def _share(value: Any) -> float:
+def _share(value: object) -> float:
     if not is_number(value) or not 0 <= value <= 1 + 1e-9:
         raise ValueError
     return min(float(value), 1.0)
@@ -453,12 +519,13 @@ def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, st
         spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
         rows.append(("runs drawn", spent))
     more = (
+        ("first difference", difference_words(claim)),
         ("sampling", claim.detail),
         ("method", claim.method),
         ("family of the pair", claim.pair.get("family")),
         ("network", claim.pair.get("network")),
     )
-    return (*rows, *((name, clip(str(value), 300)) for name, value in more if value))
+    return (*rows, *((name, clip(str(value), 600)) for name, value in more if value))
 
 
 def _detectable(epsilon: float) -> str:
@@ -490,7 +557,7 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
     return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
 
 
-def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
+def tried_rows(context: Mapping[str, object]) -> tuple[tuple[str, int, int], ...]:
     """Return families of pairs, how many of each were tried, and on how many networks.
 
     Results of older versions name families and networks in one label, which stays whole.
@@ -515,7 +582,7 @@ def tried_rows(context: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
     )
 
 
-def tried_words(context: Mapping[str, Any]) -> str:
+def tried_words(context: Mapping[str, object]) -> str:
     """Say how many pairs were tried; nothing where the file does not say."""
     tried = context.get("tried")
     pairs = tried.get("pairs") if isinstance(tried, Mapping) else None

@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pdpaudit.report.document import CheckPart, ClaimPart, Document, Part, compose
-from pdpaudit.report.exposure import ExposurePart
-from pdpaudit.report.findings import MARKS, STATUS_WORDS, trade_off_words
-from pdpaudit.report.pair_drawing import PairPicture
-from pdpaudit.report.plaintext import clip, isolate_names, visible
-from pdpaudit.report.published import Preface, spans
-from pdpaudit.report.simulation import SimulationPart
+from pdpaudit.report.blocks import (
+    Badge,
+    Block,
+    Cell,
+    Code,
+    Link,
+    Paragraph,
+    Pictures,
+    Points,
+    Section,
+    Table,
+)
+from pdpaudit.report.document import Document, compose
+from pdpaudit.report.findings import MARKS, STATUS_WORDS
+from pdpaudit.report.plaintext import clip, isolate_names, spans, visible
 from pdpaudit.report.sources import Source
-from pdpaudit.report.tables import Table
 from pdpaudit.results.results import Status
 
 __all__ = ["code", "escape", "fenced", "render_markdown"]
@@ -93,185 +100,63 @@ def _badge(status: Status) -> _Raw:
     return _Raw(f"{MARKS[status]} **{STATUS_WORDS[status]}**")
 
 
-def _rows(columns: Sequence[str], rows: Iterable[Sequence[object]], numeric: bool = False) -> str:
-    rule = ["---", *["---:" if numeric else "---"] * (len(columns) - 1)]
-    lines = [columns, [_Raw(mark) for mark in rule], *rows]
-    return "\n".join(_say("| " + " | ".join(["{}"] * len(line)) + " |", *line) for line in lines)
-
-
-def _table(table: Table, names: Sequence[str] = ()) -> Iterator[str]:
-    yield _say("**{}**", table.caption)
-    rows = ([_prose(cell, names) for cell in row] for row in table.rows)
-    yield _rows(table.columns, rows, table.numeric)
-    yield escape(table.note)
-
-
 def _document(doc: Document) -> Iterator[str]:
     yield _say("# {}", doc.title)
-    if doc.banner:
-        yield _say("**{}**", doc.banner)
-    if doc.totals:
-        yield _say("{} {}", _badge(doc.status), doc.totals)
-    yield escape(doc.plain)
-    if doc.advice:
-        yield _say("**What to do:** {}", doc.advice)
-    if doc.alone:
-        yield _made(doc.alone)
-    if doc.verdicts:
-        yield "## Verdicts"
-        name = "{}" if doc.alone else "{} of {}"
-        rows = [
-            (
-                _Raw(_say(name, line.title, line.subject)),
-                _badge(line.status),
-                line.claimed,
-                line.measured,
-            )
-            for line in doc.verdicts
-        ]
-        yield _rows(("claim", "verdict", "claimed", "measured"), rows)
-    if doc.alone and doc.alone.preface:
-        yield from _preface(doc.alone.preface, "##")
-    for part in doc.parts:
-        yield from _part(part, doc)
+    yield from _blocks((*doc.head, *doc.sections), 2)
     yield FOLDED.format("Glossary")
     yield "\n".join(_say("- **{}**: {}", term, meaning) for term, meaning in doc.terms)
     yield "</details>"
     yield "Made by pdpaudit from the result files named above, and from nothing else."
 
 
-def _made(part: Part) -> str:
-    return "; ".join(_say("{}: {}", name, _Raw(code(value))) for name, value in part.made) + "."
+def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Section():
+                yield _say("#" * level + " {}", _prose(block.heading, block.names))
+                yield from _blocks(block.blocks, level + 1)
+            case Paragraph():
+                yield _paragraph(block)
+            case Table():
+                yield from _table(block)
+            case Points():
+                yield "\n".join(f"- {_coded(point)}" for point in block.items)
+            case Code():
+                yield escape(block.label)
+                yield fenced(block.text, block.language)
+            case Pictures():
+                for one in block.items:
+                    yield _prose(one.caption, one.names)
+                yield from _blocks([block.beside] if block.beside else [], level)
 
 
-def _preface(preface: Preface, level: str) -> Iterator[str]:
-    yield from map(_coded, preface.text)
-    for one in preface.sections:
-        yield _say(level + " {}", one.heading)
-        yield from map(_coded, one.text)
-        for table in one.tables:
-            yield from _table(table)
-        yield "\n".join(f"- {_coded(point)}" for point in one.points)
+def _paragraph(words: Paragraph) -> str:
+    said = _coded(words.text) if words.coded else _prose(words.text, words.names)
+    if words.kind == "banner":
+        return f"**{said}**"
+    before = [_badge(words.status)] if words.status else []
+    before += [_Raw(f"**{words.label}**")] if words.label else []
+    return " ".join((*before, said))
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield _say("**{}**", table.caption)
+    rule = ["---", *["---:" if table.numeric else "---"] * (len(table.columns) - 1)]
+    cells = ([_cell(cell, table.names) for cell in row] for row in table.rows)
+    lines = [map(escape, table.columns), rule, *cells]
+    yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    yield escape(table.note)
+
+
+def _cell(cell: Cell, names: Iterable[str]) -> str:
+    match cell:
+        case Badge():
+            return _badge(cell.status)
+        case Link():
+            return escape(f"{cell.text} of {cell.of}" if cell.of else cell.text)
+    return _prose(cell, names)
 
 
 def _coded(text: str) -> str:
     """Escape a paragraph but for what stands between backticks."""
     return "".join(code(piece) if is_code else _inner(piece) for piece, is_code in spans(text))
-
-
-def _part(part: Part, doc: Document) -> Iterator[str]:
-    if doc.alone:
-        yield "## In detail"
-    else:
-        yield _say("## {}", part.title)
-        if part.simulation:
-            yield _say("{}", _prose(part.simulation.lead, part.simulation.names))
-        yield _made(part)
-        if part.preface:
-            yield from _preface(part.preface, "###")
-    if part.simulation:
-        yield from _simulation(part.simulation)
-    for claim in part.claims:
-        yield from _claim(claim)
-    if part.checks:
-        yield from _checks(part.checks)
-    if part.exposure:
-        yield from _exposure(part.exposure)
-    if part.tried or part.tried_words or part.budget:
-        yield from _tried(part)
-    if part.composition:
-        yield "### What the rounds cost together"
-        yield from _table(part.composition)
-        yield (
-            "“Holds” says whether every composition of mechanisms of this ε keeps the budget: it "
-            "must not lie below the optimal one."
-        )
-    if part.rest:
-        yield "### Also recorded"
-        for table in part.rest:
-            yield from _table(table)
-    yield "### Reproduce it"
-    yield "All numbers again:"
-    yield fenced(part.command, "sh")
-    if part.replay:
-        yield "Only what was found, on its own pair and event:"
-        yield fenced(part.replay, "sh")
-
-
-def _tried(part: Part) -> Iterator[str]:
-    yield "### What was tried, and how sure this is"
-    budget = f"Error budget: {part.budget}" if part.budget else ""
-    last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
-    yield escape(". ".join(filter(None, (part.tried_words, budget, last))))
-    if part.tried:
-        yield from _table(part.tried)
-
-
-def _simulation(found: SimulationPart) -> Iterator[str]:
-    yield from _table(found.facts, found.names)
-    for one in found.searches:
-        yield _say("### {}", _prose(one.title, found.names))
-        yield _say("{}", _prose(one.words, found.names))
-        if one.how:
-            yield _say("How the true multiplier is known: {}.", one.how)
-        yield from _table(one.numbers, found.names)
-    if found.more:
-        yield f"{found.more} more private searches are in the file."
-    if found.drawings:
-        yield "### Within a part of the network"
-        yield "\n".join(_say("- {}", _prose(words, found.names)) for words in found.drawings)
-
-
-def _exposure(found: ExposurePart) -> Iterator[str]:
-    yield "### How exposed each person is"
-    yield _say("{}", _prose(found.words, found.names))
-    yield from map(escape, found.notes)
-    for table in (found.spread, found.people):
-        if table.rows:
-            yield from _table(table, found.names)
-
-
-def _claim(one: ClaimPart) -> Iterator[str]:
-    yield _say("### {}", one.title)
-    yield _say("{} {}", _badge(one.status), _prose(one.words, one.names))
-    yield _pair(one.pair)
-    if one.drawn and one.judged and one.seen:
-        yield escape(trade_off_words(one.claim, one.seen))
-    yield from _table(one.facts, one.names)
-
-
-def _checks(checks: Sequence[CheckPart]) -> Iterator[str]:
-    yield "### The checks"
-    rows = []
-    for one in checks:
-        looked = ". ".join(filter(None, (one.scope, "" if one.more else one.words)))
-        rows.append((one.title, _badge(one.status), one.declared, one.observed, looked))
-    yield _rows(("check", "verdict", "declared", "found", "looked at"), rows)
-    for one in checks:
-        if one.more:
-            yield _say("#### {}", one.title)
-            yield _say("{} {}", _badge(one.status), one.words)
-            yield _pair(one.pair)
-            if one.listing:
-                yield "This shows it:"
-                yield fenced(one.listing, "python")
-            for table in one.tables:
-                yield from _table(table)
-
-
-def _pair(picture: PairPicture | None) -> str:
-    if picture is None or not picture.centre:
-        return ""
-    sides = map(_listed, (picture.lost, picture.gained, picture.kept))
-    return _say("The pair: {} loses {}; gains {}; keeps {}.", _name(picture.centre), *sides)
-
-
-def _name(name: str) -> _Raw:
-    return _prose(clip(name), [clip(name)])
-
-
-def _listed(names: Sequence[str]) -> _Raw:
-    if not names:
-        return _Raw("nobody")
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return _Raw(", ".join(map(_name, names[:12])) + more)

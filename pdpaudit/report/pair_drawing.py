@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypeGuard
 
 from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.results.fields import is_number
@@ -112,20 +112,19 @@ class _Graph:
 
 
 def draw_pair(
-    pair: Mapping[str, Any], base: Mapping[str, Any] | None, event: Mapping[str, Any]
+    pair: Mapping[str, object], base: Mapping[str, object] | None, event: Mapping[str, object]
 ) -> PairPicture | None:
     """Draw the pair of a claim."""
     vertex, left, right = pair.get("vertex"), _ints(pair.get("left")), _ints(pair.get("right"))
     if not _whole(vertex) or left is None or right is None:
         return None
-    assert isinstance(vertex, int)
     graph = _graph(pair, base or {}, vertex, left, right)
     before, after = (left, right) if event.get("side") != "left" else (right, left)
     pointed = _vertices(event.get("values")) if event.get("feature") != "length" else []
     return _draw(graph, vertex, before, after, pointed)
 
 
-def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
+def draw_statistic_pair(witness: Mapping[str, object]) -> PairPicture | None:
     """Draw the counterexample of a check; None where it is not a pair of small networks."""
     vertex, left, right = (
         witness.get("vertex"),
@@ -135,7 +134,6 @@ def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
     n, edges, targets = _small(witness)
     if n is None or not _whole(vertex) or left is None or right is None:
         return None
-    assert isinstance(vertex, int)
     found: dict[int, str] = {}
     values = witness.get("values")
     if isinstance(values, Mapping):
@@ -148,7 +146,7 @@ def draw_statistic_pair(witness: Mapping[str, Any]) -> PairPicture | None:
     return _draw(graph, vertex, left, right, [], members=True)
 
 
-def draw_graph(witness: Mapping[str, Any]) -> PairPicture | None:
+def draw_graph(witness: Mapping[str, object]) -> PairPicture | None:
     """Draw the single graph on which a check failed; None where there is none."""
     n, edges, targets = _small(witness)
     if not n:
@@ -326,8 +324,8 @@ def _at(angle: float, radius: float) -> tuple[float, float]:
 
 
 def _graph(
-    pair: Mapping[str, Any],
-    base: Mapping[str, Any],
+    pair: Mapping[str, object],
+    base: Mapping[str, object],
     vertex: int,
     left: Sequence[int],
     right: Sequence[int],
@@ -347,8 +345,9 @@ def _graph(
             found = pair.get(key)
             if isinstance(found, Sequence) and len(found) == len(vertices):
                 names.update(zip(vertices, map(str, found), strict=True))
-    if isinstance(pair.get("vertex_name"), str):
-        names[vertex] = pair["vertex_name"]
+    name = pair.get("vertex_name")
+    if isinstance(name, str):
+        names[vertex] = name
     return _Graph(
         n if _whole(n) else None,
         _edges(base.get("edges")),
@@ -359,16 +358,15 @@ def _graph(
 
 
 def _small(
-    witness: Mapping[str, Any],
+    witness: Mapping[str, object],
 ) -> tuple[int | None, tuple[tuple[int, int], ...], list[int]]:
     n, targets = witness.get("n"), _ints(witness.get("targets"))
     if not _whole(n) or targets is None:
         return None, (), []
-    assert isinstance(n, int)
     return (n, _edges(witness.get("edges")), targets) if n <= 10_000 else (None, (), [])
 
 
-def _whole(value: object) -> bool:
+def _whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -394,6 +392,6 @@ def _vertices(values: object) -> list[int]:
         value = waiting.pop()
         if isinstance(value, Sequence) and not isinstance(value, str):
             waiting += reversed(value)
-        elif isinstance(value, int) and _whole(value):
+        elif _whole(value):
             found[value] = None
     return list(found) if len(found) <= MOST_POINTED else []

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-__all__ = ["LONGEST_NAME", "clip", "isolate_names", "on_terminal", "visible"]
+__all__ = ["LONGEST_NAME", "clip", "isolate_names", "on_terminal", "spans", "visible"]
 
 #: Characters of a name that are shown.
 LONGEST_NAME = 60
@@ -75,6 +75,12 @@ def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:
             pieces.append((shown, named))
             left -= len(shown)
     return pieces
+
+
+def spans(text: str) -> list[tuple[str, bool]]:
+    """Split a paragraph into its pieces, and whether each is code."""
+    pieces = re.split(r"`([^`\n]+)`", text)
+    return [(piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece]
 
 
 def number(value: float | None, digits: int = 4) -> str:

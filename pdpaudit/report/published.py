@@ -6,16 +6,14 @@ tables and points. They are data like the rest of the file: a report shows them 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import STATUS_WORDS, claim_words, least_true
-from pdpaudit.report.tables import Table
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult
+from pdpaudit.results.results import ClaimResult, plain
 
 #: Where a result's context holds it.
 KEY = "dossier"
@@ -27,28 +25,25 @@ MOST_SECTIONS = 100
 DIGITS = 8
 
 #: What differs from one run, one machine or one version of the program to the next.
-VOLATILE = ("elapsed_s", "versions", "written", "source", "commit", "digest")
-
-
-@dataclass(frozen=True)
-class Section:
-    """One section."""
-
-    heading: str
-    text: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    points: tuple[str, ...] = ()
+VOLATILE = ("elapsed_s", "versions", "written", "by", "source", "commit", "digest")
 
 
 @dataclass(frozen=True)
 class Preface:
-    """What comes first."""
+    """What comes first; sections have their anchors where they are shown."""
 
     title: str
-    text: tuple[str, ...]
+    text: tuple[Paragraph, ...]
     made: str
     replay: str
-    sections: tuple[Section, ...]
+    parts: tuple[tuple[str, tuple[Block, ...]], ...]
+
+    def sections(self, anchor: str) -> list[Section]:
+        """Return its sections below an anchor."""
+        return [
+            Section(heading, blocks, f"{anchor}-section-{i}")
+            for i, (heading, blocks) in enumerate(self.parts, start=1)
+        ]
 
 
 def section(
@@ -59,99 +54,53 @@ def section(
     points: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return a section in the form it has in a file, without what is empty."""
-    body = asdict(Section(heading, tuple(text), tuple(tables), tuple(points)))
-    body["tables"] = [
-        {k: v for k, v in table.items() if v or k == "rows"} for table in body["tables"]
-    ]
-    found: dict[str, Any] = _listed({k: v for k, v in body.items() if v})
-    return found
+    bodies = [{k: v for k, v in asdict(table).items() if v or k == "rows"} for table in tables]
+    body = {"heading": heading, "text": text, "tables": bodies, "points": points}
+    return {key: plain(value) for key, value in body.items() if value}
 
 
-def _listed(value: Any) -> Any:
-    """Turn tuples into the lists of JSON."""
-    if isinstance(value, dict):
-        return {key: _listed(item) for key, item in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def preface_of(context: Mapping[str, Any], file: str) -> Preface | None:
+def preface_of(context: Mapping[str, object], file: str) -> Preface | None:
     """Return what a result's context says before all else; None where it says nothing."""
     if KEY not in context:
         return None
-    try:
-        body = _mapping(context[KEY])
-        parts = body.get("sections", [])
-        if not isinstance(parts, list) or len(parts) > MOST_SECTIONS:
-            raise TypeError
-        return Preface(
-            title=_text(body["title"]),
-            text=_texts(body.get("text", [])),
-            made=_text(body.get("made", "")),
-            replay=_text(body.get("replay", "")),
-            sections=tuple(_section(_mapping(part)) for part in parts),
-        )
-    except (KeyError, TypeError):
-        raise InputError(
-            f"{file}: context.{KEY} is not a title with sections of text, tables and points; write "
-            "the file again with the command that made it"
-        ) from None
-
-
-def spans(text: str) -> list[tuple[str, bool]]:
-    """Split a paragraph into its pieces, and whether each is code."""
-    pieces = re.split(r"`([^`\n]+)`", text)
-    return [(piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece]
-
-
-def _section(body: Mapping[str, Any]) -> Section:
-    tables = body.get("tables", [])
-    if not isinstance(tables, list):
-        raise TypeError
-    return Section(
-        heading=_text(body["heading"]),
-        text=_texts(body.get("text", [])),
-        tables=tuple(_table(_mapping(table)) for table in tables),
-        points=_texts(body.get("points", [])),
+    fields = Fields(context, file, "context.").inner(KEY)
+    parts = fields.records("sections")
+    if len(parts) > MOST_SECTIONS:
+        raise fields.fail("sections", f"of at most {MOST_SECTIONS} sections")
+    return Preface(
+        title=fields.name("title"),
+        text=tuple(Paragraph(words, coded=True) for words in fields.texts("text")),
+        made=fields.text("made"),
+        replay=fields.text("replay"),
+        parts=tuple((part.name("heading"), tuple(_blocks(part))) for part in parts),
     )
 
 
-def _table(body: Mapping[str, Any]) -> Table:
-    columns, rows = _texts(body["columns"]), body["rows"]
-    if not columns or not isinstance(rows, list):
-        raise TypeError
-    cells = tuple(map(_texts, rows))
-    if any(len(row) != len(columns) for row in cells):
-        raise TypeError
-    note = _text(body.get("note", ""))
-    return Table(_text(body["caption"]), columns, cells, note, "numeric" in body)
+def _blocks(part: Fields) -> Iterator[Block]:
+    """Return the text, the tables and the points of a section."""
+    for words in part.texts("text"):
+        yield Paragraph(words, coded=True)
+    for one in part.records("tables"):
+        columns = one.texts("columns")
+        if not columns:
+            raise one.fail("columns", "a list of at least one text")
+        rows = tuple(
+            Fields({"rows": row}, one.file, one.place).texts("rows", len(columns))
+            for row in one.listed("rows")
+        )
+        numeric = one.body.get("numeric") is True
+        yield Table(one.text("caption"), columns, rows, one.text("note"), numeric)
+    points = part.texts("points")
+    if points:
+        yield Points(points)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError
-    return tuple(map(_text, value))
-
-
-def published(body: Mapping[str, Any]) -> dict[str, Any]:
+def published(body: Mapping[str, object]) -> dict[str, Any]:
     """Return a result without what differs from one run, or one machine, to the next."""
-    kept = {key: value for key, value in body.items() if key not in VOLATILE}
-    rounded: dict[str, Any] = _rounded(kept)
-    return rounded
+    return {key: _rounded(value) for key, value in body.items() if key not in VOLATILE}
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _rounded(item) for key, item in value.items()}
     if isinstance(value, list):

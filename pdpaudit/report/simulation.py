@@ -11,14 +11,11 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
+from pdpaudit.report.blocks import Block, Paragraph, Pictures, Section, Table
 from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
-from pdpaudit.report.tables import Table, cell
+from pdpaudit.report.tables import cell
 from pdpaudit.results.fields import Fields
-
-#: Where a result's context holds it.
-KEY = "simulation"
 
 #: Ties beyond these would be one grey heap.
 MOST_TIES = 2500
@@ -121,12 +118,18 @@ class Simulation:
     components: tuple[int, ...]
     seed_component: int
     min_weight: float | None
-    population: Mapping[str, Any]
+    population: Mapping[str, object]
     regime: str
     budget: int
     runs: int
     searches: tuple[Search, ...]
     drawing: Drawing | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a sentence about it may hold."""
+        names = (self.source, self.regime, *(one.name for one in self.searches))
+        return tuple(dict.fromkeys(name for name in names if name))
 
     @property
     def plain(self) -> Search | None:
@@ -139,7 +142,7 @@ class Simulation:
         return tuple(one for one in self.searches if one.private)
 
 
-def simulation_of(body: Mapping[str, Any], file: str, place: str = "") -> Simulation:
+def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Simulation:
     """Return what the JSON of a simulation says."""
     fields = Fields(body, file, place)
     network = fields.inner("network")
@@ -244,55 +247,60 @@ def _drawing(fields: Fields) -> Drawing:
     return Drawing(names, edges, positions, fields.flags("targeted", n), searches)
 
 
-@dataclass(frozen=True)
-class SearchPart:
-    """One private search against the one without privacy."""
-
-    title: str
-    words: str
-    how: str
-    numbers: Table
-
-
-@dataclass(frozen=True)
-class SimulationPart:
-    """A simulation in a report."""
-
-    simulation: Simulation
-    lead: str
-    facts: Table
-    searches: tuple[SearchPart, ...]
-    more: int
-    drawings: tuple[str, ...]
-    undrawn: str
-    names: tuple[str, ...]
-
-
-def simulation_part(context: Mapping[str, Any], file: str) -> SimulationPart | None:
-    """Return what a report says of a result's simulation; None where it holds none."""
-    body = context.get(KEY)
+def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None:
+    """Return the simulation of a result; None where it holds none."""
+    body = context.get("simulation")
     if not isinstance(body, Mapping):
         return None
-    found = simulation_of(body, file, f"context.{KEY}.")
-    private = found.private[:MOST_SEARCHES]
-    names = (found.source, found.regime, *(one.name for one in found.searches))
-    return SimulationPart(
-        simulation=found,
-        lead=_lead(found),
-        facts=_facts(found),
-        searches=tuple(_search_part(found.plain, one) for one in private or (None,)),
-        more=len(found.private) - len(private),
-        drawings=tuple(
-            f"{one.name}: {what_it_did(found.drawing, one)}" for one in found.drawing.searches
-        )
-        if found.drawing
-        else (),
-        undrawn=ties_left_out(found.drawing) if found.drawing else "",
-        names=tuple(dict.fromkeys(name for name in names if name)),
-    )
+    return simulation_of(body, file, "context.simulation.")
 
 
-def _lead(found: Simulation) -> str:
+def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
+    """Return what a report says of a simulation below its lead."""
+    from pdpaudit.report.figures import compared_pictures, drawing_pictures
+
+    blocks: list[Block] = [_facts(found), *search_sections(found, anchor)]
+    if len(found.private) > MOST_SEARCHES:
+        more = len(found.private) - MOST_SEARCHES
+        blocks.append(Paragraph(f"{more} more private searches are in the file."))
+    compared = compared_pictures(found, f"{anchor}-compared")
+    drawn = drawing_pictures(found, f"{anchor}-drawing")
+    if compared or drawn:
+        note = ""
+        if found.drawing and drawn:
+            note = (
+                "In the drawings of a part of the network everybody is in the same place. Circles "
+                "are targeted, squares protected people; filled are those found, or examined. "
+                f"{ties_left_out(found.drawing)}"
+            ).rstrip()
+        beside = Pictures((*compared, *drawn), "wide", note=note)
+        blocks.append(Section("The searches side by side", (beside,), f"{anchor}-beside"))
+    return blocks
+
+
+def search_sections(found: Simulation, anchor: str) -> list[Section]:
+    """Return a section for each private search against the one without privacy."""
+    from pdpaudit.report.figures import search_pictures
+
+    sections = []
+    for i, one in enumerate(found.private[:MOST_SEARCHES] or (None,), start=1):
+        place = f"{anchor}-search-{i}"
+        how = one.multiplier.how[:500] if one and one.multiplier else ""
+        blocks: list[Block] = [
+            Paragraph(" ".join(_words(found.plain, one)), found.names),
+            Pictures(search_pictures(found, one, place), "wide"),
+        ]
+        if how:
+            words = f"How the true multiplier is known: {how}."
+            blocks.append(Paragraph(words, kind="note"))
+        blocks.append(_numbers(found.plain, one, found.names))
+        title = one.title if one else "Without privacy"
+        sections.append(Section(title, tuple(blocks), place, found.names))
+    return sections
+
+
+def lead_words(found: Simulation) -> str:
+    """Say what was searched, and with what budget."""
     sizes = found.components
     largest = f", the largest of {count(sizes[0])}" if len(sizes) > 1 else ""
     parts = f" ({count(len(sizes))} component{'s' * (len(sizes) != 1)}{largest})" if sizes else ""
@@ -315,21 +323,13 @@ def _facts(found: Simulation) -> Table:
         ("edges dropped", _dropped(found.min_weight)),
         ("runs of each private search", count(found.runs)),
     ]
-    return Table("Network, population and runs", ("what", "value"), tuple(r for r in rows if r[1]))
+    kept = tuple(row for row in rows if row[1])
+    caption, columns = "Network, population and runs", ("what", "value")
+    return Table(caption, columns, kept, names=found.names, kind="facts")
 
 
 def _dropped(min_weight: float | None) -> str:
     return "" if min_weight is None else f"weight below {number(min_weight)}"
-
-
-def _search_part(plain: Search | None, private: Search | None) -> SearchPart:
-    how = private.multiplier.how if private and private.multiplier else ""
-    return SearchPart(
-        title=private.title if private else "Without privacy",
-        words=" ".join(_words(plain, private)),
-        how=how[:500],
-        numbers=_numbers(plain, private),
-    )
 
 
 def _words(plain: Search | None, private: Search | None) -> list[str]:
@@ -376,11 +376,10 @@ def _compared(claimed: float, true: float) -> str:
     return ", as claimed"
 
 
-def _numbers(plain: Search | None, private: Search | None) -> Table:
+def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> Table:
     """Return the curves as numbers at some budgets."""
     one = private or plain
-    if one is None:
-        return Table("", (), ())
+    assert one is not None
     columns: dict[str, list[str]] = {"calls": []}
     for i in dict.fromkeys(one.at(share * one.calls[-1]) for share in STOPS):
         base = plain.found.mean[plain.at(one.calls[i])] if plain else math.nan
@@ -401,7 +400,7 @@ def _numbers(plain: Search | None, private: Search | None) -> Table:
             columns.setdefault(key, []).append(value)
     rows = tuple(zip(*columns.values(), strict=True))
     caption = f"Targets found by {one.title}, mean ± one standard deviation"
-    return Table(caption, tuple(columns), rows, numeric=True)
+    return Table(caption, tuple(columns), rows, numeric=True, names=names)
 
 
 def _plus_minus(spread: Spread, i: int) -> str:

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import needs_trust
@@ -19,12 +18,13 @@ LONGEST_OPTION = 500
 
 @dataclass(frozen=True)
 class Source:
-    """One result, where it came from and when it was written."""
+    """One result, where it came from, when it was written and who ran the command."""
 
     name: str
     result: Result
     versions: Mapping[str, str] = field(default_factory=dict)
     written: str = ""
+    by: str = ""
 
 
 def read_source(path: Path) -> Source:
@@ -32,11 +32,12 @@ def read_source(path: Path) -> Source:
     return source_from_json(load(path), path.name)
 
 
-def source_from_json(body: Mapping[str, Any], name: str) -> Source:
+def source_from_json(body: Mapping[str, object], name: str) -> Source:
     """Return what the JSON form of a result says."""
     fields = Fields(body, name, "")
     versions = {str(key): str(value) for key, value in fields.mapping("versions").items()}
-    return Source(name, Result.from_json(body, name), versions, fields.text("written"))
+    written, by = fields.text("written"), fields.text("by")
+    return Source(name, Result.from_json(body, name), versions, written, by)
 
 
 def command_of(source: Source) -> str:
@@ -75,7 +76,7 @@ def replay_command(result: Result, file: str) -> str:
     return shlex.join(["pdpaudit", "replay", file, *trust])
 
 
-def listing_of(witness: Mapping[str, Any], subject: str) -> str | None:
+def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
     """Return Python that shows a check's counterexample; None where the witness is no such thing.
 
     Only whole numbers of the witness go into the program, so that it runs nothing from the file.

@@ -1,15 +1,14 @@
-"""Tables of a report, and tables made of whatever a result holds."""
+"""Tables made of whatever a result holds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from pdpaudit.core.composition import CompositionBound, composition_table
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import Table
 from pdpaudit.report.plaintext import clip, nats, number
 from pdpaudit.results.fields import is_number
 from pdpaudit.results.results import Result
@@ -29,18 +28,7 @@ MOST_ROUNDS = 5_000
 LONGEST_CELL = 300
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table whose first column names the row."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    numeric: bool = False
-
-
-def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
+def bounds_table(declared: object, observed: object, caption: str) -> Table | None:
     """Return declared against exact values for each degree bound d, index d of two lists."""
     exact = _numbers(observed)
     if not exact:
@@ -55,7 +43,7 @@ def bounds_table(declared: Any, observed: Any, caption: str) -> Table | None:
     return Table(caption, columns, tuple(rows), note, numeric=True)
 
 
-def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
+def grid_tables(observed: object, declared: object = None) -> list[Table]:
     """Return exact values over vertices n and degree bounds d, one table for each property."""
     if not isinstance(observed, Mapping):
         return []
@@ -85,20 +73,19 @@ def grid_tables(observed: Any, declared: Any = None) -> list[Table]:
     return tables
 
 
-def table_of(value: Any, caption: str) -> Table | None:
+def table_of(value: object, caption: str) -> Table | None:
     """Return a table of recorded data: the fields of an object, or of a list of objects."""
     if isinstance(value, Mapping) and value:
         pairs = tuple((clip(str(key)), cell(item)) for key, item in value.items())
         return _cut(Table(caption, ("what", "value"), pairs))
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    if listed and value and all(isinstance(item, Mapping) for item in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(i, Mapping) for i in value):
         keys = list(dict.fromkeys(key for item in value for key in item))[:20]
         rows = tuple(tuple(cell(item.get(key, "")) for key in keys) for item in value[:MOST_ROWS])
         return _cut(Table(caption, tuple(clip(str(key)) for key in keys), rows), len(value))
     return None
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """Return a value as a cell."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -114,7 +101,7 @@ def cell(value: Any) -> str:
     return clip(str(value), LONGEST_CELL)
 
 
-def _inner(value: Any) -> str:
+def _inner(value: object) -> str:
     """Return what is nested, without going deeper."""
     return "…" if isinstance(value, Mapping | list | tuple) else cell(value)
 
@@ -135,7 +122,7 @@ def _judged(declared: float | None, exact: float) -> str:
     return "violated" if exact > declared else "not attained"
 
 
-def _numbers(value: Any) -> list[float] | None:
+def _numbers(value: object) -> list[float] | None:
     """Return a list of numbers; None where it is none. Infinity is a string in JSON."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         return None

@@ -10,18 +10,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pdpaudit.report.exposure import exposure_part
+from pdpaudit.report.blocks import Block, Paragraph
+from pdpaudit.report.blocks import Table as Numbers
+from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.findings import (
     STATUS_WORDS,
     attack_words,
     claim_words,
     compared_words,
+    difference_words,
     totals,
     tried_rows,
     tried_words,
 )
-from pdpaudit.report.simulation import simulation_part
-from pdpaudit.report.tables import Table as Numbers
+from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
 from pdpaudit.results.results import CheckResult, Result, Status
 
 STYLE: dict[Status, str] = {
@@ -68,7 +70,8 @@ def show_audit(console: Console, result: Result) -> None:
         source = f" ({claim.source})" if claim.source else ""
         what = f"{claim.id}: " if released else ""
         console.print(Text(f"{what}{claim.statement}{source}", style="bold"))
-        for words in filter(None, (claim_words(claim), attack_words(claim), claim.detail)):
+        said = claim_words(claim), difference_words(claim), attack_words(claim), claim.detail
+        for words in filter(None, said):
             _indented(console, words)
     if len(result.claims) > 1:
         console.print(Text(totals(result.claims)))
@@ -108,41 +111,34 @@ def _released(rows: Sequence[Mapping[str, Any]]) -> Table:
     return _table(("observable", "declared ε", "measured", "verdict"), cells, folding=2)
 
 
-def show_exposure(console: Console, exposure: Mapping[str, Any]) -> None:
+def show_exposure(console: Console, exposure: Mapping[str, object]) -> None:
     """Print who is most exposed, how exposure is distributed, and the overall figure."""
-    part = exposure_part({"exposure": exposure}, "the result")
-    if part is None:
-        return
-    people = part.people
-    _numbers(console, Numbers(people.caption, people.columns, people.rows[:SHOWN_PEOPLE]))
-    _numbers(console, part.spread)
-    for words in (part.words, *part.notes):
-        console.print(Text(words))
+    section = exposure_section({"exposure": exposure}, "the result", "")
+    show_blocks(console, section.blocks if section else ())
 
 
-def _numbers(console: Console, table: Numbers) -> None:
-    console.print(Text(table.caption, style="bold"))
-    drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for i, heading in enumerate(table.columns):
-        drawn.add_column(
-            heading, overflow="fold", justify="right" if table.numeric and i else "left"
-        )
-    for row in table.rows:
-        drawn.add_row(*map(Text, row))
-    console.print(drawn)
-
-
-def show_simulation(console: Console, simulation: Mapping[str, Any]) -> None:
+def show_simulation(console: Console, simulation: Mapping[str, object]) -> None:
     """Print who was searched for, what was found within some budgets, and what it cost."""
-    part = simulation_part({"simulation": simulation}, "the result")
-    if part is None:
-        return
-    console.print(Text(part.lead))
-    for one in part.searches:
-        _numbers(console, one.numbers)
-        console.print(Text(one.words))
-        if one.how:
-            _indented(console, f"How the true multiplier is known: {one.how}.")
+    found = simulation_of(simulation, "the result")
+    console.print(Text(lead_words(found)))
+    for section in search_sections(found, ""):
+        show_blocks(console, section.blocks)
+
+
+def show_blocks(console: Console, blocks: Iterable[Block]) -> None:
+    """Print paragraphs and tables, of a long table the first rows."""
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            console.print(Text(block.text))
+        elif isinstance(block, Numbers):
+            console.print(Text(block.caption, style="bold"))
+            drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+            for i, heading in enumerate(block.columns):
+                right = block.numeric and i > 0
+                drawn.add_column(heading, overflow="fold", justify="right" if right else "left")
+            for row in block.rows[:SHOWN_PEOPLE]:
+                drawn.add_row(*(Text(str(cell)) for cell in row))
+            console.print(drawn)
 
 
 def show_check(console: Console, result: CheckResult) -> None:

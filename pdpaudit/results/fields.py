@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard, cast
+from typing import Literal, TypeGuard
 
 from pdpaudit.core.errors import InputError
 
@@ -27,7 +27,7 @@ SEVERITY: tuple[Status, ...] = (
 NOT_FINITE = ("inf", "-inf", "nan")
 
 
-def is_number(value: Any) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
     """Return whether a piece of JSON is a number that can be computed with."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
@@ -38,7 +38,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 class Fields:
     """A JSON object whose fields are asked for by kind."""
 
-    body: Mapping[str, Any]
+    body: Mapping[str, object]
     file: str
     place: str
 
@@ -58,6 +58,20 @@ class Fields:
             raise self.fail(key, "text")
         return value
 
+    def name(self, key: str) -> str:
+        """Return a text that is not empty."""
+        value = self.text(key)
+        if not value:
+            raise self.fail(key, "a text")
+        return value
+
+    def texts(self, key: str, length: int | None = None) -> tuple[str, ...]:
+        """Return a list of texts."""
+        value = self.listed(key, length)
+        if not all(isinstance(item, str) for item in value):
+            raise self.fail(key, "a list of texts")
+        return tuple(map(str, value))
+
     def number(self, key: str) -> float | None:
         """Return a number; what is not finite is a string in JSON."""
         value = self.body.get(key)
@@ -69,7 +83,7 @@ class Fields:
             raise self.fail(key, "a number")
         return None if math.isnan(value) else float(value)
 
-    def with_infinities(self, key: str) -> Any:
+    def with_infinities(self, key: str) -> object:
         """Return a number or many, with what is not finite as a number again."""
         return _with_infinities(self.body.get(key))
 
@@ -94,7 +108,7 @@ class Fields:
             raise self.fail(key, "a count")
         return value
 
-    def listed(self, key: str, length: int | None = None) -> list[Any]:
+    def listed(self, key: str, length: int | None = None) -> list[object]:
         """Return a list, of a certain length if one is given; empty where there is none."""
         value = self.body.get(key)
         value = [] if value is None else value
@@ -117,7 +131,7 @@ class Fields:
         return tuple(found)
 
     def rows(self, key: str, width: int) -> tuple[tuple[float, ...], ...]:
-        """Return a list of rows of so many finite numbers."""
+        """Return a list of rows of ``width`` finite numbers."""
         found = []
         for row in self.listed(key):
             if not isinstance(row, list) or len(row) != width:
@@ -132,9 +146,9 @@ class Fields:
         value = self.listed(key, length)
         if not all(isinstance(item, bool) for item in value):
             raise self.fail(key, "a list of true and false")
-        return tuple(value)
+        return tuple(item is True for item in value)
 
-    def mapping(self, key: str) -> dict[str, Any]:
+    def mapping(self, key: str) -> dict[str, object]:
         """Return an object; an empty one where there is none."""
         value = self.body.get(key)
         if value is None:
@@ -150,22 +164,25 @@ class Fields:
     def records(self, key: str) -> list[Fields]:
         """Return the fields of each of a list of objects."""
         value = self.body.get(key)
-        if value is None:
-            return []
-        listed = isinstance(value, Sequence) and not isinstance(value, str)
-        if not listed or not all(isinstance(item, Mapping) for item in value):
+        value = () if value is None else value
+        if not isinstance(value, list | tuple):
             raise self.fail(key, "a list of objects")
-        return [Fields(item, self.file, f"{self.place}{key}[{i}].") for i, item in enumerate(value)]
+        found = []
+        for i, item in enumerate(value):
+            if not isinstance(item, Mapping):
+                raise self.fail(key, "a list of objects")
+            found.append(Fields(item, self.file, f"{self.place}{key}[{i}]."))
+        return found
 
     def status(self) -> Status:
         """Return the status of a claim or a check."""
         value = self.body.get("status")
         if value not in SEVERITY:
             raise self.fail("status", "one of " + ", ".join(SEVERITY))
-        return cast(Status, value)
+        return value
 
 
-def _with_infinities(value: Any) -> Any:
+def _with_infinities(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _with_infinities(item) for key, item in value.items()}
     if isinstance(value, list):

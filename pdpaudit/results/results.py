@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import math
@@ -18,6 +19,7 @@ from typing import Any
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
+from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import SEVERITY, Fields, Status
 from pdpaudit.results.readable import Readable
 
@@ -32,6 +34,7 @@ __all__ = [
     "Status",
     "exit_status",
     "load",
+    "plain",
     "save",
     "sealed",
     "unchanged",
@@ -44,7 +47,7 @@ __all__ = [
 FORMAT = "pdpaudit-result/1"
 
 #: What a result's digest is not about: what differs from one run to the next, and itself.
-UNSEALED = ("elapsed_s", "written", "digest")
+UNSEALED = ("elapsed_s", "written", "by", "digest")
 
 #: Nobody draws this often, and counts below it are exact as floats.
 MOST_RUNS = 10**15
@@ -65,8 +68,8 @@ class CheckResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not finite becomes a string."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        body: dict[str, Any] = plain(asdict(self))
+        return body
 
     @classmethod
     def from_json(cls, fields: Fields) -> CheckResult:
@@ -90,7 +93,8 @@ class ClaimResult:
     ``claimed`` is the JSON form of the claim; ``lower_bound``, ``exact`` and ``detectable_epsilon``
     are of its own parameter, ε in nats, ρ or μ; ``event`` and ``pair`` say what distinguishes
     the two inputs, each with ``words``; ``witness`` is what ``replay`` needs; ``inference`` is what
-    the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`).
+    the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`); ``first_difference``
+    is where runs on the pair's two sides part, where that was asked for.
     """
 
     id: str
@@ -109,6 +113,7 @@ class ClaimResult:
     witness: Mapping[str, Any] | None = None
     inference: Mapping[str, Any] = field(default_factory=dict)
     detail: str = ""
+    first_difference: FirstDifference | None = None
 
     @property
     def promise(self) -> PrivacyClaim:
@@ -119,9 +124,10 @@ class ClaimResult:
         """Return the JSON form; what is not finite becomes a string."""
         body = asdict(self)
         # What not every result has is there only where it says something.
-        kept = {k: v for k, v in body.items() if v or k not in ("inference", "detail")}
-        plain: dict[str, Any] = _plain(kept)
-        return plain
+        optional = ("inference", "detail", "first_difference")
+        kept = {k: v for k, v in body.items() if v or k not in optional}
+        written: dict[str, Any] = plain(kept)
+        return written
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -141,6 +147,8 @@ class ClaimResult:
             "witness": fields.mapping("witness") or None,
             "inference": fields.mapping("inference"),
         }
+        if fields.mapping("first_difference"):
+            known["first_difference"] = FirstDifference.from_json(fields.inner("first_difference"))
         if exact is not None:
             return ExactFinding(**known, exact=exact, confidence=confidence)
         if confidence is not None:
@@ -220,7 +228,7 @@ class Result(Readable):
     commit: str = ""
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any], file: str) -> Result:
+    def from_json(cls, body: Mapping[str, object], file: str) -> Result:
         """Return the result of a JSON form; a wrong field is named as one of ``file``."""
         fields = Fields(body, file, "")
         return cls(
@@ -256,6 +264,7 @@ class Result(Readable):
             **({"source": self.source} if self.source else {}),
             **({"commit": self.commit} if self.commit else {}),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            **({"by": user} if (user := _user()) else {}),
             "elapsed_s": round(self.elapsed_s, 3),
             "status": self.status,
         }
@@ -265,11 +274,10 @@ class Result(Readable):
             body["claims"] = [claim.to_json() for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
-        plain: dict[str, Any] = _plain(body)
-        return sealed(plain)
+        return sealed(plain(body))
 
 
-def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(body: Mapping[str, object]) -> dict[str, Any]:
     """Return the JSON form of a result with the digest of all that does not change from run to run.
 
     It shows damage and careless edits. It is no signature: whoever forges a result can seal it
@@ -278,12 +286,12 @@ def sealed(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "digest": _digest(body)}
 
 
-def unchanged(body: Mapping[str, Any]) -> bool | None:
+def unchanged(body: Mapping[str, object]) -> bool | None:
     """Say whether a result is as it was when it was sealed; None where it never was."""
     return None if "digest" not in body else body["digest"] == _digest(body)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
+def _digest(body: Mapping[str, object]) -> str:
     kept = {key: value for key, value in body.items() if key not in UNSEALED}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -305,7 +313,15 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
-def save(path: Path, body: Mapping[str, Any]) -> None:
+def _user() -> str:
+    """Return who runs this; empty where the system does not say."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def save(path: Path, body: Mapping[str, object]) -> None:
     """Write JSON whole or not at all."""
     text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_text(path, text)
@@ -374,19 +390,19 @@ def load(path: Path) -> dict[str, Any]:
     return body
 
 
-def _plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, str | bool | int) or value is None:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, Set):
         # Strings hash anew in each process, so a set's own order would differ between two runs.
-        return [_plain(item) for item in sorted(value, key=repr)]
+        return [plain(item) for item in sorted(value, key=repr)]
     if isinstance(value, Iterable):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return str(value)

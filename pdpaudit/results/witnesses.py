@@ -308,7 +308,7 @@ class AuditWitness:
             confidence=fields.number("confidence"),
             single=True if body.get("single") is True else None,
             detectable=fields.number("detectable"),
-            ladder=fields.listed("ladder") if "ladder" in body else None,
+            ladder=[one.body for one in fields.records("ladder")] if "ladder" in body else None,
             looks=[whole(size) for size in fields.listed("looks")] if "looks" in body else None,
             enough=True if body.get("enough") is True else None,
             known=[whole(count) for count in fields.listed("known")] if "known" in body else None,

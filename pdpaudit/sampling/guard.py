@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pdpaudit.core.errors import Misbehaviour, described
+from pdpaudit.core.errors import Exhausted, Misbehaviour, described
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 from pdpaudit.sampling.clock import Clock, Ended
@@ -82,7 +82,7 @@ class Guard:
         """Leave everything as it was."""
         self._around.close()
         if kind is Ended:
-            raise Misbehaviour(self._clock.words()) from None
+            raise Exhausted(self._clock.words()) from None
 
     def draw(self, size: int, rng: np.random.Generator, how: How = "either") -> Draws:
         """Return ``size`` outputs from a stream at its beginning."""

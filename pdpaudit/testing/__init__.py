@@ -6,7 +6,7 @@ Nothing here is imported until it is used, so that test modules stay quick to co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pdpaudit.checks import Options
@@ -32,7 +32,7 @@ class PoorPower(UserWarning):
 
 
 def assert_private(
-    mechanism: Any,
+    mechanism: object,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -109,7 +109,7 @@ def assert_private(
     return result
 
 
-def assert_statistic(sop: Any, *, options: Options | None = None) -> Result:
+def assert_statistic(sop: object, *, options: Options | None = None) -> Result:
     """Check all that a statistic of proximity declares, and fail if any of it is not so.
 
     Parameters
@@ -148,11 +148,11 @@ def assert_statistic(sop: Any, *, options: Options | None = None) -> Result:
 
 
 def parametrize_with_checks(
-    sops: Sequence[Any],
+    sops: Sequence[object],
     *,
     expected_failures: Mapping[str, Mapping[str, str]] | None = None,
     options: Options | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Parametrise a test with every check of every statistic, as argument ``check``.
 
     Parameters

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
+from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
-from pdpaudit.report.findings import shown_words
+from pdpaudit.outputs import JSON
+from pdpaudit.report.findings import difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.budget import Budget, Turn, current
-from pdpaudit.testing.records import labelled, record, relative, saved, short
+from pdpaudit.testing.summary import labelled, record, relative, saved, short
 
 __all__ = ["judge_mechanism"]
+
+#: Runs a side that show where a claim breaks: few, for a test is to fail soon.
+EXPLAINED = 20
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class _Found:
 
 
 def judge_mechanism(
-    mechanism: Any,
+    mechanism: object,
     *,
     epsilon: float | None,
     delta: float | None,
@@ -80,6 +85,7 @@ def judge_mechanism(
     result = audit(made, where, plan, subject=subject, spec=spec)
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
+    result = explained_result(result, made, where, runs=EXPLAINED)
     body = result.to_json()
     found = [
         _compared(budget, turn, made, plan, claim, plain, number, alpha / len(claims))
@@ -105,7 +111,7 @@ def _compared(
     made: Subject,
     plan: Config,
     claim: ClaimResult,
-    plain: Mapping[str, Any],
+    plain: JSON,
     number: int,
     alpha: float,
 ) -> _Found:
@@ -158,6 +164,7 @@ def _violation(subject: str, one: _Found, again: str) -> list[str]:
                 ("bound", _bound(one)),
                 ("pair", _pair(claim)),
                 ("event", _event(claim)),
+                ("line", difference_words(claim)),
                 ("replay", again),
             ]
         ),
@@ -197,7 +204,7 @@ def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
     return [f"{short(subject)} cannot be judged", *labelled(fields)]
 
 
-def _recorded_words(entry: Mapping[str, Any]) -> tuple[str, str]:
+def _recorded_words(entry: JSON) -> tuple[str, str]:
     """Return pair and event in words; entries written before have both in one sentence."""
     return str(entry["pair"].get("words", "")), str(entry.get("event_words", entry.get("words")))
 

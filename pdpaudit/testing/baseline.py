@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,14 @@ from typing import Any
 from scipy import special
 
 from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable, Mechanism
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import lower_bound
 from pdpaudit.io.files import open_file
-from pdpaudit.outputs import Event, event_from_json
-from pdpaudit.replay.inputs import candidate_of
+from pdpaudit.outputs import JSON, Event, event_from_json
+from pdpaudit.replay.claims import candidate_of
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import write_text
 from pdpaudit.sampling import Misbehaviour, hits
@@ -66,7 +66,7 @@ def upper_bound(x: int, n: int, y: int, m: int, alpha: float, delta: float = 0.0
     return _log_ratio(high, low, delta)
 
 
-def entry_of(claim: Mapping[str, Any]) -> dict[str, Any] | None:
+def entry_of(claim: JSON) -> dict[str, object] | None:
     """Return what to record of a claim's result; None where nothing was measured."""
     witness, event = claim.get("witness"), claim.get("event") or {}
     if claim["status"] not in ("not_rejected", "inconclusive", "certified") or not witness:
@@ -95,8 +95,8 @@ def entry_of(claim: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def measure_growth(
-    entry: Mapping[str, Any],
-    mechanism: object,
+    entry: JSON,
+    mechanism: Subject,
     *,
     seed: int,
     key: tuple[str | int, ...],
@@ -116,10 +116,9 @@ def measure_growth(
             "anew with --pdp-update-baseline"
         ) from None
     if counts is None:
-        subject = Subject.of(mechanism)
-        if subject.has("law"):
+        if mechanism.has("law"):
             try:
-                laws = subject.law(left), subject.law(right)
+                laws = mechanism.law(left), mechanism.law(right)
                 now = exact_loss(*laws, delta).epsilon
             except LawUnavailable:
                 pass
@@ -138,7 +137,7 @@ def measure_growth(
     return Growth(least > most + tolerance, then, most, now, least, False, 2 * size)
 
 
-def _numbers(entry: Mapping[str, Any]) -> tuple[float, float, list[int] | None]:
+def _numbers(entry: JSON) -> tuple[float, float, list[int] | None]:
     """Return δ, the recorded loss and its counts, once they agree with each other."""
     fields = Fields(entry, "entry", "")
     delta, then = fields.number("delta"), fields.number("loss")
@@ -161,10 +160,10 @@ def _numbers(entry: Mapping[str, Any]) -> tuple[float, float, list[int] | None]:
 
 
 def _count(
-    mechanism: Any,
+    mechanism: Mechanism,
     event: Event,
-    left: Any,
-    right: Any,
+    left: object,
+    right: object,
     size: int,
     seed: int,
     key: tuple[str | int, ...],
@@ -188,11 +187,11 @@ def _log_ratio(p: float, q: float, delta: float) -> float:
     return math.inf if q <= 0 else max(0.0, math.log(excess / q))
 
 
-def _no_file(body: Mapping[str, Any], seed: int) -> Any:
+def _no_file(body: JSON, seed: int) -> Network:
     raise ValueError("its network is not written out")
 
 
-def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
+def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, object]:
     """Return the entries of a baseline by test."""
     if missing_ok and not path.exists():
         return {}
@@ -216,12 +215,12 @@ def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, Any]:
     return losses
 
 
-def write_baseline(path: Path, losses: Mapping[str, Any]) -> None:
+def write_baseline(path: Path, losses: JSON) -> None:
     """Write a baseline whole or not at all."""
     write_text(path, baseline_text(losses))
 
 
-def baseline_text(losses: Mapping[str, Any]) -> str:
+def baseline_text(losses: JSON) -> str:
     """Return a baseline as text: sorted, one line for each thing a reviewer would look at."""
     entries = []
     for name in sorted(losses):
@@ -231,5 +230,5 @@ def baseline_text(losses: Mapping[str, Any]) -> str:
     return f'{{\n "format": "{FORMAT}",\n "losses": {body}\n}}\n'
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False)

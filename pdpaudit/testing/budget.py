@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
+    from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
 
 __all__ = ["Budget", "Turn", "current", "enter", "entered", "seed_of", "taken"]
@@ -61,11 +62,11 @@ class Budget:
     nodeid: str = ""
     share: float | None = None
     tests: int = 1
-    claim: Mapping[str, Any] = field(default_factory=dict)
+    claim: JSON = field(default_factory=dict)
     rerun: str = ""
     base: Path = field(default_factory=Path.cwd)
     cache: Path | None = None
-    recorded: Mapping[str, Any] = field(default_factory=dict)
+    recorded: JSON = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     properties: list[tuple[str, object]] = field(default_factory=list)
     audits: int = 0
@@ -137,7 +138,7 @@ def enter(budget: Budget | Callable[[], Budget] | None) -> None:
     _now = budget
 
 
-def taken() -> list[dict[str, Any]]:
+def taken() -> list[dict[str, object]]:
     """Return what the test found since it was last asked."""
     if not isinstance(_now, Budget):
         return []

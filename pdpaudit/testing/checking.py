@@ -13,7 +13,7 @@ from pdpaudit.core.registry import make_sop
 from pdpaudit.core.subject import named_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.budget import Budget, current
-from pdpaudit.testing.records import labelled, record, saved, short
+from pdpaudit.testing.summary import labelled, record, saved, short
 
 __all__ = ["checks_as_tests", "judge_statistic"]
 
@@ -36,7 +36,7 @@ def checks_as_tests(
     *,
     expected_failures: Mapping[str, Mapping[str, str]] | None,
     options: Options | None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Return the mark that makes a test of each check."""
     import pytest
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: options, the fixture ``pdp``, the marker ``pdp_audit``, and what is told.
+"""The pytest plugin: options, the fixture ``pdp``, the marker ``pdp_audit``, and its summary.
 
 It is imported at the start of every test run on the machine, audits or not: nothing heavy is
 imported here, and nothing of it is started before a test audits something.
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
     from pdpaudit.testing.budget import Budget
     from pdpaudit.testing.session import Session
 
@@ -41,7 +43,7 @@ SETTINGS = (
     (
         "audits",
         "N",
-        "tests that audit, at most; the false alarms are split over so many (default: 10)",
+        "tests that audit, at most; the false alarms are split over this number (default: 10)",
     ),
     ("summary", "FILE", "append a Markdown summary; default $GITHUB_STEP_SUMMARY"),
 )
@@ -68,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     config.addinivalue_line("markers", MARKER)
     config.stash[SESSION] = session = Session(config)
-    config.pluginmanager.register(_Told(session), "pdpaudit-told")
+    config.pluginmanager.register(_Reports(session), "pdpaudit-reports")
 
 
 @pytest.fixture
@@ -124,7 +126,7 @@ def pytest_testnodedown(node: Any) -> None:
     node.config.stash[SESSION].stale.update(output.get("pdpaudit_stale", ()))
 
 
-class _Told:
+class _Reports:
     """Hooks that pytest calls without the configuration."""
 
     def __init__(self, session: Session) -> None:
@@ -145,9 +147,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         config.stash[SESSION].finish()
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Say how many audits there were, how sure they are, and what to do next."""
-    lines: Iterable[str] = config.stash[SESSION].told()
+    lines: Iterable[str] = config.stash[SESSION].summary()
     for number, line in enumerate(lines):
         if number == 0:
             terminalreporter.write_sep("=", "privacy audits")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -16,7 +16,11 @@ from pdpaudit.testing.budget import AUDITS, Budget, Settings
 
 __all__ = ["Session", "announced", "read_settings"]
 
+if TYPE_CHECKING:
+    from pdpaudit.outputs import JSON
+
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 
 LONGEST_COMMAND = 300
 
@@ -31,10 +35,10 @@ class Session:
         self.stale: set[str] = set()
         self.problems: list[str] = []
         self._audits: set[str] = set()
-        self._recorded: Mapping[str, Any] | None = None
+        self._recorded: JSON | None = None
 
     @property
-    def recorded(self) -> Mapping[str, Any]:
+    def recorded(self) -> JSON:
         """The baseline's entries, read when first needed."""
         if self._recorded is None:
             from pdpaudit.testing.baseline import read_baseline
@@ -108,7 +112,7 @@ class Session:
         except (InputError, OSError) as error:
             self.problems.append(f"NOT WRITTEN: {error}")
 
-    def told(self) -> Iterator[str]:
+    def summary(self) -> Iterator[str]:
         """Yield the lines for the end of the session; none where nothing was audited."""
         if self.rows or self.problems:
             from pdpaudit.testing.summary import summary_lines
@@ -148,9 +152,9 @@ def _stable(item: pytest.Item) -> str:
     return item.nodeid.removesuffix(f"@{group}")
 
 
-def _marked(item: pytest.Item) -> dict[str, Any]:
+def _marked(item: pytest.Item) -> dict[str, object]:
     """Return what the marker says, the innermost first."""
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for mark in item.iter_markers("pdp_audit"):
         unknown = sorted(set(mark.kwargs) - {"epsilon", "delta", "samples"})
         if mark.args or unknown:
@@ -172,8 +176,8 @@ def _marked(item: pytest.Item) -> dict[str, Any]:
                     f"{item.nodeid}: pdp_audit({key}={value!r}): give epsilon from 0, delta from 0 "
                     "below 1, samples from 1"
                 )
-        told = {**mark.kwargs, **told}
-    return {key: value for key, value in told.items() if value is not None}
+        found = {**mark.kwargs, **found}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -183,7 +187,7 @@ def read_settings(config: pytest.Config) -> Settings:
 
     def given(name: str, parse: Callable[[str], T], default: T, remedy: str) -> T:
         """Return one setting; a path on the command line is relative to where that was typed."""
-        text, told = config.getoption(f"pdp_{name}"), f"--pdp-{name.replace('_', '-')}"
+        text, option = config.getoption(f"pdp_{name}"), f"--pdp-{name.replace('_', '-')}"
         if text is not None and name in (
             "confidence",
             "samples",
@@ -192,15 +196,15 @@ def read_settings(config: pytest.Config) -> Settings:
             "audits",
             "fail_on",
         ):
-            again.append(f"{told} {shlex.quote(str(text))}")
+            again.append(f"{option} {shlex.quote(str(text))}")
         if text is None:
-            text, told = config.getini(f"pdp_{name}") or None, f"pdp_{name}"
+            text, option = config.getini(f"pdp_{name}") or None, f"pdp_{name}"
         if text is None:
             return default
         try:
             return parse(str(text))
         except ValueError:
-            raise pytest.UsageError(f"{told} {text}: {remedy}") from None
+            raise pytest.UsageError(f"{option} {text}: {remedy}") from None
 
     def path(name: str) -> Path | None:
         typed = config.getoption(f"pdp_{name}") is not None
@@ -266,7 +270,7 @@ def _between_0_and_1(text: str) -> float:
     return value
 
 
-def _least(value: Any, least: Any) -> Any:
+def _least(value: N, least: N) -> N:
     if not least <= value < float("inf"):
         raise ValueError
     return value

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from pdpaudit.auditing.provenance import commit_of, source_digest
+from pdpaudit.outputs import JSON
 from pdpaudit.report.findings import STATUS_WORDS
 from pdpaudit.report.markdown import code, escape, fenced
-from pdpaudit.results.results import SEVERITY
-from pdpaudit.testing.budget import Settings
+from pdpaudit.report.plaintext import clip, visible
+from pdpaudit.results.results import SEVERITY, Result, save
+from pdpaudit.testing.budget import Budget, Settings
 
-__all__ = ["summary_lines", "summary_markdown"]
+__all__ = ["labelled", "record", "relative", "saved", "short", "summary_lines", "summary_markdown"]
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[JSON]
 
-#: Rows of the table in the job summary, and failures told in full: a summary holds 1 MiB.
-MOST_ROWS, MOST_TOLD = 200, 20
+#: Rows of the table in the job summary, and failures shown in full: a summary holds 1 MiB.
+MOST_ROWS, MOST_SHOWN = 200, 20
 
 
 def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Iterator[str]:
-    """Yield what is told at the end of a session."""
-    from pdpaudit.testing.records import relative
-
+    """Yield the lines for the end of a session."""
     audits, checks = _kinds(rows)
     if audits:
         yield f"{_number(len(audits), 'claim')} audited: {_verdicts(audits)}"
@@ -57,9 +60,9 @@ def summary_markdown(rows: Rows, settings: Settings) -> str:
     if audits and settings.baseline is not None:
         blocks.append(escape(_baseline(audits, settings, settings.baseline.name, 0)) + ".")
     failed = [row for row in audits if _failed(row)]
-    blocks += [_told(row) for row in failed[:MOST_TOLD]]
-    if len(failed) > MOST_TOLD:
-        blocks.append(f"… and {len(failed) - MOST_TOLD} more that fail.")
+    blocks += [_failure(row) for row in failed[:MOST_SHOWN]]
+    if len(failed) > MOST_SHOWN:
+        blocks.append(f"… and {len(failed) - MOST_SHOWN} more that fail.")
     return "\n\n".join(blocks) + "\n\n"
 
 
@@ -67,7 +70,7 @@ def _kinds(rows: Rows) -> tuple[Rows, Rows]:
     return tuple([row for row in rows if row["kind"] == kind] for kind in ("audit", "check"))  # type: ignore[return-value]
 
 
-def _failed(row: Mapping[str, Any]) -> bool:
+def _failed(row: JSON) -> bool:
     return bool(row.get("grew")) or row["status"] in ("violated", "error")
 
 
@@ -78,9 +81,9 @@ def _number(count: int, word: str, several: str = "") -> str:
 
 def _verdicts(rows: Rows) -> str:
     counts = Counter(row["status"] for row in rows)
-    told = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
+    words = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
     grew = sum(bool(row.get("grew")) for row in rows)
-    return ", ".join(told) + (f"; {grew} GREW" if grew else "")
+    return ", ".join(words) + (f"; {grew} GREW" if grew else "")
 
 
 def _budget(audits: Rows, settings: Settings) -> str:
@@ -107,11 +110,11 @@ def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
     compared = [row for row in audits if row["compared"]]
     grew = sum(bool(row["grew"]) for row in compared)
     new = sum(not row["recorded"] for row in audits)
-    told = f"baseline {name}: {len(compared)} compared, {grew or 'none'} grew"
-    return told + (f"; {new} not in it, record with --pdp-update-baseline" if new else "")
+    words = f"baseline {name}: {len(compared)} compared, {grew or 'none'} grew"
+    return words + (f"; {new} not in it, record with --pdp-update-baseline" if new else "")
 
 
-def _nats(value: Any) -> str:
+def _nats(value: float | str | None) -> str:
     if value is None:
         return ""
     number = float(value)
@@ -172,14 +175,77 @@ def _check_table(checks: Rows) -> str:
     return _table(("", "statistic", "check", "found"), cells, len(checks))
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _failure(row: JSON) -> str:
     what = "leaks more than it did" if row["status"] != "violated" else "is not private as claimed"
     if row["status"] == "error":
         what = "cannot be judged"
-    told = [
+    words = [
         f"### {code(row['subject'])} {what}",
         f"- claim: {escape(row['claim'])}",
         f"- pair: {escape(row['pair'])}" if row["pair"] else "",
         f"- event: {escape(row['event'])}" if row["event"] else "",
     ]
-    return "\n".join([told[0], "", *filter(None, told[1:]), "", fenced(row["replay"], "sh")])
+    return "\n".join([words[0], "", *filter(None, words[1:]), "", fenced(row["replay"], "sh")])
+
+
+# What one test found
+
+#: Characters of a sentence that are shown.
+LONGEST = 400
+
+
+def short(text: object, most: int = LONGEST) -> str:
+    r"""Return text on one line, nothing in it invisible or endless."""
+    return clip(" ".join(visible(str(text)).split()), most)
+
+
+def labelled(pairs: Iterable[tuple[str, object]]) -> list[str]:
+    """Return lines of a label and what it is, the labels in a column; empty ones are left out."""
+    shown = [(label, short(text)) for label, text in pairs if text not in ("", None)]
+    width = max((len(label) for label, _ in shown), default=0)
+    return [f"  {label:<{width}}  {text}" for label, text in shown]
+
+
+def record(budget: Budget, **row: object) -> None:
+    """Keep a row for the session's summary and the test's JUnit properties.
+
+    Values are plain, since they cross processes. What is kept under a name that begins with an
+    underscore is no property, and kept as it is.
+    """
+    recorded = {
+        key.removeprefix("_"): short(value) if isinstance(value, str) and key[0] != "_" else value
+        for key, value in row.items()
+    }
+    budget.rows.append({**recorded, "test": short(budget.nodeid), "tests": budget.tests})
+    budget.properties += [
+        (f"pdp_{key}", recorded[key])
+        for key in row
+        if key[0] != "_" and recorded[key] not in ("", None) and not isinstance(recorded[key], bool)
+    ]
+
+
+def saved(budget: Budget, result: Result, *, failed: bool, about: object = None) -> str:
+    """Write a result where it was asked for, a failure's in any case if there is a place.
+
+    The source of what it is ``about`` is looked up only then: that takes longer than many checks.
+    """
+    folder = budget.settings.report or (budget.cache if failed else None)
+    if folder is None:
+        return ""
+    if not result.source and about is not None:
+        result = replace(result, source=source_digest(about), commit=commit_of(about))
+    folder.mkdir(parents=True, exist_ok=True)
+    test = budget.nodeid.rpartition("::")[2]
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[:40] or "test"
+    mark = hashlib.sha256(budget.nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    budget.files += 1
+    last = "" if budget.files == 1 else f"-{budget.files}"
+    path = folder / f"{slug}-{mark}{last}.json"
+    save(path, result.to_json())
+    return relative(path, budget.base)
+
+
+def relative(path: Path, base: Path) -> str:
+    """Return a path as one would type it in ``base``."""
+    whole, here = path.resolve(), base.resolve()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)

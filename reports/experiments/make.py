@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from networks import FOLDER, PARTS, SEED, network_of, records
+from page import page
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, targeted_components
@@ -21,6 +23,7 @@ from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.curves import curves_csv
 from pdpaudit.experiments.embedded_network import regime_of
 from pdpaudit.experiments.simulation import Contestant, simulate
+from pdpaudit.report.figures import write_comparison, write_figures
 from pdpaudit.results.results import write_text
 
 RUNS = 200
@@ -45,7 +48,8 @@ PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 #: Where statistics and noises are compared.
 COMPARED = ("embedded-several", "movie_costars-several", "movie_costars-fragmented")
 
-Say = Callable[[str], None]
+Record = Mapping[str, Any]
+Body = dict[str, Any]
 
 
 def main() -> None:
@@ -62,24 +66,8 @@ def main() -> None:
         raise SystemExit(f"make.py: {error}") from None
 
 
-def make(part: str, data: Path, folder: Path, jobs: int, say: Say) -> None:
-    """Make a part again: its curves, its figures, its share of ``results.json``, and the page.
-
-    Parameters
-    ----------
-    part : str
-        A key of ``PARTS``, ``"all"``, or ``"page"`` for the page alone.
-    data : Path
-        Where the real networks are.
-    folder : Path
-        Where to write.
-    jobs : int
-        Worker processes.
-    say : callable
-        Is told of progress.
-    """
-    from page import page
-
+def make(part: str, data: Path, folder: Path, jobs: int, say: Callable[[str], object]) -> None:
+    """Make a part of ``PARTS`` again, all of them, or for ``page`` the page alone."""
     results = _kept(folder)
     names = [name for key in PARTS for name in PARTS[key] if part in (key, "all")]
     for record in records():
@@ -96,16 +84,16 @@ def make(part: str, data: Path, folder: Path, jobs: int, say: Say) -> None:
     write_text(folder / "README.md", page(results, records()))
 
 
-def _kept(folder: Path) -> dict[str, Any]:
+def _kept(folder: Path) -> Body:
     """Return what other parts have made before."""
     path = folder / "results.json"
     if not path.is_file():
         return {"regimes": {}, "statistics": {}, "noises": {}, "prices": {}}
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    kept: Body = json.loads(path.read_text(encoding="utf-8"))
     return kept
 
 
-def _regime(record: Mapping[str, Any], network: Network, folder: Path, jobs: int) -> dict[str, Any]:
+def _regime(record: Record, network: Network, folder: Path, jobs: int) -> Body:
     """Simulate the paper's search on one network, and write its curves and figures."""
     name = f"{record['network']}-{record['regime']}"
     simulation = _simulated(
@@ -114,8 +102,10 @@ def _regime(record: Mapping[str, Any], network: Network, folder: Path, jobs: int
         [_contestant("Target", "CN"), _contestant("PTarget:main-text", "CN", epsilon=EPSILON)],
         jobs,
     )
-    _figures(simulation, folder / "figures", name)
-    (folder / "curves").mkdir(exist_ok=True)
+    for place in ("figures", "curves"):
+        (folder / place).mkdir(exist_ok=True)
+    drawn = {**simulation, "drawing": simulation["drawing"] if "several" in name else None}
+    write_figures(drawn, folder / "figures", name, ("svg",))
     write_text(folder / "curves" / f"{name}.csv", curves_csv(simulation))
     return {
         "network": simulation["network"],
@@ -125,9 +115,7 @@ def _regime(record: Mapping[str, Any], network: Network, folder: Path, jobs: int
     }
 
 
-def _statistics(
-    record: Mapping[str, Any], network: Network, folder: Path, jobs: int
-) -> list[dict[str, Any]]:
+def _statistics(record: Record, network: Network, folder: Path, jobs: int) -> list[Body]:
     """Compare statistics in the main text's search at the same true loss of a round."""
     made = [_at_true_loss(sop, record["degree_bound"]) for sop in STATISTICS]
     blind = _contestant("PTarget:main-text", "CN", epsilon=1e-9)
@@ -136,13 +124,12 @@ def _statistics(
         Contestant("blind", blind.mechanism, blind.kind),
         *(one for one, _ in made),
     ]
-    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
-    told = f"statistics, true ε {TRUE_EPSILON:g} a round"
-    _comparison(record, simulation, folder, "statistics", told)
+    words = f"statistics, true ε {TRUE_EPSILON:g} a round"
+    searches = _compared(record, network, contestants, jobs, (folder, "statistics", words))
     scales = [None, None, *(scale for _, scale in made)]
     return [
-        {**_summary(search), "noise": scale, "signal": _signal(one, scale, network)}
-        for one, search, scale in zip(contestants, simulation["searches"], scales, strict=True)
+        {**search, "noise": scale, "signal": _signal(one, scale, network)}
+        for one, search, scale in zip(contestants, searches, scales, strict=True)
     ]
 
 
@@ -159,36 +146,24 @@ def _signal(one: Contestant, scale: float | None, network: Network) -> float | N
 
 
 def _at_true_loss(sop: str, degree_bound: int) -> tuple[Contestant, float]:
-    """Return the main text's search that truly loses so much, and the scale of its noise.
+    """Return the main text's search that truly loses ``TRUE_EPSILON``, and its noise's scale.
 
     The noise follows the exact sensitivity where it is known for every degree: 0 for triangles,
     d - 1 for paths of two edges. Elsewhere it follows what is declared.
     """
-    exact = {"Triangle": 0.0, "Path_2": degree_bound - 1.0}
-    made, _ = make_mechanism(
-        "PTarget:main-text",
-        {
-            "sop": sop,
-            "epsilon": TRUE_EPSILON / 2,
-            "components": 1 << 30,
-            "max_degree": degree_bound,
-        },
-    )
-    sensitivity = made.sop.sensitivity(degree_bound)
-    wanted = exact.get(sop, sensitivity)
-    if wanted == 0:
-        made, _ = make_mechanism("Target", {"sop": sop, "components": 1 << 30, "stop": 1 << 30})
-    elif wanted != sensitivity:
-        from dataclasses import replace
-
-        # Less noise: the search is told that ε is larger by what the declaration is too large.
-        made = replace(made, epsilon=TRUE_EPSILON / 2 * sensitivity / wanted)
-    return Contestant(sop, made, "PTarget:main-text"), 2 * wanted / TRUE_EPSILON
+    bound = {"epsilon": TRUE_EPSILON / 2, "max_degree": degree_bound}
+    made = _contestant("PTarget:main-text", sop, **bound).mechanism
+    declared = made.sop.sensitivity(degree_bound)
+    exact = {"Triangle": 0.0, "Path_2": degree_bound - 1.0}.get(sop, declared)
+    if exact == 0:
+        made = _contestant("Target", sop, stop=1 << 30).mechanism
+    elif exact != declared:
+        # The search divides by ε what it declares too large.
+        made = replace(made, epsilon=TRUE_EPSILON / 2 * declared / exact)
+    return Contestant(sop, made, "PTarget:main-text"), 2 * exact / TRUE_EPSILON
 
 
-def _noises(
-    record: Mapping[str, Any], network: Network, folder: Path, jobs: int
-) -> list[dict[str, Any]]:
+def _noises(record: Record, network: Network, folder: Path, jobs: int) -> list[Body]:
     """Compare searches and noises for common neighbours at the same true loss of a round."""
     contestants = [
         _contestant("Target", "CN"),
@@ -198,15 +173,11 @@ def _noises(
             for noise in ("laplace", "gumbel", "exponential")
         ),
     ]
-    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
-    told = f"searches, true ε {TRUE_EPSILON:g} a round"
-    _comparison(record, simulation, folder, "noises", told)
-    return [_summary(search) for search in simulation["searches"]]
+    words = f"searches, true ε {TRUE_EPSILON:g} a round"
+    return _compared(record, network, contestants, jobs, (folder, "noises", words))
 
 
-def _prices(
-    record: Mapping[str, Any], network: Network, folder: Path, jobs: int
-) -> list[dict[str, Any]]:
+def _prices(record: Record, network: Network, folder: Path, jobs: int) -> list[Body]:
     """Ask how much must be lost in a round until common neighbours help at all."""
     contestants = [
         Contestant(
@@ -214,28 +185,27 @@ def _prices(
         )
         for true in PRICES
     ]
-    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
-    _comparison(record, simulation, folder, "prices", "common neighbours", "true ε {} a round")
-    return [_summary(search) for search in simulation["searches"]]
+    drawn = (folder, "prices", "common neighbours")
+    return _compared(record, network, contestants, jobs, drawn, "true ε {} a round")
 
 
 #: What is compared where ``COMPARED`` says so, by its entry in ``results.json``.
 COMPARISONS = {"statistics": _statistics, "noises": _noises, "prices": _prices}
 
 
-def _contestant(kind: str, sop: str, called: str = "", **options: Any) -> Contestant:
+def _contestant(kind: str, sop: str, called: str = "", **options: float | str) -> Contestant:
     made, _ = make_mechanism(kind, {"sop": sop, "components": 1 << 30, **options})
     return Contestant(f"{kind}, {called}" if called else kind, made, kind)
 
 
 def _simulated(
-    record: Mapping[str, Any],
+    record: Record,
     network: Network,
     contestants: Sequence[Contestant],
     jobs: int,
     *,
     excerpt: bool = True,
-) -> dict[str, Any]:
+) -> Body:
     simulation = simulate(
         network,
         contestants,
@@ -253,69 +223,60 @@ def _simulated(
     }
 
 
-def _summary(search: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(search: Record) -> Body:
     """Return a search at a quarter, half and all of the budget."""
     calls = search["calls"]
     places = [len(calls) // 4, len(calls) // 2, len(calls) - 1]
 
-    def at(spread: Mapping[str, Sequence[float]] | None) -> Any:
+    def at(spread: Record | None) -> list[list[float]] | None:
         if spread is None:
             return None
         return [[round(spread[key][i], 4) for key in ("mean", "sd")] for i in places]
 
-    multiplier = search["multiplier"]
+    paid = search["multiplier"] or {"claimed": None, "true": None}
     return {
         "name": search["name"],
         "runs": search["runs"],
         "calls": [calls[i] for i in places],
         "found": at(search),
         "components": at(search["components"]),
-        "claimed": None if multiplier is None else at(multiplier["claimed"]),
-        "true": None if multiplier is None else at(multiplier["true"]),
-        "below_2": _while_below(search, 2.0),
+        "claimed": at(paid["claimed"]),
+        "true": at(paid["true"]),
+        "below_2": _while_below(search["calls"], paid["claimed"], 2.0),
     }
 
 
-def _while_below(search: Mapping[str, Any], bound: float) -> int | None:
+def _while_below(calls: Sequence[int], claimed: Record | None, bound: float) -> int | None:
     """Return the calls up to which the mean claimed multiplier stays below a bound."""
-    if search["multiplier"] is None or search["multiplier"]["claimed"] is None:
+    if claimed is None:
         return None
-    means = search["multiplier"]["claimed"]["mean"]
-    inside = [calls for calls, mean in zip(search["calls"], means, strict=True) if mean < bound]
-    return int(inside[-1])
+    return max(at for at, mean in zip(calls, claimed["mean"], strict=True) if mean < bound)
 
 
-def _figures(simulation: Mapping[str, Any], folder: Path, name: str) -> None:
-    from pdpaudit.report.figures import write_figures
-
-    folder.mkdir(exist_ok=True)
-    drawn = {**simulation, "drawing": simulation["drawing"] if "several" in name else None}
-    write_figures(drawn, folder, name, ("svg",))
-
-
-def _comparison(
-    record: Mapping[str, Any],
-    simulation: Mapping[str, Any],
-    folder: Path,
-    kind: str,
-    told: str,
+def _compared(
+    record: Record,
+    network: Network,
+    contestants: Sequence[Contestant],
+    jobs: int,
+    drawn: tuple[Path, str, str],
     label: str = "{}",
-) -> None:
-    """Draw the mean curves of all searches of one simulation, and Target's if it is in it."""
-    from pdpaudit.report.figures import write_comparison
-
+) -> list[Body]:
+    """Simulate searches, draw the mean curves of all and Target's if it is in it."""
+    simulation = _simulated(record, network, contestants, jobs, excerpt=False)
+    folder, kind, words = drawn
     name = f"{record['network']}-{record['regime']}"
     plain = [one for one in simulation["searches"] if one["name"] == "Target"]
     # A search without noise is compared as private where its statistic needs none.
-    drawn = {"private": True, "multiplier": None}
+    private = {"private": True, "multiplier": None}
     curves = {
-        label.format(one["name"]): {**simulation, "searches": [*plain, {**one, **drawn}]}
+        label.format(one["name"]): {**simulation, "searches": [*plain, {**one, **private}]}
         for one in simulation["searches"]
         if one not in plain
     }
     (folder / "figures").mkdir(exist_ok=True)
-    stem, title = f"{name}-{kind}", f"{name}: {told}"
+    stem, title = f"{name}-{kind}", f"{name}: {words}"
     write_comparison(curves, folder / "figures", stem, ("svg",), title=title)
+    return list(map(_summary, simulation["searches"]))
 
 
 if __name__ == "__main__":

@@ -101,12 +101,11 @@ NOISE = (
     "IC as well."
 )
 
-#: The largest value a statistic can take, where there is one.
-LARGEST = {"Jaccard": 1.0, "InverseDistance": 1.0, "PersonalisedPageRank": 1.0}
+Entry = Mapping[str, Any]
 
 
 def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
-    """Look at one statistic on all networks with up to so many vertices.
+    """Look at one statistic on all networks with up to ``vertices`` vertices.
 
     Small ones are all enumerated, labelled, by the scalar form; the search up to relabelling, by
     the fast path where there is one, must give the same tables there, and goes on.
@@ -145,7 +144,7 @@ def tables(vertices: int, jobs: int, names: Sequence[str] = tuple(SCOPE)) -> lis
     return [measure(name, min(SCOPE[name], vertices), jobs) for name in names]
 
 
-def result(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def result(entries: Sequence[Entry]) -> dict[str, Any]:
     """Return what tables.json holds: a result, with what its report is to say first."""
     about = ("name", "definition", "vertices", "labelled", "fast_path", "violated")
     context = {
@@ -157,28 +156,7 @@ def result(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return published(found.to_json())
 
 
-def entries_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return from a result what :func:`tables` returned."""
-    entries = []
-    for about, check in zip(body["context"]["statistics"], body["checks"], strict=True):
-        declared = {key: _read(row) for key, row in check["declared"].items()}
-        exact = {
-            key: {
-                n: _read(row)
-                for part in (key, key + BEYOND)
-                for n, row in check["observed"].get(part, {}).items()
-            }
-            for key in check["declared"]
-        }
-        entries.append({**about, "declared": declared, "exact": exact})
-    return entries
-
-
-def _read(values: Sequence[Any]) -> list[float | None]:
-    return [None if value == "inf" else _rounded(value) for value in values]
-
-
-def _check(entry: Mapping[str, Any]) -> CheckResult:
+def _check(entry: Entry) -> CheckResult:
     """Return the verdict on a statistic's declarations, its tables and what they show."""
     bounded = [v for row in entry["declared"].values() for v in row[1:] if v is not None]
     status: Status = "certified" if bounded else "skipped"
@@ -200,7 +178,7 @@ def _check(entry: Mapping[str, Any]) -> CheckResult:
     )
 
 
-def _observed(entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _observed(entry: Entry) -> dict[str, dict[str, Any]]:
     """Return the tables, those over every labelled network apart from those searched."""
     parts: dict[str, dict[str, Any]] = {}
     for key, rows in entry["exact"].items():
@@ -220,7 +198,7 @@ def _rounded(value: float) -> float:
     return int(short) if short.is_integer() else short
 
 
-def dossier(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def dossier(entries: Sequence[Entry]) -> dict[str, Any]:
     """Return what the report says before the tables; a function of what was found."""
     degrees = [f"{letter}({d})" for letter in ("Δ", "IC") for d in DEGREES]
     overview = Table(
@@ -259,18 +237,18 @@ def dossier(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 "The paper's bounds on Δ",
                 tables=[Table("Claimed and exact", columns, claims)] if claims else [],
             ),
-            section("What it means for noise", text=[NOISE], points=list(_noise(entries))),
+            section("What it means for noise", text=[NOISE]),
         ],
     }
 
 
-def _overview(entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _overview(entry: Entry) -> tuple[str, ...]:
     keys = ("sensitivity", "impact_cardinality")
     cells = [_cell(entry, key, d) for key in keys for d in DEGREES]
     return (entry["name"], str(entry["vertices"]), *cells, _verdict(entry))
 
 
-def _last(entry: Mapping[str, Any], key: str) -> list[float]:
+def _last(entry: Entry, key: str) -> list[float]:
     """Return the exact values on the largest networks, index d."""
     values: list[float] = entry["exact"][key][str(entry["vertices"])]
     return values
@@ -280,13 +258,13 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.{DIGITS}g}"
 
 
-def _cell(entry: Mapping[str, Any], key: str, d: int) -> str:
+def _cell(entry: Entry, key: str, d: int) -> str:
     if d >= entry["vertices"]:
         return ""
     return f"{_number(entry['declared'][key][d])} / {_number(_last(entry, key)[d])}"
 
 
-def _verdict(entry: Mapping[str, Any]) -> str:
+def _verdict(entry: Entry) -> str:
     """Say what became of both declarations."""
     verdicts = []
     for key, of in (
@@ -323,7 +301,7 @@ def _compare(bounds: Sequence[float | None], exact: Sequence[float]) -> dict[str
     return sorted_by
 
 
-def _claim(number: str, words: str, entry: Mapping[str, Any], bound: Bound) -> tuple[str, ...]:
+def _claim(number: str, words: str, entry: Entry, bound: Bound) -> tuple[str, ...]:
     n, exact = entry["vertices"], _last(entry, "sensitivity")
     kinds = _compare([bound(d) for d in range(n)], exact)
     if kinds["exceeded"]:
@@ -339,7 +317,7 @@ def _claim(number: str, words: str, entry: Mapping[str, Any], bound: Bound) -> t
     return (number, words, entry["name"], networks, verdict, "; ".join(loose))
 
 
-def _findings(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _findings(entries: Sequence[Entry]) -> Iterator[str]:
     """Say what concerns more than one statistic."""
     broken = [e["name"] for e in entries if e["violated"]]
     yield (
@@ -382,57 +360,12 @@ def _findings(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         none = [e["name"] for e in entries if None in e["declared"][key]]
         if none:
             yield f"No bound on {words} in the degree alone: {', '.join(none)}."
-    whole = [
-        e["name"]
-        for e in entries
-        if None in e["declared"]["impact_cardinality"]
-        and all(count == e["vertices"] for count in _last(e, "impact_cardinality")[2:])
-    ]
-    if whole:
-        yield (
-            "On the largest networks tried one rewiring can change the value of every vertex, "
-            f"for every degree from 2 on: {', '.join(whole)}."
-        )
 
 
-def _noise(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Say what the exact values mean for a search that adds noise in proportion to Δ."""
-    d = DEGREES[-1]
-    for entry in entries:
-        name = entry["name"]
-        if name in TIGHTER and d < entry["vertices"]:
-            words, bound, _ = TIGHTER[name]
-            declared = entry["declared"]["sensitivity"][d]
-            if bound(d) == 0:
-                yield f"{name}: Δ = {words} is proved below; targets need no noise at all."
-            elif declared is not None and declared > bound(d):
-                yield (
-                    f"{name}: with the bound {words} proved below, noise at degree {d} is "
-                    f"{declared / bound(d):.3g} times narrower than as declared."
-                )
-    for name, largest in LARGEST.items():
-        for entry in entries:
-            if entry["name"] == name:
-                share = _last(entry, "sensitivity")[-1] / largest
-                yield (
-                    f"{name} is at most {largest:g}, and one rewiring moves it by "
-                    f"{100 * share:.0f} % of that at degree {entry['vertices'] - 1}: noise that "
-                    "hides the one hides the other."
-                )
-    none = [e["name"] for e in entries if None in e["declared"]["sensitivity"]]
-    if none:
-        yield (
-            f"{', '.join(none)}: no noise calibrated to the degree alone is enough; it has to "
-            "grow with the network or with S, or values have to be cut off first."
-        )
-
-
-def _about_statistic(entry: Mapping[str, Any]) -> Iterator[str]:
+def _about_statistic(entry: Entry) -> Iterator[str]:
     """Say what a statistic is, and what its tables show."""
     n = entry["vertices"]
     yield entry["definition"].replace("``", "").replace(" [1]_", "")
-    yield from _about(entry, "sensitivity", "Δ")
-    yield from _about(entry, "impact_cardinality", "IC")
     if entry["name"] in TIGHTER:
         words, bound, why = TIGHTER[entry["name"]]
         kinds = _compare([bound(d) for d in range(n)], _last(entry, "sensitivity"))
@@ -442,46 +375,6 @@ def _about_statistic(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"A bound on Δ that holds for any number of vertices: {words} ({at}), as {why}."
 
 
-def _about(entry: Mapping[str, Any], key: str, letter: str) -> Iterator[str]:
-    """Say where a declaration is attained, loose, exceeded or absent."""
-    n, exact, declared = entry["vertices"], _last(entry, key), entry["declared"][key]
-    kinds = _compare(declared, exact)
-    if key == "impact_cardinality":
-        # What these networks have not enough vertices for cannot be judged.
-        out_of_reach = [d for d in kinds["loose"] if declared[d] > n]
-        kinds["loose"] = [d for d in kinds["loose"] if declared[d] <= n]
-        if out_of_reach:
-            yield (
-                f"{letter} for d = {_degrees(out_of_reach)} is declared above {n}: these "
-                "networks have too few vertices to judge it."
-            )
-    if kinds["exceeded"]:
-        yield f"{letter} is exceeded for d = {_degrees(kinds['exceeded'])}."
-    if kinds["attained"]:
-        yield f"{letter} is attained for d = {_degrees(kinds['attained'])}."
-    if kinds["loose"]:
-        gaps = "; ".join(
-            f"{_number(declared[d])} for {_number(exact[d])} at d = {d}{_growing(entry, key, d)}"
-            for d in kinds["loose"]
-        )
-        yield f"{letter} is declared above what is found: {gaps}."
-    if kinds["absent"]:
-        d = kinds["absent"][0]
-        grown = [_number(entry["exact"][key][str(m)][d]) for m in range(d + 1, n + 1)]
-        yield (
-            f"{letter} has no declared bound from d = {d} on; for d = {d} and n = {d + 1} to {n} "
-            f"it is {', '.join(grown)}."
-        )
-
-
-def _growing(entry: Mapping[str, Any], key: str, d: int) -> str:
-    """Say if a value still changed with the last vertex that was added."""
-    n = entry["vertices"]
-    if d == n - 1:
-        return ""  # no smaller network has such a vertex
-    return " (still growing)" if entry["exact"][key][str(n - 1)][d] < _last(entry, key)[d] else ""
-
-
 def main() -> None:
     """Make the files."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -489,7 +382,7 @@ def main() -> None:
     write(FOLDER, result(tables(max(SCOPE.values()), parser.parse_args().jobs)))
 
 
-def write(folder: Path, body: Mapping[str, Any]) -> None:
+def write(folder: Path, body: Entry) -> None:
     """Write the result and, from the file as anybody reads it, its pages."""
     save(folder / "tables.json", body)
     source = read_source(folder / "tables.json")

@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import optimize, special
 
 from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.attacks.candidates import Sample, candidates
@@ -235,7 +234,14 @@ def test_outputs_of_all_widths_are_looked_at_together():
 
 STEPS = [Column("step", at=j) for j in (1, 2)]
 ENTRIES = [Column("number", (j,)) for j in range(3)]
+STOPPED = [Column("stopped", at=2)]
+ALIKE, PAIRED = [("common", 8), ("common", 2)], [("crossed", 0)] * 2
 KINDS = [Coded(Column("kind", (j,)), ("None", "float")) for j in range(2)]
+
+
+def both(cells, *names):
+    """Scores of all columns, then of few."""
+    return [(f"{name}{few}", cells) for few in ("", ", few") for name in names]
 
 
 @pytest.mark.parametrize(
@@ -243,18 +249,13 @@ KINDS = [Coded(Column("kind", (j,)), ("None", "float")) for j in range(2)]
     [
         (1, [], 0, True, [("entry", 8)]),
         (1, [], 0, False, [("entry", 8)]),
-        (2, [], 0, True, [("entry", 8), *[("crossed", 0)] * 2]),
-        (2, [], 0, False, [("entry", 4), *[("crossed", 0)] * 2]),
-        (1, [], 1, True, [("entry", 8), *[("crossed", 0)] * 2]),
-        (1, [], 1, False, [("entry", 4), *[("crossed", 0)] * 2]),
-        (
-            2,
-            STEPS,
-            1,
-            True,
-            [("entry", 8), ("step", 8), ("cells", 8), ("ramps", 24), *[("crossed", 0)] * 2],
-        ),
-        (2, STEPS, 0, False, [("entry", 4), ("step", 4), *[("crossed", 0)] * 2]),
+        (2, [], 0, True, [*both(8, "entry"), *ALIKE, *PAIRED]),
+        (2, [], 0, False, [*both(4, "entry"), *ALIKE, *PAIRED]),
+        (1, [], 1, True, [*both(8, "entry"), *PAIRED]),
+        (1, [], 1, False, [*both(4, "entry"), *PAIRED]),
+        (2, STEPS, 1, True, [*both(8, "entry", "step"), *ALIKE, *ALIKE, *PAIRED]),
+        (2, STEPS, 0, False, [*both(4, "entry", "step"), *ALIKE, *ALIKE, *PAIRED]),
+        (2, STOPPED, 0, True, [*both(8, "entry", "reached"), *ALIKE, *PAIRED]),
     ],
 )
 def test_scores_are_learnt_from_what_there_is(monkeypatch, simple, more, coded, thorough, expected):
@@ -270,9 +271,11 @@ def test_scores_are_learnt_from_what_there_is(monkeypatch, simple, more, coded, 
     assert [(name, cells) for name, _, cells in kinds] == expected
     looked = {name: columns for name, columns, _ in kinds}
     assert looked["entry"] == [*table.simple, *table.coded]
+    assert looked.get("reached", looked["entry"]) == looked["entry"]
     stepped = [*table.simple[:1], *more, *table.coded]
     assert looked.get("step", stepped) == stepped
-    assert looked.get("cells", table.columns) == looked.get("ramps", table.columns) == table.columns
+    alike = more if more == STEPS else table.simple
+    assert looked.get("common", alike) == alike
     assert looked.get("crossed", ["another"]) == ["another"]
 
 
@@ -287,8 +290,8 @@ def far_apart(pair, left, right):
     return float(((p - q) ** 2 / (p + q)).sum())
 
 
-def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges():
-    """Two of the six that four columns have."""
+def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges(monkeypatch):
+    """Two of the six that four columns have; one, where chance may explain the other."""
     rng = np.random.default_rng(9)
     sides = []
     for shift in (0.0, 0.8):
@@ -314,12 +317,16 @@ def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges():
         Crossed(pair, tuple(edges[column] for column in pair))
         for pair in combinations([word, *ENTRIES], 2)
     ]
+    clear = module._pairs(table)
+    assert [pair.columns for pair in clear] == [(ENTRIES[0], ENTRIES[2])]
+    monkeypatch.setattr(module, "APART", -1e9)
     found = module._pairs(table)
     assert found == sorted(every, key=lambda pair: -far_apart(pair, *sides))[:2]
-    assert found[0].columns == (ENTRIES[0], ENTRIES[2])
+    assert found[:1] == clear
 
 
-def test_what_pairs_are_cut_at_where_there_is_much_or_nothing():
+def test_what_pairs_are_cut_at_where_there_is_much_or_nothing(monkeypatch):
+    monkeypatch.setattr(module, "APART", -1e9)
     rows = [[(1.0, 2.0)] * 9] * 2
     many = Coded(Column("value", (3,)), tuple("abcdefghijkl"))
     table = table_of(rows, rows, [ENTRIES[0], ENTRIES[2]], [many])
@@ -381,10 +388,10 @@ def test_of_very_many_runs_every_so_manieth_is_looked_at():
 def test_log_ratios_shrink_by_what_chance_alone_would_give():
     codes = [np.repeat([0, 1, 3], [60, 30, 10]), np.repeat([0, 1, 3], [30, 30, 20])]
     ones = [np.ones(len(side)) for side in codes]
-    (weights,) = module._ratios([[codes[0]], [codes[1]]], ones, [5])
+    (weights,) = module._ratios("entry", [[codes[0]], [codes[1]]], ones, [5])
     rows = [np.array([0, 1, 3])] * 2
     times = [np.array([60.0, 30, 10]), np.array([30.0, 30, 20])]
-    (weighed,) = module._ratios([[rows[0]], [rows[1]]], times, [5])
+    (weighed,) = module._ratios("entry", [[rows[0]], [rows[1]]], times, [5])
     assert weighed.tolist() == weights.tolist()
     counts = np.array([[60, 30, 0, 10, 0], [30, 30, 0, 20, 0]])
     plain = np.log((counts[0] + 1) / 105) - np.log((counts[1] + 1) / 85)
@@ -403,55 +410,42 @@ def test_log_ratios_no_larger_than_chance_are_not_kept():
     )
 
 
-def test_ramps_are_lines_beside_free_cells():
-    assert module._ramp(3, 2).tolist() == [
-        [-1, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]
-    ]  # fmt: skip
-    assert module._ramp(2, 1).tolist() == [[-1, 0], [1, 0], [0, 1]]
-    assert module._ramp(1, 1).tolist() == [[0, 0], [0, 1]]
+def ratios_of(name, *columns):
+    """The log ratios of columns, each given as counts of its cells on either side."""
+    learn = [[np.repeat(np.arange(len(c[i])), c[i]) for c in columns] for i in (0, 1)]
+    weights = [np.ones(len(side[0])) for side in learn]
+    return module._ratios(name, learn, weights, [len(c[0]) for c in columns])
 
 
-@pytest.mark.parametrize("kind", ["cells", "ramps"])
-def test_regressions_by_newton_s_method(kind):
-    """Of dense one-hot rows, ridge and all, to more steps than are needed."""
-    rng = np.random.default_rng(4)
-    sizes = [3, 4]
-    bases = [np.eye(3), np.eye(4)] if kind == "cells" else [module._ramp(2, 1), module._ramp(3, 1)]
-    shares = ([0.5, 0.3, 0.2], [0.1, 0.2, 0.3, 0.4]), ([0.3, 0.3, 0.4], [0.2, 0.3, 0.3, 0.2])
-    learn = [
-        [rng.choice(len(p), size=runs, p=p) for p in side]
-        for side, runs in zip(shares, (400, 300), strict=True)
-    ]
-    found = module._regression(learn, sizes, bases)
-    assert [len(part) for part in found] == sizes
-    dense = np.concatenate([np.hstack([np.eye(3)[one], np.eye(4)[other]]) for one, other in learn])
-    basis = np.zeros((7, bases[0].shape[1] + bases[1].shape[1]))
-    basis[:3, : bases[0].shape[1]], basis[3:, bases[0].shape[1] :] = bases
-    design, labels, w = dense @ basis, np.repeat([1.0, 0.0], [400, 300]), np.zeros(basis.shape[1])
-    for _ in range(30):
-        chance = special.expit(design @ w)
-        slope = design.T @ (labels - chance) - 3.0 * w
-        curve = (design.T * (chance * (1 - chance))) @ design + 3.0 * np.eye(len(w))
-        w = w + np.linalg.solve(curve, slope)
-    assert np.concatenate(found) == pytest.approx(basis @ w, abs=2e-3)
+def test_what_was_not_reached_has_no_weight():
+    """The other cells have the ratios of the runs that were."""
+    counts = ([300, 100, 600], [100, 300, 600])
+    (weights,) = ratios_of("reached", counts)
+    assert weights[2] == 0.0
+    assert weights[:2] == pytest.approx([np.log(3), -np.log(3)], rel=0.02)
+    # Half of one side stops earlier: nothing, once it is reached.
+    (stopped,) = ratios_of("reached", ([500, 500, 0], [250, 250, 500]))
+    assert stopped.tolist() == [0.0, 0.0, 0.0]
+    assert ratios_of("entry", ([500, 500, 0], [250, 250, 500]))[0][2] < -5
 
 
-def test_regressions_take_so_many_steps_at_most(monkeypatch):
-    """And each is told the loss and its slope at once."""
-    asked = []
-    plain = optimize.minimize
-    monkeypatch.setattr(
-        optimize, "minimize", lambda *a, **k: [asked.append((a[0], k)), plain(*a, **k)][1]
-    )
-    rng = np.random.default_rng(4)
-    learn = [[rng.integers(0, 4, 500) for _ in range(5)] for _ in range(2)]
-    module._regression(learn, [4] * 5, [np.eye(4)] * 5)
-    ((loss, how),) = asked
-    assert how == {"jac": True, "method": "L-BFGS-B", "options": {"maxiter": 25}}
-    w = rng.normal(size=20)
-    slope = optimize.approx_fprime(w, lambda w: loss(w)[0], 1e-6)
-    assert loss(w)[1] == pytest.approx(slope, abs=0.01)
-    assert loss(np.zeros(20))[0] == pytest.approx(1000 * np.log(2))
+def test_a_score_of_few_columns_leaves_out_what_chance_may_explain():
+    """Two errors apart is little more than chance, ten is not; each by its number of cells."""
+    clear, weak = ([700, 300], [500, 500]), ([530, 470], [485, 515])
+    several = ([280, 240, 240, 240], [245, 245, 255, 255])
+    columns = (clear, weak, several)
+    assert [bool(w.any()) for w in ratios_of("entry", *columns)] == [True, True, True]
+    few = ratios_of("entry, few", *columns)
+    assert [bool(w.any()) for w in few] == [True, False, False]
+    assert few[0].tolist() == ratios_of("entry", *columns)[0].tolist()
+
+
+def test_columns_that_are_alike_share_their_ratios():
+    one, other = ([600, 400], [500, 500]), ([560, 440], [480, 520])
+    first, second = ratios_of("common", one, other)
+    assert first.tolist() == second.tolist()
+    (together,) = ratios_of("entry", ([1160, 840], [980, 1020]))
+    assert first == pytest.approx(together)
 
 
 def test_scores_add_up_weights():
@@ -653,7 +647,7 @@ def kind_of(name, cells, left, right):
     """A kind of score of three columns of numbers."""
     columns = columns_of(left, right)
     steps = [column for column in columns if column.aspect == "step"]
-    looked = {"entry": ENTRIES, "step": [ENTRIES[0], *steps]}
+    looked = {"entry": ENTRIES, "entry, few": ENTRIES, "step": [ENTRIES[0], *steps]}
     return name, looked.get(name, columns), cells
 
 
@@ -669,27 +663,18 @@ def by_hand(left, right, kind, aim):
 
     def learn(ours, theirs):
         sides = [codes(ours), codes(theirs)]
-        if name in ("entry", "step"):
-            return module._ratios(sides, [np.ones(len(ours)), np.ones(len(theirs))], sizes)
-        bases = {
-            "cells": lambda e, a: np.eye(len(e) + len(a) + 2),
-            "ramps": lambda e, a: module._ramp(len(e) + 1, len(a) + 1),
-        }[name]
-        some = [rows[:: -(-len(rows) // module.LEARN)] for rows in (ours, theirs)]
-        return module._regression([codes(rows) for rows in some], sizes, [bases(*e) for e in cut])
+        return module._ratios(name, sides, [np.ones(len(ours)), np.ones(len(theirs))], sizes)
 
     def score(weights, rows):
         return sum(w[c] for w, c in zip(weights, codes(rows), strict=True)).round(9)
 
     learnt = learn(left[0], right[0])
     judged = [(score(learnt, left[1]), score(learnt, right[1]))]
-    rows, totals = [left[1], right[1]], [len(left[1]), len(right[1])]
-    if name in ("entry", "step"):
-        learnt = learn(left[1], right[1])
-        judged.append((score(learnt, left[0]), score(learnt, right[0])))
-        rows += [left[0], right[0]]
-        totals = [sum(map(len, side)) for side in (left, right)]
-        learnt = learn(np.concatenate(left), np.concatenate(right))
+    learnt = learn(left[1], right[1])
+    judged.append((score(learnt, left[0]), score(learnt, right[0])))
+    rows = [*left, *right]
+    totals = [sum(map(len, side)) for side in (left, right)]
+    learnt = learn(np.concatenate(left), np.concatenate(right))
     final, shares, found = np.concatenate([score(learnt, part) for part in rows]), levels(96), []
     for sign, ours, side in ((1.0, 0, "left"), (-1.0, 1, "right")):
         curves = [
@@ -704,7 +689,7 @@ def by_hand(left, right, kind, aim):
     return sorted(found, key=lambda one: -one[0])[:3], cut
 
 
-@pytest.mark.parametrize("kind", [("entry", 8), ("step", 4), ("cells", 8), ("ramps", 24)])
+@pytest.mark.parametrize("kind", [("entry", 8), ("entry, few", 8), ("step", 4)])
 @pytest.mark.parametrize("digits", [None, 0])
 def test_scores_by_hand(kind, digits):
     left, right = two_sides(2, digits=digits)
@@ -716,14 +701,15 @@ def test_scores_by_hand(kind, digits):
         event = one.event
         assert event.side == side
         assert event.threshold == pytest.approx(threshold, rel=0, abs=2e-10)  # a hair below a run
-        assert [term.column for term in event.terms] == kind[1]
-        for term, (edges, atoms), w in zip(event.terms, cut, weights, strict=True):
+        used = [(c, *t) for c, *t in zip(kind[1], cut, weights, strict=True) if t[1].any()]
+        assert [term.column for term in event.terms] == [column for column, *_ in used]
+        for term, (_, (edges, atoms), w) in zip(event.terms, used, strict=True):
             assert (term.edges, tuple(value for value, _ in term.atoms)) == (edges, atoms)
             given_ = [*term.weights, *(weight for _, weight in term.atoms), term.missing]
             assert given_ == pytest.approx(w.tolist())
 
 
-@pytest.mark.parametrize("name", ["entry", "cells"])
+@pytest.mark.parametrize("name", ["entry", "common"])
 def test_counted_outcomes_are_scored_as_runs_are(name):
     """Whole numbers, which are counted, and the same numbers in arrays."""
     left, right = two_sides(2, digits=0)
@@ -769,34 +755,16 @@ def test_of_everything_the_best_of_each_kind():
     left, right = two_sides(3)
     sample = sample_of(left, right)
     found = choose_regions(sample, ENTRIES, [], CAREFUL)
-    # Three thresholds of each score, of entries, steps, cells, ramps and of two pairs.
-    assert [type(one.event) for one in found] == [Range] * 6 + [Score] * (3 * 4 + 3 * 2)
-    aim = replace(CAREFUL, caution=CAREFUL.caution + 1.0)
-    for i, kind in enumerate((("entry", 8), ("step", 8), ("cells", 8), ("ramps", 24))):
+    # Three thresholds of each score: of entries and steps, all and few, and of what is alike.
+    kinds = [*both(8, "entry", "step"), *ALIKE, *ALIKE]
+    crossed = [Crossed(pair.columns, pair.edges) for pair in module._pairs(table_of(left, right))]
+    number = len(kinds) + len(crossed)
+    assert [type(one.event) for one in found] == [Range] * 6 + [Score] * (3 * number)
+    for i, kind in enumerate(kinds[:2]):
         some = [one.expected for one in found[6 + 3 * i : 9 + 3 * i]]
         kind = kind_of(*kind, left, right)
-        assert some == pytest.approx([one[0] for one in by_hand(left, right, kind, aim)[0]])
-    crossed = [one.event.terms[0].column for one in found[18:]]
-    assert crossed[::3] == module._pairs(table_of(left, right, ENTRIES))
-    hasty = choose_regions(sample, ENTRIES, [], CAREFUL, thorough=False)
-    assert [type(one.event) for one in hasty] == [Range] * 6 + [Score] * (3 * 2 + 3 * 2)
-
-
-def test_no_more_is_learnt_from_than_is_said(monkeypatch):
-    """Cells and regressions use every so manieth run of each side."""
-    left, right = two_sides(4)
-    monkeypatch.setattr(module, "LEARN", 200)
-    asked = []
-    plain = module._regression
-    monkeypatch.setattr(module, "_regression", lambda *a: [asked.append(a), plain(*a)][1])
-    for kind in (("cells", 8), ("ramps", 24)):
-        kind = kind_of(*kind, left, right)
-        found = module._best_scores(table_of(left, right, ENTRIES), kind, CAREFUL)
-        learn = asked.pop()[0]
-        assert [len(side[0]) for side in learn] == [150, 200]
-        expected = by_hand(left, right, kind, CAREFUL)[0]
-        # The thresholds are read off some of the runs as well, the promises off all.
-        assert [one.expected for one in found] == pytest.approx([one[0] for one in expected])
+        assert some == pytest.approx([one[0] for one in by_hand(left, right, kind, CAREFUL)[0]])
+    assert [one.event.terms[0].column for one in found[6 + 3 * len(kinds) :: 3]] == crossed
 
 
 def test_what_is_always_the_same_gives_no_score():

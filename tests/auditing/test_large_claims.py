@@ -95,7 +95,7 @@ def test_any_loss_is_drawn(epsilon: float) -> None:
         Loss("a", "violated", epsilon, other, other, epsilon, epsilon, False)
         for other in (0.0, 1e-6, 1.0, epsilon)
     ]
-    assert loss_chart(rows, "a", "losses").count("<text") >= 6
+    assert loss_chart(rows, "losses").count("<text") >= 6
 
 
 MECHANISM = """
@@ -168,7 +168,7 @@ def test_a_result_of_extreme_numbers_is_reported_or_refused(
     repetitions: Callable[[int, int], int],
     options: tuple[str, ...],
 ) -> None:
-    """By default one extreme number in each place, each in turn."""
+    """By default one extreme number in every third place, each in turn."""
     from pdpaudit.cli import main
     from pdpaudit.core.errors import InputError
     from pdpaudit.report.html import render_html
@@ -185,7 +185,7 @@ def test_a_result_of_extreme_numbers_is_reported_or_refused(
     kinds = {tuple("i" if isinstance(key, int) else key for key in place): place
              for place in numbers(json.loads(text))}  # fmt: skip
     for turn, (place, large) in enumerate(itertools.product(kinds.values(), EXTREME)):
-        if turn % repetitions(len(EXTREME) + 1, 1):
+        if turn % repetitions(3 * len(EXTREME) + 1, 1):
             continue
         body = json.loads(text)
         inner = body

@@ -15,7 +15,7 @@ from pdpaudit.algorithms.searches.ptarget import PTarget
 from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Config, audit, confirmation, released
+from pdpaudit.auditing import Config, audit, released
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.auditing.released import audit_released
 from pdpaudit.auditing.sequential import FreshRuns
@@ -28,10 +28,9 @@ from pdpaudit.sampling import Store
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few runs, and no word on what would have been seen."""
+def quick(monkeypatch: pytest.MonkeyPatch, without_power: None, few_moves: None) -> None:
+    """Few runs and moves, and no word on what would have been seen."""
     monkeypatch.setattr(released, "SAMPLES", 400)
-    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
 
 
 @pytest.mark.usefixtures("quick")

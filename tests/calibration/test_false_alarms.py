@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing import Config, audit
 
 from .nulls import NULLS
 
 ALPHA = 0.05
 
 #: Audits of each mechanism: by default, and with --slow 2,000 in all.
-AUDITS = (40, 400)
+AUDITS = (25, 400)
 
 #: The median bound at 500 fresh samples a side, as a share of the truth, at least.
 FRACTION = {
@@ -23,13 +23,6 @@ FRACTION = {
     "repaired_search": 0.1,
     "laplace": 0.7,
 }
-
-
-@pytest.fixture
-def without_power(monkeypatch):
-    """What a run would have detected decides no violation, and takes most of the time."""
-    monkeypatch.setattr(confirmation, "_power", lambda *_: 0.0)
-    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
 
 
 @pytest.mark.usefixtures("without_power")

@@ -30,7 +30,7 @@ class Same:
 
 def test_scores_without_information_show_no_loss(repetitions):
     """Another auditor reports about 4 here: the best of all thresholds, uncorrected."""
-    audits = repetitions(12, 40)
+    audits = repetitions(6, 40)
     bounds = [
         audit(Same(), [], Config(seed=seed, samples=1000), subject="same").claims[0].lower_bound
         for seed in range(audits)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing import Config, audit
 from pdpaudit.core.protocols import Law
 from pdpaudit.inference import detectable, lower_bound
 from pdpaudit.inference.sequential import Known, Wager, look_sizes
@@ -28,12 +28,12 @@ def _broken():
     return Broken(Law({0: p, 1: 1 - p}), Law({0: 1 - p, 1: p}))
 
 
-def test_a_strong_violation_takes_no_more_than_a_sample_of_just_the_right_size(monkeypatch):
+@pytest.mark.usefixtures("without_power")
+def test_a_strong_violation_takes_no_more_than_a_sample_of_just_the_right_size():
     """The size at which the exact bound succeeds in 0.95 of all cases, for who knows the truth.
 
     Thirty complete audits that may draw 20,000; their mean is below that size. Seeds pinned.
     """
-    monkeypatch.setattr(confirmation, "power_of_looks", lambda *_: 0.0)
     planned = next(
         n
         for n in range(50, 4000, 10)

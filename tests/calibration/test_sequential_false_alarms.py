@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing import Config, audit
 
 from .nulls import NULLS
 
@@ -13,13 +13,6 @@ ALPHA = 0.05
 
 #: Audits of each mechanism: by default, and with --slow 1,000 in all.
 AUDITS = (20, 200)
-
-
-@pytest.fixture
-def without_power(monkeypatch):
-    """What a run would have detected decides no violation, and takes most of the time."""
-    monkeypatch.setattr(confirmation, "power_of_looks", lambda *_: 0.0)
-    monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
 
 
 @pytest.mark.usefixtures("without_power")

@@ -20,13 +20,15 @@ from pdpaudit.checks import (
     Row,
     as_listing,
     check_sop,
-    replay_witness,
-    verify_witness,
+    read_witness,
 )
 from pdpaudit.checks.evaluation import change
 from pdpaudit.checks.examination import Examination
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.statistic import statistic
+from pdpaudit.replay import replay_check
+from pdpaudit.replay.checks import verify_witness
+from pdpaudit.results.results import CheckResult
 
 SMALL = Options(max_vertices=4, examples=0)
 BOTH = ("targeted-sensitivity", "impact-cardinality")
@@ -56,7 +58,7 @@ def test_a_small_change_is_a_change_where_none_is_declared():
     for name, observed in zip(BOTH, (1e-12, 2), strict=True):
         assert results[name].status == "violated"
         assert results[name].observed == observed
-        assert verify_witness(results[name].witness, sop).reproduced
+        assert verify_witness(read_witness(results[name].witness), sop).reproduced
 
 
 def test_a_stated_error_excuses_nothing_where_no_noise_is_declared():
@@ -70,7 +72,7 @@ def test_a_change_beside_a_large_value_is_a_change():
     sop = statistic(sensitivity=1, impact_cardinality=0)(lambda g, v, s: 1e10 + 0.5 + cn(g, v, s))
     impact = by_name(sop)["impact-cardinality"]
     assert impact.status == "violated"
-    assert verify_witness(impact.witness, sop).reproduced
+    assert verify_witness(read_witness(impact.witness), sop).reproduced
     assert "values 10000000000.5 10000000000.5" in as_listing(impact.witness)
     assert "values 10000000001.5 10000000000.5" in as_listing(impact.witness)
 
@@ -82,7 +84,7 @@ def test_more_than_declared_by_one_unit_in_the_last_place():
     found = by_name(sop)["targeted-sensitivity"]
     assert found.status == "violated"
     assert "0.30000000000000004" in found.detail
-    assert verify_witness(found.witness, sop).reproduced
+    assert verify_witness(read_witness(found.witness), sop).reproduced
 
 
 def test_a_difference_no_double_holds_is_rounded_up():
@@ -92,7 +94,7 @@ def test_a_difference_no_double_holds_is_rounded_up():
     )
     found = by_name(sop)["targeted-sensitivity"]
     assert found.status == "violated"
-    assert verify_witness(found.witness, sop).reproduced
+    assert verify_witness(read_witness(found.witness), sop).reproduced
 
 
 def test_each_number_has_its_own_scope():
@@ -115,7 +117,7 @@ def test_a_bonus_for_neighbours_of_vertex_zero_is_found(select):
     sop = statistic(sensitivity=1, impact_cardinality=99)(favours_neighbours_of_zero)
     found = by_name(sop, Options(max_vertices=4, examples=0, select=select))
     assert found["targeted-sensitivity"].status == "violated"
-    assert verify_witness(found["targeted-sensitivity"].witness, sop).reproduced
+    assert verify_witness(read_witness(found["targeted-sensitivity"].witness), sop).reproduced
 
 
 SIX = ((0, 2), (0, 4), (1, 3), (2, 3), (3, 5))
@@ -208,7 +210,7 @@ def test_an_error_that_makes_no_sense_is_refused(error):
 
 PAIR = {
     "format": "pdpaudit-statistic-witness/1", "statistic": "s", "n": 2, "edges": [], "vertex": 1,
-    "left": [], "right": [0], "targets": [], "max_degree": 1,
+    "left": [], "right": [0], "targets": [], "max_degree": 1, "at": 0,
 }  # fmt: skip
 
 
@@ -220,13 +222,13 @@ def test_a_witness_replays_by_the_same_comparison(name, declared, error):
         lambda g, v, s: 1e-12 * g.degree(v)
     )
     found = by_name(sop, Options(max_vertices=2, examples=0))[name]
-    replayed = verify_witness({**PAIR, "property": name}, sop)
+    replayed = verify_witness(read_witness({**PAIR, "property": name}), sop)
     assert replayed.reproduced == (found.status == "violated")
 
 
 def test_a_registered_statistic_replays_with_its_error():
     witness = {**PAIR, "property": BOTH[0], "specification": "Katz3"}
-    assert not replay_witness(witness).reproduced
+    assert not replay_check(CheckResult(BOTH[0], "violated", witness=witness)).reproduced
 
 
 # ---- certified implies a brute force of another kind
@@ -307,7 +309,7 @@ def test_certified_is_what_a_brute_force_finds(sop, vertices, select):
         assert (result.status == "certified") == held(sop, of, vertices)
         assert certified_up_to(result) in (0, vertices)
         if result.status == "violated":
-            assert verify_witness(result.witness, sop).reproduced
+            assert verify_witness(read_witness(result.witness), sop).reproduced
 
 
 doubles = st.floats(allow_nan=False, allow_infinity=False)

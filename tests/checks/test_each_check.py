@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
-from pdpaudit.checks import Options, check_names, check_sop, name_of, verify_witness
+from pdpaudit.checks import Options, check_names, check_sop, name_of, read_witness
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.statistic import statistic
+from pdpaudit.replay.checks import verify_witness
 
 QUICK = Options(max_vertices=4, examples=100)
 FINE = ("certified", "not_rejected", "skipped")
@@ -175,7 +176,7 @@ def test_a_broken_statistic_trips_its_check_alone(name, sop):
         returns_text,
     ):
         return  # seen only on a matrix, on a union of graphs, or by the type
-    assert verify_witness(results[name].witness, sop).reproduced
+    assert verify_witness(read_witness(results[name].witness), sop).reproduced
 
 
 def test_a_loose_declaration_is_shown_and_is_no_violation():
@@ -199,7 +200,7 @@ def test_a_statistic_that_fails_only_on_its_network_trips_that_check_alone():
     own = results["own-network"]
     assert (own.declared, own.observed) == (0, 3)
     assert "rewiring" in own.detail
-    assert verify_witness(own.witness, wakes_up_late).reproduced
+    assert verify_witness(read_witness(own.witness), wakes_up_late).reproduced
 
 
 @pytest.mark.parametrize("fast", [True, False])
@@ -224,7 +225,7 @@ def test_too_many_changes_on_its_network_are_found_there(fast):
     # Without a fast path the other protected vertices are not all evaluated.
     assert own.observed == 40 if fast else 20 < own.observed <= 40
     assert "where 6 are declared" in own.detail
-    assert verify_witness(own.witness, hears_of_hubs).reproduced
+    assert verify_witness(read_witness(own.witness), hears_of_hubs).reproduced
 
 
 @pytest.mark.parametrize("sop", [correct, CN(), Path(1), Path(2)], ids=name_of)

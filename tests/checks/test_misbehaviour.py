@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -63,7 +64,7 @@ def test_a_statistic_that_hangs_is_stopped():
 
     start = time.monotonic()
     results = by_name(check_sop(hangs, Options(max_vertices=4, time_limit=2.0, examples=0)))
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
     assert results["finite"].status == "violated"
     assert "no answer within 0.5 s" in results["finite"].detail
     assert results["finite"].witness["n"] == 3
@@ -84,7 +85,7 @@ def test_a_statistic_that_hangs_is_stopped_in_any_check():
         start = time.monotonic()
         *before, result = check_sop(hangs, options)
         assert [failed.name for failed in before] == ([] if name == "finite" else ["finite"])
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 60
         assert result.status != "certified" or "2 vertices" in result.scope
 
 
@@ -125,6 +126,15 @@ def test_a_slow_statistic_says_which_scope_was_completed():
     assert "time" in results["finite"].scope
     assert results["finite"].status == "not_rejected"
     assert "(limit 4 s)" in results["targeted-sensitivity"].scope
+
+
+def test_no_check_stops_before_the_time_limit(monkeypatch):
+    # Each look at the clock takes 0.05 s: a check with a share of the limit would stop early.
+    now = itertools.count(0.0, 0.05)
+    monkeypatch.setattr(time, "time", lambda: next(now))
+    results = check_sop(CN(), Options(max_vertices=3, examples=20, time_limit=20.0))
+    assert not [result.name for result in results if "time limit" in result.scope]
+    assert by_name(results)["finite"].status == "certified"
 
 
 def test_the_limit_is_restored_and_the_outer_one_stays():

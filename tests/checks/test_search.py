@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from math import comb
 
 import networkx as nx
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.checks import Options, check_sop, require_statistic, verify_witness
+from pdpaudit.checks import Options, check_sop, read_witness, require_statistic
 from pdpaudit.checks.evaluation import evaluator
-from pdpaudit.checks.pairs import Case, shrink
-from pdpaudit.checks.search import guided
+from pdpaudit.checks.graphs import Case
+from pdpaudit.checks.search import guided, shrink
 from pdpaudit.core.statistic import statistic
+from pdpaudit.replay.checks import verify_witness
 
-FOREVER = 4e9
+FOREVER = math.inf
 
 
 def many_common_neighbours(k):
@@ -63,7 +65,7 @@ def test_violations_that_need_many_vertices(kind, vertices):
     assert result.status == "violated"
     # Shrunk to what is needed, or within a vertex of it: a local minimum.
     assert vertices <= result.witness["n"] <= vertices + 1
-    assert verify_witness(result.witness, sop).reproduced
+    assert verify_witness(read_witness(result.witness), sop).reproduced
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_a_violation_that_needs_degree_ten(function):
     )
     assert result.status == "violated"
     assert result.witness["max_degree"] >= 10
-    assert verify_witness(result.witness, sop).reproduced
+    assert verify_witness(read_witness(result.witness), sop).reproduced
 
 
 def test_an_impact_that_needs_more_vertices():

@@ -26,6 +26,7 @@ def _never(*_: Any) -> Any:
     raise AssertionError("the networks are written out")
 
 
+@pytest.mark.usefixtures("few_graphs")
 def test_the_same_command_writes_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from .conftest import Run
 
+pytestmark = pytest.mark.usefixtures("few_moves")
+
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
 
 
@@ -139,18 +141,17 @@ def test_help_shows_every_option_and_an_example(run: Run) -> None:
     assert "pdpaudit audit PTarget:main-text --seed 1" in " ".join(ran.out.split())
 
 
-def test_both_ways_to_start_it_agree_and_workers_change_nothing(tmp_path: Path) -> None:
+def test_both_ways_to_start_it_agree_and_workers_change_nothing(run: Run) -> None:
     """As processes of their own: the module and the script, with one worker and with two."""
     script = Path(sys.executable).with_name("pdpaudit")
     outputs = []
+    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "300", "--seed", "7", "--jobs")
     for start, jobs in ([sys.executable, "-m", "pdpaudit"], "1"), ([str(script)], "2"):
         ran = subprocess.run(
-            [*start, "audit", "PTarget", "--samples", "300", "--seed", "7", "--jobs", jobs],
+            [*start, *command, jobs],
             capture_output=True,
             text=True,
-            cwd=tmp_path,
             env={**os.environ, "COLUMNS": "80"},
-            timeout=300,
             check=False,
         )
         assert ran.returncode in (0, 1), ran.stderr
@@ -178,3 +179,41 @@ def test_a_real_network_gives_the_same_verdicts(
     assert ran.status == status
     assert "870 vertices" in ran.out
     assert "44 components" in ran.out
+
+
+LEAKY = """
+from pdpaudit import PrivacyClaim
+
+class Leaky:
+    claim = PrivacyClaim(1.0)
+
+    def __init__(self, limit=50, eps=1.0):
+        self.limit, self.eps = limit, eps
+
+    def pairs(self):
+        return [("an age", [20, 70], [20, 30])]
+
+    def run(self, ages, rng):
+        if max(ages) > self.limit:
+            return 1
+        return rng.random() < 0.5
+"""
+
+
+def test_the_line_that_leaks_is_said_and_replayed(run: Run) -> None:
+    Path("mine.py").write_text(LEAKY)
+    few = ("--samples", "200", "--seed", "1", "--json", "out.json")
+    ran = run("audit", "mine.py:Leaky", *few, "--explain")
+    assert ran.status == 1
+    told = " ".join(ran.out.split())
+    assert "first parts at mine.py:14, `if max(ages) > self.limit:`, in 100 of 100 runs" in told
+    assert "line 16, `return rng.random() < 0.5` (no call against random())" in told
+    body = json.loads(Path("out.json").read_text())
+    assert body["claims"][0]["first_difference"]["places"][0]["line"] == 14
+    again = run("replay", "out.json", "--trust")
+    assert (again.status, "reproduced" in again.out) == (0, True)
+    body["claims"][0]["first_difference"]["places"][0]["line"] = 3
+    Path("out.json").write_text(json.dumps(body))
+    assert "places.0.line is 3 on file, 14 now" in " ".join(
+        run("replay", "out.json", "--trust").out.split()
+    )

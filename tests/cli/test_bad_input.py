@@ -64,6 +64,10 @@ def refused(run: Run, *arguments: str, words: tuple[str, ...]) -> None:
             ("zoe",),
         ),
         (("SFS", *ON_NETWORK, "--label-column", "rank"), ("rank", "label")),
+        (
+            ("SFS", *ON_NETWORK, "--infect", ".5,.5,2", "--label-column", "rank"),
+            ("--infect", "--label-column"),
+        ),
         (("SFS", *ON_NETWORK, "--targeted-value", "enemy"), ("enemy", "target")),
         (("SFS", *ON_NETWORK, "--seeds", "bob"), ("'bob'", "protected")),
         (("SFS", *ON_NETWORK, "--seeds", "zoe"), ("zoe",)),

@@ -14,6 +14,8 @@ from pdpaudit.cli.output import console
 
 from .conftest import Ran, Run
 
+pytestmark = pytest.mark.usefixtures("few_graphs", "few_moves")
+
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "override": "gpj.\u202eexe",

@@ -56,7 +56,7 @@ def on_a_terminal(*arguments: str) -> str:
         stdout=subprocess.PIPE, stderr=theirs, stdin=theirs, env=environment,
     )  # fmt: skip
     os.close(theirs)
-    drawn, until = b"", time.monotonic() + 240
+    drawn, until = b"", time.monotonic() + 600
     while time.monotonic() < until:
         if not select.select([ours], [], [], 1.0)[0]:
             continue
@@ -68,7 +68,7 @@ def on_a_terminal(*arguments: str) -> str:
             break
         drawn += piece
     os.close(ours)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=600)
     assert b"\x1b" not in out, "what is piped is not coloured"
     return drawn.decode()
 

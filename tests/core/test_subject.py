@@ -120,7 +120,7 @@ def test_what_does_not_end_is_stopped() -> None:
     began = time.monotonic()
     with pytest.raises(Misbehaviour, match=r"its law did not end within 0\.2 s"):
         Subject(SimpleNamespace(law=lambda _: time.sleep(30))).law(None, limit=0.2)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")

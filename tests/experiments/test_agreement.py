@@ -90,7 +90,7 @@ def quarter(graph, vertex, targets):
     st.integers(0, 30),
     st.integers(0, 12),
 )
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_target_goes_on_as_it_runs(network, sop, budget, stop):
     """Without noise every call is determined: nothing may differ."""
     same(Target(sop=sop, components=30, stop=stop), network, budget)

@@ -43,7 +43,7 @@ PARALLEL = ("audit", "check", "claims", "simulate", "replay")
 LARGE = 20_000
 
 #: Fields of a result that differ from one run, version or processor to the next.
-VOLATILE = ("versions", "written", "elapsed_s", "digest", "commit")
+VOLATILE = ("versions", "written", "by", "elapsed_s", "digest", "commit")
 
 #: A digest or a commit: hexadecimal digits, at least one of them a letter.
 DIGEST = r"\b(?=\d*[a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32}|[0-9a-f]{16})\b"

@@ -11,7 +11,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from pdpaudit.inference import clopper_pearson
 from pdpaudit.inference.bounds import score
 from pdpaudit.inference.exact_test import exact, rejects
-from pdpaudit.inference.power import _least_rejected, critical_hits
+from pdpaudit.inference.power import critical_hits
+from pdpaudit.inference.power import least_rejected as least_rejected_count
 
 module = importlib.import_module("pdpaudit.inference.exact_test")
 
@@ -34,7 +35,7 @@ def least_rejected(n, epsilon, delta, alpha=0.05):
     """The least x the exact test rejects, for every y; in x its rejections are an upper set."""
     guess = critical_hits(n, np.arange(n + 1.0), alpha, delta, "score", epsilon)
     return np.array(
-        [_least_rejected(n, y, int(guess[y]), alpha, delta, epsilon) for y in range(n + 1)]
+        [least_rejected_count(n, y, int(guess[y]), alpha, delta, epsilon) for y in range(n + 1)]
     )
 
 
@@ -128,19 +129,19 @@ def test_the_remade_order_ends_more_than_once(x, n, y, refuted, kept):
 )
 def test_with_every_q_the_bound_is_where_the_remade_order_ends_last(x, n, y, figure):
     """Ranking outcomes once, over all q: the last of the values above, to three digits."""
-    confined = module._prepare(x, n, y, n, 0.05, 0.0)
+    confined = module.prepare(x, n, y, n, 0.05, 0.0)
     z = float(stats.norm.isf(0.05))
-    least = module._least_hits(np.arange(n + 1.0), math.exp(confined.start), z, n, n, 0.0)
+    least = module.least_hits(np.arange(n + 1.0), math.exp(confined.start), z, n, n, 0.0)
     least[: y + 1] = np.minimum(least[: y + 1], x)
-    region = module._Region(n, n, 0, least, confined.region.tail)
-    free = module._Test(region, 0.0, 1.0, 0.0, 0.05, confined.start, confined.slope)
-    assert round(module._invert(free), 3) == figure
+    region = module.Region(n, n, 0, least, confined.region.tail)
+    free = module.PreparedTest(region, 0.0, 1.0, 0.0, 0.05, confined.start, confined.slope)
+    assert round(module.invert(free), 3) == figure
 
 
 @pytest.mark.parametrize(("x", "n", "y"), [row[:3] for row in REMADE])
 def test_the_interval_is_what_the_bound_has_over_the_remade_order(x, n, y):
     """On the same interval of q, at the same level, the two orders differ by 0.001 at most."""
-    prepared = module._prepare(x, n, y, n, 0.05, 0.0)
+    prepared = module.prepare(x, n, y, n, 0.05, 0.0)
     bound = float(exact(x, n, y, n, 0.05))
 
     def p_value(epsilon):
@@ -169,7 +170,7 @@ def test_all_against_none_in_closed_form(n, alpha):
     ],
 )
 def test_supremum_is_above_every_sample_and_hardly_above_the_largest(x, n, y, m, delta, epsilon):
-    prepared = module._prepare(x, n, y, m, 0.05, delta)
+    prepared = module.prepare(x, n, y, m, 0.05, delta)
     bound, _ = prepared.supremum(epsilon)
     low, high = prepared.ends(epsilon)
     q = np.sin(np.linspace(low, high, 1200))[:, None] ** 2
@@ -185,8 +186,8 @@ def test_supremum_is_above_every_sample_and_hardly_above_the_largest(x, n, y, m,
 def test_interpolants_are_as_close_as_promised(width, theta):
     # The distance must bound the true interpolation error of a real event's probability.
     n, m = 400, 300
-    prepared = module._prepare(60, n, 15, m, 0.05, 0.0)
-    nodes, refine = module._chebyshev()
+    prepared = module.prepare(60, n, 15, m, 0.05, 0.0)
+    nodes, refine = module.chebyshev()
     left = 0.2
     middle, half = left + width / 2, width / 2
     angles = (np.arange(refine.shape[0]) + 0.5) * math.pi / refine.shape[0]
@@ -199,14 +200,16 @@ def test_interpolants_are_as_close_as_promised(width, theta):
         return (law * stats.binom.sf(least - 1, n, theta * q)).sum(axis=1)
 
     error = np.abs(refine @ at(nodes) - at(np.cos(angles))).max()
-    promised = module._distance(np.array([left]), np.array([left + width]), theta, 0.0, n, m)[0]
+    promised = module.distance_bound(np.array([left]), np.array([left + width]), theta, 0.0, n, m)[
+        0
+    ]
     assert error <= promised + 1e-12
     if width <= 0.05:
         assert promised < 1e-6
 
 
 def test_sums_over_counts_equal_plain_sums():
-    prepared = module._prepare(60, 400, 15, 300, 0.05, 0.0)
+    prepared = module.prepare(60, 400, 15, 300, 0.05, 0.0)
     q = np.array([0.03, 0.05, 0.1])
     p = np.array([0.02, 0.1, 0.9])
     bound = prepared.region.probability(p, q)
@@ -273,7 +276,7 @@ def test_delta_and_epsilon_are_0_if_nothing_else_is_said():
 @pytest.mark.parametrize(("theta", "delta"), [(1.0, 0.0), (2.0, 0.1), (3.0, 0.3)])
 def test_both_shares_from_the_angle(theta, delta):
     phi = np.array([0.2, 0.4, 1.2])
-    p, q = module._shares(phi, theta, delta)
+    p, q = module.shares_at(phi, theta, delta)
     assert q.tolist() == pytest.approx([math.sin(angle) ** 2 for angle in phi])
     assert p.tolist() == pytest.approx(np.minimum(theta * q + delta, 1.0).tolist())
 
@@ -281,7 +284,7 @@ def test_both_shares_from_the_angle(theta, delta):
 @pytest.mark.parametrize(("y", "m"), [(0, 40), (1, 40), (7, 90)])
 def test_the_interval_of_the_nuisance_from_its_definition(y, m):
     """A thousandth of the level pays for it, half at either end."""
-    found, spent = module._prepare(30, 40, y, m, 0.05, 0.0), 0.05e-3
+    found, spent = module.prepare(30, 40, y, m, 0.05, 0.0), 0.05e-3
     assert found.allowed == pytest.approx(0.05 - spent, rel=1e-12)
     low, high = (math.sin(angle) ** 2 for angle in found.ends(0.0))
     assert stats.binom.cdf(y, m, high) == pytest.approx(spent / 2, rel=1e-6)
@@ -307,4 +310,4 @@ def test_the_largest_on_a_piece_is_the_grid_s_with_what_may_lie_between():
     grid = 0.2 + np.sin(0.4 + 0.1 * np.cos(angles)) ** 2
     middle = (grid.max() + grid.min()) / 2
     expected = middle + (grid.max() - middle) / between + 16 * Line.tail
-    assert module._largest_on(Line(), left, right, 1.0, 0.0) == pytest.approx(expected, rel=1e-9)
+    assert module.largest_on(Line(), left, right, 1.0, 0.0) == pytest.approx(expected, rel=1e-9)

@@ -101,8 +101,8 @@ def test_limits_of_one_share_are_wilson_s(y, m, level):
     z = float(stats.norm.ppf(level))
     share, draws = np.array([y / m]), np.array([float(m)])
     for alternative, found in (
-        ("less", module._wilson_upper(share, draws, z)),
-        ("greater", module._wilson_lower(share, draws, z)),
+        ("less", module.wilson_upper(share, draws, z)),
+        ("greater", module.wilson_lower(share, draws, z)),
     ):
         plain = stats.binomtest(y, m, alternative=alternative).proportion_ci(level, "wilson")
         expected = plain.high if alternative == "less" else plain.low
@@ -130,10 +130,10 @@ def test_the_least_hits_by_trying_all(n, m, theta, z, delta):
         for y in range(m + 1)
     ]
     expected = np.minimum.accumulate(plain[::-1])[::-1]
-    found = module._least_hits(np.arange(m + 1.0), theta, z, n, m, delta)
+    found = module.least_hits(np.arange(m + 1.0), theta, z, n, m, delta)
     assert found.dtype == np.int64
     assert found.tolist() == expected.tolist()
-    assert module._least_hits(np.arange(2.0, 5.0), theta, z, n, m, delta).tolist() == (
+    assert module.least_hits(np.arange(2.0, 5.0), theta, z, n, m, delta).tolist() == (
         np.minimum.accumulate(plain[2:5][::-1])[::-1].tolist()
     )
 
@@ -147,13 +147,13 @@ def test_rounding_takes_no_outcome_out_of_its_own_region(n, m, delta):
     for y in (m // 40, m // 9, m // 5, m // 4):
         for x in np.linspace(0.3 * n, 0.95 * n, 25).astype(int).tolist():
             theta = math.exp(limit(x, n, y, m, z, delta))
-            found = module._least_hits(np.array([float(y)]), theta, z, n, m, delta)
+            found = module.least_hits(np.array([float(y)]), theta, z, n, m, delta)
             assert found.tolist() == [x], (x, y)
 
 
 def region_and_law(n, m, first, least, tail):
     """A region, and its probability by plain sums."""
-    region = module._Region(n, m, first, np.array(least, dtype=np.int64), tail)
+    region = module.Region(n, m, first, np.array(least, dtype=np.int64), tail)
     # As in the sums, counts outside the table share the limits at its ends.
     others = np.arange(m + 1)
     limits = np.array(least)[np.clip(others - first, 0, len(least) - 1)]
@@ -196,7 +196,7 @@ def test_what_is_certain_and_what_is_impossible_costs_its_tails(tail):
     """Two for the windows; what lies beyond the first count's window is a third."""
     p, q = np.array([0.2, 0.7]), np.array([0.1, 0.6])
     certain, _ = region_and_law(50, 40, 0, [0] * 41, tail)
-    starts, stops = module._windows(40, q, tail)
+    starts, stops = module.windows(40, q, tail)
     inside = stats.binom.cdf(stops, 40, q) - stats.binom.cdf(starts - 1, 40, q)
     width = int((stops - starts).max())
     inside = stats.binom.cdf(starts + width, 40, q) - stats.binom.cdf(starts - 1, 40, q)
@@ -208,31 +208,31 @@ def test_what_is_certain_and_what_is_impossible_costs_its_tails(tail):
 def test_the_rounding_of_factorials_is_added():
     """Of ten million draws the logarithms are 1.5e8, a unit in their last place 3e-8."""
     n = 10_000_000
-    region = module._Region(n, 1, 0, np.full(2, 2_000_500), 1e-15)
+    region = module.Region(n, 1, 0, np.full(2, 2_000_500), 1e-15)
     p = np.array([0.2])
     excess = region.probability(p, np.array([0.3])) / stats.binom.sf(2_000_499, n, 0.2) - 1
     promised = 1e-15 * (math.lgamma(n + 1) + math.lgamma(2))
     assert excess[0] == pytest.approx(promised, abs=0.3 * promised)
-    other = module._Region(1, n, 300_000, np.full(1, 1), 1e-15)
+    other = module.Region(1, n, 300_000, np.full(1, 1), 1e-15)
     excess = other.probability(np.array([0.4]), np.array([0.2])) / 0.4 - 1
     assert excess[0] == pytest.approx(promised, abs=0.3 * promised)
 
 
 def test_rows_repeat_the_ends():
     values = np.array([7, 8, 9])
-    rows = module._rows(values, np.array([-2, 0, 1, 2]), 3)
+    rows = module.rows_from(values, np.array([-2, 0, 1, 2]), 3)
     assert rows.tolist() == [[7, 7, 7], [7, 8, 9], [8, 9, 9], [9, 9, 9]]
-    assert module._rows(values, np.array([0, 1]), 2).tolist() == [[7, 8], [8, 9]]
-    assert module._rows(values, np.array([-1]), 2).tolist() == [[7, 7]]
-    assert module._rows(values, np.array([1]), 3).tolist() == [[8, 9, 9]]
-    assert module._rows(values, np.array([4]), 1).tolist() == [[9]]
+    assert module.rows_from(values, np.array([0, 1]), 2).tolist() == [[7, 8], [8, 9]]
+    assert module.rows_from(values, np.array([-1]), 2).tolist() == [[7, 7]]
+    assert module.rows_from(values, np.array([1]), 3).tolist() == [[8, 9, 9]]
+    assert module.rows_from(values, np.array([4]), 1).tolist() == [[9]]
 
 
 @pytest.mark.parametrize(("draws", "tail"), [(30, 1e-3), (500, 1e-9), (500, 0.2), (100_000, 1e-8)])
 def test_windows_are_bernstein_s(draws, tail):
     """Whole counts as far out as exp(-r^2 / (2 (variance + r/3))) is the tail."""
     share = np.array([0.0, 1e-4, 0.1, 0.5, 0.93, 1.0])
-    starts, stops = module._windows(draws, share, tail)
+    starts, stops = module.windows(draws, share, tail)
     assert starts.dtype == stops.dtype == np.int64
     for s, start, stop in zip(share.tolist(), starts.tolist(), stops.tolist(), strict=True):
         variance = draws * s * (1 - s)
@@ -247,13 +247,13 @@ def test_windows_are_bernstein_s(draws, tail):
 
 def test_windows_of_impossible_shares_stay_inside():
     """The variance is never below 0, whatever a share."""
-    starts, stops = module._windows(10, np.array([1.5]), 1e-3)
+    starts, stops = module.windows(10, np.array([1.5]), 1e-3)
     assert starts.tolist() == [10]
     assert stops.tolist() == [10]
 
 
 def test_logarithms_of_binomial_coefficients():
-    found = module._log_choose(9, np.array([[0, 3, 9], [4, 10, 12]]))
+    found = module.log_choose(9, np.array([[0, 3, 9], [4, 10, 12]]))
     expected = [
         [math.log(math.comb(9, k)) if k <= 9 else -math.inf for k in row]
         for row in ((0, 3, 9), (4, 10, 12))
@@ -273,8 +273,8 @@ def test_logarithms_of_binomial_coefficients():
 )
 def test_rows_of_binomial_laws(draws, share):
     share = np.array(share)
-    starts, law = module._binomial(draws, share, 1e-8)
-    first, last = module._windows(draws, share, 1e-8)
+    starts, law = module.binomial(draws, share, 1e-8)
+    first, last = module.windows(draws, share, 1e-8)
     assert starts.tolist() == first.tolist()
     assert law.shape == (share.size, int((last - first).max()) + 1)
     counts = starts[:, None] + np.arange(law.shape[1])
@@ -286,17 +286,17 @@ def test_rows_of_binomial_laws(draws, share):
 @pytest.mark.parametrize("share", [[0.001, 0.9], [0.2, 0.2001], [0.2] * 3])
 def test_only_rows_that_lie_far_apart_get_coefficients_of_their_own(monkeypatch, share):
     asked = []
-    plain = module._log_choose
+    plain = module.log_choose
     monkeypatch.setattr(
-        module, "_log_choose", lambda d, counts: [asked.append(counts.size), plain(d, counts)][1]
+        module, "log_choose", lambda d, counts: [asked.append(counts.size), plain(d, counts)][1]
     )
-    starts, law = module._binomial(40_000, np.array(share), 1e-8)
+    starts, law = module.binomial(40_000, np.array(share), 1e-8)
     spread = int(starts.max() - starts.min()) + law.shape[1]
     assert asked == [min(spread, law.size)]
 
 
 def test_interpolation_takes_polynomials_to_the_finer_grid():
-    nodes, refine = module._chebyshev()
+    nodes, refine = module.chebyshev()
     assert sorted(nodes) == pytest.approx(np.polynomial.chebyshev.chebpts1(32).tolist(), abs=1e-15)
     finer = np.polynomial.chebyshev.chebpts1(32 * 32)
     rng = np.random.default_rng(5)
@@ -369,7 +369,7 @@ def test_the_distance_bounds_the_probability_on_an_ellipse(left, right, theta, d
             corners = np.array([box.real.min(), box.real.max()]) + 1j * np.abs(box.imag).max()
             worst = max(worst, size(corners).max())
         in_slabs.append(m * math.log(math.cosh(2 * tall)) + n * math.log(worst) + rest)
-    found = module._distance(np.array([left]), np.array([right]), theta, delta, n, m)
+    found = module.distance_bound(np.array([left]), np.array([right]), theta, delta, n, m)
     assert found.shape == (1,)
     assert found[0] >= math.exp(min(*on_ellipse, 0.0)) * (1 - 1e-9)
     assert found[0] == pytest.approx(math.exp(min(*in_slabs, 0.0)), rel=1e-7, abs=0.0)
@@ -377,25 +377,28 @@ def test_the_distance_bounds_the_probability_on_an_ellipse(left, right, theta, d
 
 def test_distances_of_several_intervals_are_those_of_each():
     left, right = np.array([0.0, 0.3, 1.4]), np.array([0.1, 0.5, 1.5])
-    together = module._distance(left, right, 1.5, 0.1, 40, 50)
+    together = module.distance_bound(left, right, 1.5, 0.1, 40, 50)
     alone = [
-        module._distance(left[i : i + 1], right[i : i + 1], 1.5, 0.1, 40, 50)[0] for i in range(3)
+        module.distance_bound(left[i : i + 1], right[i : i + 1], 1.5, 0.1, 40, 50)[0]
+        for i in range(3)
     ]
     assert together.tolist() == pytest.approx(alone, rel=1e-12, abs=0.0)
 
 
 def test_an_ellipse_too_large_is_no_use_and_no_error():
     """Its exponents overflow; others are chosen, or the distance is 1."""
-    assert module._distance(np.array([0.0]), np.array([400.0]), 1.0, 0.0, 9, 9).tolist() == [1.0]
+    assert module.distance_bound(np.array([0.0]), np.array([400.0]), 1.0, 0.0, 9, 9).tolist() == [
+        1.0
+    ]
 
 
 def test_shares_stay_inside():
-    p, q = module._shares(np.array([0.0, 1e-170, math.pi / 2, 0.8]), 1.6, 0.0)
+    p, q = module.shares_at(np.array([0.0, 1e-170, math.pi / 2, 0.8]), 1.6, 0.0)
     assert q.tolist() == [1e-300, 1e-300, 1 - 1e-16, math.sin(0.8) ** 2]
     assert p.tolist() == [1.6e-300, 1.6e-300, 1 - 1e-16, 1.6 * math.sin(0.8) ** 2]
-    assert module._shares(np.array([0.0]), 1e-3, 0.0)[0].tolist() == [1e-300]
+    assert module.shares_at(np.array([0.0]), 1e-3, 0.0)[0].tolist() == [1e-300]
     with np.errstate(all="raise"):  # its logarithms are finite
-        assert np.isfinite(np.log1p(-module._shares(np.array([math.pi / 2]), 1.0, 0.0)[1])).all()
+        assert np.isfinite(np.log1p(-module.shares_at(np.array([math.pi / 2]), 1.0, 0.0)[1])).all()
 
 
 class Event:
@@ -421,9 +424,9 @@ def test_the_supremum_of_known_functions(name, theta, delta, low, high):
     n, m, function = EVENTS[name]
     event = Event(n, m, function)
     phi = np.linspace(low, high, 20_001)
-    values = function(*module._shares(phi, theta, delta))
+    values = function(*module.shares_at(phi, theta, delta))
     for enough in (0.05, 0.9):
-        found, (left, right) = module._supremum(event, low, high, theta, delta, enough)
+        found, (left, right) = module.supremum(event, low, high, theta, delta, enough)
         highest = float(values.max())
         assert found >= highest * (1 - 1e-12)
         if highest <= enough / 4:  # passed over: still a bound, from either end of each piece
@@ -432,7 +435,7 @@ def test_the_supremum_of_known_functions(name, theta, delta, low, high):
         if highest > 0.55 * enough:
             # Half the range on its piece, times what may lie between points of the grid.
             assert found <= highest * (1 + 6e-4) + 1.5e-5 * enough
-            on_piece = module._largest_on(event, left, right, theta, delta)
+            on_piece = module.largest_on(event, left, right, theta, delta)
             assert found <= on_piece + 1e-5 * enough
             assert left - 1e-4 <= phi[values.argmax()] <= right + 1e-4
             assert low <= left <= right <= high
@@ -442,7 +445,7 @@ def test_the_supremum_of_known_functions(name, theta, delta, low, high):
 def test_what_cannot_reach_enough_is_passed_over():
     """Four pieces, looked at by their ends alone."""
     event = Event(1, 1, lambda p, q: p * (1 - q))
-    value, where = module._supremum(event, 0.1, 0.3, 1.0, 0.0, 0.9)
+    value, where = module.supremum(event, 0.1, 0.3, 1.0, 0.0, 0.9)
     edges = np.sin(np.linspace(0.1, 0.3, 5)) ** 2
     assert value == pytest.approx(max(edges[1:] * (1 - edges[:-1])), rel=1e-12)
     assert where == (0.1, 0.3)
@@ -450,11 +453,9 @@ def test_what_cannot_reach_enough_is_passed_over():
 
 
 def test_a_piece_is_given_up_only_at_half_of_enough():
-    value, where = module._supremum(Event(1, 1, lambda p, q: 0.3 + 0 * p), 0.1, 0.3, 1.0, 0.0, 0.6)
+    value, where = module.supremum(Event(1, 1, lambda p, q: 0.3 + 0 * p), 0.1, 0.3, 1.0, 0.0, 0.6)
     assert (value, where) == (0.3, (0.1, 0.3))
-    value, where = module._supremum(
-        Event(1, 1, lambda p, q: 0.3 + 0 * p), 0.1, 0.3, 1.0, 0.0, 0.599
-    )
+    value, where = module.supremum(Event(1, 1, lambda p, q: 0.3 + 0 * p), 0.1, 0.3, 1.0, 0.0, 0.599)
     assert value == pytest.approx(0.3, abs=1e-5)
     assert where == (0.25, 0.3)
 
@@ -462,23 +463,23 @@ def test_a_piece_is_given_up_only_at_half_of_enough():
 def test_a_piece_is_at_most_its_value_at_opposite_ends():
     """What is known of monotony is not given away to the interpolant's distance."""
     steep = Event(1, 1, lambda p, q: np.where(p > 0.0, 0.5, 0.0))
-    assert module._supremum(steep, 0.1, 0.3, 1.0, 0.0, 0.9)[0] == 0.5
+    assert module.supremum(steep, 0.1, 0.3, 1.0, 0.0, 0.9)[0] == 0.5
 
 
 @pytest.mark.parametrize("draws", [900, 2_500])
 def test_how_far_the_interpolant_may_be_off_is_added(draws):
     """A function that is large, not a probability, so that the distance of its pieces shows."""
     event = Event(draws, draws, lambda p, q: 1e6 * (0.7 + p * (1 - q)))
-    found, (left, right) = module._supremum(event, 0.3, 1.2, 1.0, 0.0, 1e6)
-    off = module._distance(np.array([left]), np.array([right]), 1.0, 0.0, draws, draws)[0]
+    found, (left, right) = module.supremum(event, 0.3, 1.2, 1.0, 0.0, 1e6)
+    off = module.distance_bound(np.array([left]), np.array([right]), 1.0, 0.0, draws, draws)[0]
     assert 1e-4 < off <= 10.0
-    assert found - module._largest_on(event, left, right, 1.0, 0.0) == pytest.approx(off, rel=1e-3)
+    assert found - module.largest_on(event, left, right, 1.0, 0.0) == pytest.approx(off, rel=1e-3)
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 64, 65, 200])
 def test_batches_are_as_many_as_nodes(size):
     values = np.arange(float(size))
-    found = module._batches(values)
+    found = module.batches(values)
     assert np.concatenate(found).tolist() == values.tolist()
     assert len(found) == -(-size // 32)
     assert max(map(len, found)) <= 32
@@ -494,39 +495,39 @@ def test_the_crossing_of_a_curve(start, slope):
         seen.append(e)
         return math.expm1(e - 1.3) if e < 20 else 1e8 + e
 
-    assert module._crossing(curve, start, slope) == pytest.approx(1.3, abs=3e-8)
+    assert module.crossing(curve, start, slope) == pytest.approx(1.3, abs=3e-8)
     assert min(seen) >= 0.0
     assert len(seen) < 45
 
 
 def test_a_good_slope_saves_looks():
     seen = []
-    module._crossing(lambda e: [seen.append(e), 3.0 * (e - 0.8)][1], 0.5, 3.0)
+    module.crossing(lambda e: [seen.append(e), 3.0 * (e - 0.8)][1], 0.5, 3.0)
     assert seen[:2] == [0.5, pytest.approx(0.5 + 1.2 * 0.3 + 1e-7, rel=1e-12)]
     assert len(seen) <= 7
     seen.clear()
-    module._crossing(lambda e: [seen.append(e), 3.0 * (e - 0.8)][1], 0.8 + 1e-12, 3.0)
+    module.crossing(lambda e: [seen.append(e), 3.0 * (e - 0.8)][1], 0.8 + 1e-12, 3.0)
     assert abs(seen[1] - 0.8) < 1e-6
     seen.clear()
     # Twelve times too steep: steps of 0.03, then twice, then four times as long.
-    module._crossing(lambda e: [seen.append(e), 3.0 * (e - 0.8)][1], 0.5, 36.0)
+    module.crossing(lambda e: [seen.append(e), 3.0 * (e - 0.8)][1], 0.5, 36.0)
     assert seen[1:5] == pytest.approx([0.53, 0.56, 0.62, 0.74], abs=1e-5)
 
 
 def test_no_crossing_is_zero_or_far():
     seen = []
-    assert module._crossing(lambda e: [seen.append(e), 1.0 + e][1], 0.7, 1.0) == 0.0
+    assert module.crossing(lambda e: [seen.append(e), 1.0 + e][1], 0.7, 1.0) == 0.0
     assert seen == [0.7, 0.0]  # below 0 there is nothing to look at
-    assert module._crossing(lambda e: 1.0 + e, 0.0, 1.0) == 0.0
-    assert module._crossing(lambda e: e, 0.3, 1.0) == pytest.approx(0.0, abs=1e-7)
-    assert module._crossing(lambda e: -1.0, 0.3, 1.0) > 1e10
+    assert module.crossing(lambda e: 1.0 + e, 0.0, 1.0) == 0.0
+    assert module.crossing(lambda e: e, 0.3, 1.0) == pytest.approx(0.0, abs=1e-7)
+    assert module.crossing(lambda e: -1.0, 0.3, 1.0) > 1e10
 
 
 @pytest.mark.parametrize(
     ("epsilon", "top"), [(0.0, 0.3), (1.0, 0.3), (1.2, 0.9 * math.exp(-1.2)), (9.0, 0.05)]
 )
 def test_the_range_of_angles(epsilon, top):
-    test = module._Test(None, 0.05, 0.3, 0.1, 0.05, 0.0, 1.0)
+    test = module.PreparedTest(None, 0.05, 0.3, 0.1, 0.05, 0.0, 1.0)
     assert test.ends(epsilon) == pytest.approx(
         (math.asin(0.05**0.5), math.asin(top**0.5)), rel=1e-14
     )
@@ -534,8 +535,8 @@ def test_the_range_of_angles(epsilon, top):
 
 def test_the_supremum_of_a_test_is_over_its_own_range(monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "_supremum", lambda *a: [asked.append(a), "value"][1])
-    test = module._Test("region", 0.05, 0.3, 0.1, 0.04, 0.0, 1.0)
+    monkeypatch.setattr(module, "supremum", lambda *a: [asked.append(a), "value"][1])
+    test = module.PreparedTest("region", 0.05, 0.3, 0.1, 0.04, 0.0, 1.0)
     assert test.supremum(1.2) == "value"
     assert asked == [("region", *test.ends(1.2), math.exp(1.2), 0.1, 0.04)]
 
@@ -552,7 +553,7 @@ def test_the_supremum_of_a_test_is_over_its_own_range(monkeypatch):
     ],
 )
 def test_what_is_prepared(x, n, y, m, alpha, delta):
-    test = module._prepare(x, n, y, m, alpha, delta)
+    test = module.prepare(x, n, y, m, alpha, delta)
     z = max(float(stats.norm.isf(alpha)), 0.25)
     rank = plain_limit(x, n, y, m, z, delta)
     spent, tail = 1e-3 * alpha, 1e-7 * alpha
@@ -566,7 +567,7 @@ def test_what_is_prepared(x, n, y, m, alpha, delta):
     assert test.slope == pytest.approx(z / (estimate - rank), rel=1e-4)
     region = test.region
     assert (region.n, region.m, region.tail) == (n, m, tail)
-    first, last = module._windows(m, np.array([test.low, test.high]), tail)
+    first, last = module.windows(m, np.array([test.low, test.high]), tail)
     assert region.first == first[0]
     assert region.first + region.least.size - 1 == last[1]
     # At the limit the outcome is in by a hair; a hit less, or one more on the other side, is not.
@@ -593,13 +594,13 @@ def test_what_is_prepared(x, n, y, m, alpha, delta):
     ],
 )
 def test_what_is_not_worth_preparing(x, n, y, m, delta, shown):
-    assert (module._prepare(x, n, y, m, 0.05, delta) is not None) is shown
+    assert (module.prepare(x, n, y, m, 0.05, delta) is not None) is shown
 
 
 def test_the_observed_outcome_is_in_its_region_whatever_the_rounding(monkeypatch):
-    plain = module._least_hits
-    monkeypatch.setattr(module, "_least_hits", lambda *a: plain(*a) + 2)
-    test = module._prepare(30, 60, 8, 90, 0.05, 0.0)
+    plain = module.least_hits
+    monkeypatch.setattr(module, "least_hits", lambda *a: plain(*a) + 2)
+    test = module.prepare(30, 60, 8, 90, 0.05, 0.0)
     least = test.region.least
     at = 8 - test.region.first
     assert least[: at + 1].max() == least[at] == 30
@@ -649,7 +650,7 @@ def guesses(monkeypatch, guess):
         starts.append(start)
         return guess(start)
 
-    monkeypatch.setattr(module, "_crossing", crossing)
+    monkeypatch.setattr(module, "crossing", crossing)
     return starts
 
 
@@ -675,7 +676,7 @@ def halving(kept, refused):
 def test_bad_guesses_are_replaced_by_halving(monkeypatch, start, guess, before):
     starts = guesses(monkeypatch, guess)
     test = Shown(start, jump)
-    found = module._invert(test)
+    found = module.invert(test)
     kept = max((e for e in before if e < 0.9), default=0.0)
     assert test.asked == pytest.approx([*before, *halving(kept, before[-1])], abs=1e-12)
     assert 0.9 - module.TOLERANCE < found < 0.9
@@ -685,10 +686,10 @@ def test_bad_guesses_are_replaced_by_halving(monkeypatch, start, guess, before):
 def test_no_more_is_shown_than_is_allowed_and_all_of_it(monkeypatch):
     guesses(monkeypatch, lambda e: 3.0)
     test = Shown(0.7, lambda e: 0.05 if e <= 0.7 else 0.06)
-    assert module._invert(test) == 0.7
+    assert module.invert(test) == 0.7
     assert test.asked == [0.7]  # nothing is left to gain
     test = Shown(0.0, lambda e: 0.06)
-    assert module._invert(test) == 0.0
+    assert module.invert(test) == 0.0
     assert test.asked == [0.0]
 
 
@@ -696,7 +697,7 @@ def test_no_more_is_shown_than_is_allowed_and_all_of_it(monkeypatch):
 def test_a_guess_that_stays_where_it_is_ends_the_search(monkeypatch, further):
     guesses(monkeypatch, lambda e: e + further)
     test = Shown(0.7, lambda e: 0.01)
-    assert module._invert(test) == 0.7 + further
+    assert module.invert(test) == 0.7 + further
     assert test.asked == [0.7, 0.7 + further]
 
 
@@ -705,7 +706,7 @@ def test_the_search_ends():
     test = Shown(0.7, lambda e: 0.01)
     with pytest.MonkeyPatch.context() as patch:
         guesses(patch, lambda e: e + 1.0)
-        assert module._invert(test) == max(test.asked)
+        assert module.invert(test) == max(test.asked)
     assert len(test.asked) == module.MOST_ATTEMPTS
 
 
@@ -733,20 +734,20 @@ def test_guesses_are_of_the_worst_piece_and_of_where_its_first_share_stays(monke
         assert pieces[1][:2] == (0.6, 0.6)
         raise InterruptedError
 
-    monkeypatch.setattr(module, "_largest_on", largest)
-    monkeypatch.setattr(module, "_crossing", crossing)
+    monkeypatch.setattr(module, "largest_on", largest)
+    monkeypatch.setattr(module, "crossing", crossing)
     with pytest.raises(InterruptedError):
-        module._invert(Shown(0.7, jump))
+        module.invert(Shown(0.7, jump))
 
 
 def test_quantiles_of_any_bound_are_finite():
     """A bound on a probability may exceed 1."""
     for value in (0.0, 1e-320, 1.0, 1.0 + 1e-9, 1.5):
-        assert math.isfinite(module._probit(value))
-    assert module._probit(0.2) == pytest.approx(stats.norm.ppf(0.2), rel=1e-12)
-    assert module._probit(1e-250) == pytest.approx(stats.norm.ppf(1e-250), rel=1e-9)
-    assert module._probit(0.0) < -37
-    assert module._probit(1.0) > 7
+        assert math.isfinite(module.probit(value))
+    assert module.probit(0.2) == pytest.approx(stats.norm.ppf(0.2), rel=1e-12)
+    assert module.probit(1e-250) == pytest.approx(stats.norm.ppf(1e-250), rel=1e-9)
+    assert module.probit(0.0) < -37
+    assert module.probit(1.0) > 7
 
 
 def plain_bound(x, n, y, m, alpha, delta):
@@ -806,8 +807,8 @@ def test_the_bound_by_its_definition(x, n, y, m, alpha, delta):
 def test_a_bound_takes_few_suprema(monkeypatch):
     """What it costs is counted: each looks at all pieces anew."""
     asked = []
-    plain = module._supremum
-    monkeypatch.setattr(module, "_supremum", lambda *a: [asked.append(a), plain(*a)][1])
+    plain = module.supremum
+    monkeypatch.setattr(module, "supremum", lambda *a: [asked.append(a), plain(*a)][1])
     counts = []
     for x, n, y, m, delta in (
         (136, 1_000, 50, 1_000, 0.0),

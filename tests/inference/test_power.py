@@ -141,7 +141,7 @@ def looks(monkeypatch, least):
 @pytest.mark.parametrize("least", [0, 1, 2, 37, 41, 60, 99, 100, 101])
 def test_the_least_count_is_found_from_any_guess(monkeypatch, guess, least):
     asked = looks(monkeypatch, lambda y: least)
-    found = module._least_rejected(100, 7, guess, 0.05, 0.1, 0.3)
+    found = module.least_rejected(100, 7, guess, 0.05, 0.1, 0.3)
     assert found == least
     assert isinstance(found, int)
     assert all(
@@ -162,7 +162,7 @@ def test_the_least_count_is_found_from_any_guess(monkeypatch, guess, least):
 )
 def test_looks_are_few_by_doubling_steps_and_halving(monkeypatch, guess, least, order):
     asked = looks(monkeypatch, lambda y: least)
-    module._least_rejected(100, 7, guess, 0.05, 0.0, 0.0)
+    module.least_rejected(100, 7, guess, 0.05, 0.0, 0.0)
     assert [x for x, *_ in asked] == order
 
 

@@ -36,7 +36,7 @@ RATES = st.floats(0.02, 0.95)
 def test_no_allowed_rates_win_on_average(q, epsilon, delta, known, claimed):
     """Every outcome of two chunks, the second staked by what the first gave, weighed exactly."""
     p = min(1.0, math.exp(epsilon) * q + delta)
-    true = sequential._hypotheses(claimed) >= math.log(max((p - delta) / q, 1e-300)) - 1e-12
+    true = sequential.hypotheses(claimed) >= math.log(max((p - delta) / q, 1e-300)) - 1e-12
     total = np.zeros(int(true.sum()))
     for x, y, x2, y2 in itertools.product(range(4), range(4), range(3), range(3)):
         state = Wager.begin(0.05, claimed, delta, known).update(x, y, 3).update(x2, y2, 2)
@@ -63,7 +63,7 @@ def test_it_stakes_on_the_nearest_allowed_rates(p, q, epsilon, delta):
     nearest = optimize.minimize_scalar(
         divergence, bounds=(q, (p - delta) / ratio), method="bounded", options={"xatol": 1e-10}
     ).x
-    stake, p0, q0 = sequential._stakes(np.array(p), np.array(q), np.array(epsilon), delta)
+    stake, p0, q0 = sequential.stakes(np.array(p), np.array(q), np.array(epsilon), delta)
     assert q0 == pytest.approx(nearest, abs=1e-5)
     assert p0 == pytest.approx(ratio * nearest + delta, abs=1e-5)
     # The factors of one pair are then the likelihood ratios.
@@ -73,7 +73,7 @@ def test_it_stakes_on_the_nearest_allowed_rates(p, q, epsilon, delta):
 
 def test_rates_within_the_claim_stake_nothing():
     state = Wager.begin(0.05, 1.0, known=Known(20, 10, 1000)).update(90, 10, 100)
-    assert state.capital[sequential._hypotheses(1.0) >= math.log(2.1)].max() == 0.0
+    assert state.capital[sequential.hypotheses(1.0) >= math.log(2.1)].max() == 0.0
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
@@ -91,7 +91,7 @@ def test_the_bound_never_falls_and_keeps_the_claim_among_its_steps():
         state = state.update(int(rng.binomial(100, 0.3)), int(rng.binomial(100, 0.1)), 100)
         bounds.append(state.bound)
     assert bounds == sorted(bounds)
-    assert 0.37 in sequential._hypotheses(0.37)
+    assert 0.37 in sequential.hypotheses(0.37)
     assert state.violated
     assert bounds[-1] < math.log(3)
 

@@ -97,7 +97,7 @@ def descriptions(draw: st.DrawFn) -> Description:
 
 
 @given(descriptions())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 def test_read_right_or_refused(described: Description) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "edges.csv")

@@ -101,6 +101,16 @@ def test_infection_with_a_nodes_file_uses_its_ids_alone(files):
     assert reading.network.targeted.tolist() == [True, False] * 3 + [True]
 
 
+def test_infection_beside_a_column_of_labels_is_refused(files):
+    with pytest.raises(InputError, match="leave label_column out"):
+        read_network(
+            files[0],
+            nodes=files[1],
+            plant=lambda a, names: np.arange(len(names)) < 1,
+            label_column="rank",
+        )
+
+
 def test_single_column_of_names_with_spaces(files):
     files[0].write_text("Ann Lee,Bo Jo\n")
     files[1].write_text("author\nAnn Lee\nBo Jo\nCy Van Dam\n")

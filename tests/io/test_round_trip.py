@@ -17,7 +17,7 @@ from scipy.io import mmwrite
 
 from pdpaudit.core.network import adjacency_from_networkx
 from pdpaudit.io import read_network
-from pdpaudit.io.values import unify
+from pdpaudit.io.fields import unify
 
 # What is read is seen by the names, which are kept out by default (test_pseudonyms.py).
 read_network = partial(read_network, names=True)
@@ -77,7 +77,7 @@ def write_sparingly(rows, separator: str, line_end: str) -> str:
     packed=st.booleans(),
     weighted=st.booleans(),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=settings.default.max_examples * 6 // 5, deadline=None)
 def test_delimited_text(network, separator, line_end, sparing, encoding, packed, weighted):
     vertices, ties, targeted = network
     rows = [["source", "target"] + ["weight"] * weighted]
@@ -107,7 +107,7 @@ def test_delimited_text(network, separator, line_end, sparing, encoding, packed,
 
 
 @given(network=networks(), separator=st.sampled_from([",", ";", "\t", " "]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=settings.default.max_examples, deadline=None)
 def test_without_header_every_row_is_an_edge(network, separator):
     # A letter in front: names that are all numbers, or column names, would say more than names.
     rows = [["x" + one, "x" + other] for one, other in network[1]]

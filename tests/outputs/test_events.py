@@ -141,7 +141,7 @@ def batches(draw, items):
     return [order[i:j] for i, j in zip([0, *ends], [*ends, len(items)], strict=True)]
 
 
-@settings(max_examples=400)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(st.data(), outputs_and_events())
 def test_membership_depends_on_one_output_alone(data, both):
     """Whatever other outputs are in the batch, in whatever order they came."""
@@ -160,7 +160,7 @@ def test_membership_depends_on_one_output_alone(data, both):
     assert event.count(total) == sum(alone)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(outputs_and_events())
 def test_events_survive_json_and_decide_the_same(both):
     outputs, event = both
@@ -173,7 +173,7 @@ def test_events_survive_json_and_decide_the_same(both):
     assert complexity(again) == complexity(event)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(outputs_and_events(), st.sampled_from(["", "found"]))
 def test_any_event_can_be_said_in_words(both, done):
     _, event = both
@@ -221,7 +221,7 @@ def float_rows_and_numbers(draw):
     return rows, Membership("left", column, frozenset(draw(st.lists(st.sampled_from(seen)))))
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(float_rows_and_numbers())
 @example(
     (

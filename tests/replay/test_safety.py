@@ -131,7 +131,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         commands[f"report {name}"] = ["report", f"{i}.json", "-o", "out.html"]
     (folder / "commands.json").write_text(json.dumps([*commands.values()]))
     done = subprocess.run(
-        [sys.executable, "-c", WATCH], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", WATCH], cwd=folder, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     assert not (folder / "touched").exists()

@@ -395,10 +395,16 @@ def poison(value: Any, text: str, key: str = "") -> Any:
 
 
 @pytest.fixture
-def hostile_sources(hostile: str) -> list[Source]:
-    """Return all kinds of results with the name in every place that holds text."""
+def hostile_sources(hostile: str, repetitions: Callable[[int, int], int]) -> list[Source]:
+    """Return results with the name in every place that holds text.
+
+    All kinds with --slow; an audit and a check, or a simulation and everybody's exposure, by
+    default, each with every other name.
+    """
     bodies = (audit_json(), check_json(), simulation_json(), exposure_json())
-    return [source_from_json(poison(body, hostile), hostile) for body in bodies]
+    half = list(HOSTILE.values()).index(hostile) % 2
+    chosen = bodies[repetitions(2 * half, 0) : repetitions(2 * half + 2, len(bodies))]
+    return [source_from_json(poison(body, hostile), hostile) for body in chosen]
 
 
 @pytest.fixture
@@ -423,12 +429,17 @@ def chromium() -> tuple[str, str]:
 
 
 @pytest.fixture(scope="session")
-def hostile_text() -> str:
-    """Return a page with names that try everything at once."""
+def hostile_text(repetitions: Callable[[int, int], int]) -> str:
+    """Return a page with names that try everything at once.
+
+    Each name in one kind of result by default, each kind in turn; with --slow in all.
+    """
+    kinds = (audit_json, check_json, simulation_json, exposure_json)
     return render_html(
         [
-            source_from_json(poison(body, name), f"{i}.json")
+            source_from_json(poison(make(), name), f"{i}.json")
             for i, name in enumerate(HOSTILE.values())
-            for body in (audit_json(), check_json(), simulation_json(), exposure_json())
+            for j, make in enumerate(kinds)
+            if (i - j) % repetitions(len(kinds), 1) == 0
         ]
     )

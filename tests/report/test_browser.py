@@ -81,11 +81,17 @@ def check_width(browser: Any, width: int) -> None:
     assert beyond == []
 
 
+#: The page of each kind, made once: that two runs give the same is another test's business.
+PAGES: dict[str, str] = {}
+
+
 @pytest.fixture
 def text(request: pytest.FixtureRequest) -> str:
     """Return a page of a kind."""
-    told = request.getfixturevalue(request.param)
-    return told if isinstance(told, str) else render_html(told)
+    if request.param not in PAGES:
+        told = request.getfixturevalue(request.param)
+        PAGES[request.param] = told if isinstance(told, str) else render_html(told)
+    return PAGES[request.param]
 
 
 KINDS = pytest.mark.parametrize(
@@ -183,9 +189,9 @@ def test_measured_pictures_are_told_and_seen(
     ]
     assert all(told)
     for words in (
-        "Single runs: Target ends at 120 targets after 2,000 calls; PTarget ends at 108.2",
-        "Risk multiplier of PTarget over the calls; at the end: claimed 1.2, true 1.5",
-        "1 protected person examined, 3 targets found: PTarget",
+        "Single runs. Target finds 120 with 2,000 calls. PTarget finds 108.2 with 2,000 calls",
+        "Risk multiplier of PTarget over the calls. Risk multiplier then: claimed 1.2, true 1.5",
+        "Part of the network after PTarget",
         "Histogram of the loss by being isolated: 2,990 of 3,000 people lose nothing",
     ):
         assert any(name.startswith(words) for name in told), words

@@ -13,11 +13,23 @@ from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.registry import resolve
-from pdpaudit.report.exposure import exposure_part
+from pdpaudit.report.blocks import Block, Paragraph, Pictures, Table
+from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import Result
+
+
+def blocks_of(context: dict[str, Any], audited: float | None = None) -> tuple[Block, ...]:
+    section = exposure_section(context, "a.json", "r1", audited)
+    assert section is not None
+    return section.blocks
+
+
+def words_of(context: dict[str, Any], audited: float | None = None) -> list[str]:
+    """Return the paragraphs: the overall figure, then the notes."""
+    return [one.text for one in blocks_of(context, audited) if isinstance(one, Paragraph)]
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +47,26 @@ def told() -> dict[str, Any]:
 
 def test_what_is_measured_today_is_told(told: dict[str, Any]) -> None:
     exposure = told["context"]["exposure"]
-    part = exposure_part(told["context"], "a.json")
-    assert part is not None
+    words, *_ = words_of(told["context"])
+    people = blocks_of(told["context"])[-1]
+    assert isinstance(people, Table)
     losses = [max(one["isolated"], one["rewired"]) for one in exposure["most_exposed"]]
-    assert f"any of the 5 protected people costs more than {max(losses):.4f}" in part.words
+    assert f"any of the 5 protected people costs more than {max(losses):.4f}" in words
     first = exposure["most_exposed"][0]
-    assert f"{first['name']} loses most, through: {first['through']}." in part.words
-    assert [row[0] for row in part.people.rows] == [one["name"] for one in exposure["most_exposed"]]
-    assert [row[2] for row in part.people.rows] == [
+    assert f"{first['name']} loses most, through: {first['through']}." in words
+    assert [row[0] for row in people.rows] == [one["name"] for one in exposure["most_exposed"]]
+    assert [row[2] for row in people.rows] == [
         f"{one['isolated']:.4f}" for one in exposure["most_exposed"]
     ]
-    assert len(part.histograms) == 2
+    (pictures,) = (one for one in blocks_of(told["context"]) if isinstance(one, Pictures))
+    assert len(pictures.items) == 2
     for render in (render_html, render_markdown):
         assert "Also recorded" not in render([source_from_json(told, "a.json")])
 
 
 def test_nothing_is_told_where_nothing_was_measured() -> None:
-    assert exposure_part({}, "a.json") is None
-    assert exposure_part({"exposure": None}, "a.json") is None
+    assert exposure_section({}, "a.json", "r1") is None
+    assert exposure_section({"exposure": None}, "a.json", "r1") is None
 
 
 @pytest.mark.parametrize(
@@ -65,41 +79,34 @@ def test_nothing_is_told_where_nothing_was_measured() -> None:
 )
 def test_how_many_lose_nothing(exposure_body: dict[str, Any], unaffected: int, words: str) -> None:
     exposure_body["context"]["exposure"]["isolated"]["unaffected"] = unaffected
-    part = exposure_part(exposure_body["context"], "a.json")
-    assert part is not None
-    assert part.notes[0] == words
+    assert words_of(exposure_body["context"])[1] == words
 
 
 def test_nobody_exposed_is_said(exposure_body: dict[str, Any]) -> None:
     exposure = exposure_body["context"]["exposure"]
     for one in exposure["most_exposed"]:
         one |= {"isolated": 0.0, "rewired": 0.0}
-    part = exposure_part(exposure_body["context"], "a.json")
-    assert part is not None
-    assert part.words.endswith("3,000 protected people loses anything.")
+    assert words_of(exposure_body["context"])[0].endswith("3,000 protected people loses anything.")
     exposure["most_exposed"] = []
-    part = exposure_part(exposure_body["context"], "a.json")
-    assert part is not None
-    assert part.words == "Nobody's exposure was measured."
+    assert words_of(exposure_body["context"])[0] == "Nobody's exposure was measured."
 
 
 @pytest.mark.parametrize(("audited", "more"), [(None, False), (0.9375, False), (0.94, True)])
 def test_a_costlier_pair_of_the_audit_is_told(
     exposure_body: dict[str, Any], audited: float | None, more: bool
 ) -> None:
-    part = exposure_part(exposure_body["context"], "a.json", audited)
-    assert part is not None
-    assert any("costs more, 0.9400" in note for note in part.notes) == more
+    words = words_of(exposure_body["context"], audited)
+    assert any("costs more, 0.9400" in note for note in words) == more
 
 
 def test_an_infinite_loss_is_told_and_not_drawn(exposure_body: dict[str, Any]) -> None:
     exposure = exposure_body["context"]["exposure"]
     exposure["most_exposed"][0]["rewired"] = "inf"
     exposure["rewired"]["histogram"]["edges"] = [0.0, "nan", "inf"]
-    part = exposure_part(exposure_body["context"], "a.json")
-    assert part is not None
-    assert "costs more than ∞, which makes an outcome of the next round infinitely" in part.words
-    assert len(part.histograms) == 1
+    words = words_of(exposure_body["context"])
+    assert "costs more than ∞, which makes an outcome of the next round infinitely" in words[0]
+    (pictures,) = (one for one in blocks_of(exposure_body["context"]) if isinstance(one, Pictures))
+    assert len(pictures.items) == 1
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_the_page_says_what_was_measured(measured: list[Source]) -> None:
         "a risk multiplier e^ε of ∞; the true one is not known.",
         "How the true multiplier is known: 2ε a round, by the exact law.",
         "weight below 2",
-        "1 protected person examined, 3 targets found: PTarget",
+        "PTarget: 1 protected person examined, 3 targets found",
         "pdpaudit simulate PTarget:main-text --against Target --epsilon 0.05 --runs 200 --edges "
         "'my edges.csv' --seed 5 --json simulation.json",
         "No rewiring tried of any of the 3,000 protected people costs more than 0.9375, which "
@@ -258,9 +258,15 @@ def test_two_runs_give_the_same_page(sources: list[Source]) -> None:
 
 
 def test_500_claims_render_quickly_and_small(many_claims: dict[str, Any]) -> None:
-    began = time.process_time()
-    text = render_html([source_from_json(many_claims, "many.json")])
-    assert time.process_time() - began < 5.0
+    texts, spent = [], []
+    for number in (50, 500):
+        source = source_from_json({**many_claims, "claims": many_claims["claims"][:number]}, "many")
+        began = time.process_time()
+        texts.append(render_html([source]))
+        spent.append(time.process_time() - began)
+    # Measured in one run, whatever the machine: no more for each claim, pictures included.
+    assert spent[1] < 10 * spent[0]
+    text = texts[1]
     assert len(text.encode()) < 5_000_000
     page = check_page(text)
     assert "480 claims and checks have none" in page.text

@@ -43,14 +43,14 @@ def test_an_event_never_seen_otherwise_has_an_open_end() -> None:
     assert seen.loss(0.0) == math.inf
     high = seen.highest_loss(0.0)
     row = Loss("a", "not_rejected", 1.0, 0.5, seen.loss(0.0), high, None, False)
-    assert loss_chart([row], "a", "b").count("<text") >= 4
+    assert loss_chart([row], "a").count("<text") >= 4
 
 
 @pytest.mark.parametrize("x", [150, 300])
 def test_a_chart_obeys_the_policy_of_a_page_and_its_dark_mode(x: int) -> None:
     seen = chances(sampled(x, 1, 300), 1)
     assert seen is not None
-    text = trade_off_chart(1.0, 0.0, seen, ((0, 1), (1, 0)), "here", "violated")
+    text = trade_off_chart(1.0, 0.0, seen, ((0, 1), (1, 0)), "here", kind="violated")
     root = ElementTree.fromstring(text)
     ids = [one.attrib["id"] for one in root.iter() if "id" in one.attrib]
     assert len(ids) == len(set(ids))

@@ -14,6 +14,7 @@ from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.core.statistic import statistic
+from pdpaudit.report.blocks import Paragraph, Pictures, Section, Table
 from pdpaudit.report.document import compose
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
@@ -72,18 +73,22 @@ def test_an_audit_is_told_in_full(samples: int | None) -> None:
     plan = Config(seed=1, samples=samples, jobs=1)
     result = audit(LeakyCoin(), [network()], plan, subject="coin", spec={"name": "coin"})
     source = through_json(result, "coin.json")
-    (part,) = compose([source]).parts
-    assert part.tried is not None
-    assert part.budget
-    assert len(part.claims) == 2
-    for one in part.claims:
+    detail = compose([source]).sections[-1]
+    sections = {one.heading: one for one in detail.blocks if isinstance(one, Section)}
+    assert "What was tried, and how sure this is" in sections
+    claims = [one for one in sections.values() if "-claim-" in one.anchor]
+    assert len(claims) == 2
+    for one in claims:
+        words, pictures, facts = one.blocks
         # The sentence is the one of the terminal, not what is said where the file tells less.
-        assert not one.words.startswith("Lower bound")
-        assert one.seen is not None
-        assert one.pair is not None
-        assert one.pair.whole
-        assert one.drawn
-        assert one.judged
+        assert isinstance(words, Paragraph)
+        assert not words.text.startswith("Lower bound")
+        assert isinstance(pictures, Pictures)
+        pair, curve = pictures.items
+        assert pair.pair is not None
+        assert pair.pair.whole
+        assert curve.draw is not None
+        assert isinstance(facts, Table)
     assert render_html([source])
     assert render_markdown([source])
 
@@ -92,14 +97,17 @@ def test_a_check_is_told_in_full() -> None:
     options = Options(max_vertices=4, examples=0, time_limit=60)
     results = check_sop(shared, options)
     body = Result("check", "sops.py:shared", 0, 1.0, checks=tuple(results))
-    part = compose([through_json(body, "check.json")]).parts[0]
-    checks = {one.title: one for one in part.checks}
-    broken = checks["targeted-sensitivity"]
-    assert broken.status == "violated"
-    assert broken.pair is not None
-    assert broken.listing is not None
-    assert "sops.py:shared" in broken.listing
-    assert [table.caption for table in checks["tightness"].tables] == [
+    detail = compose([through_json(body, "check.json")]).sections[-1]
+    checks = next(one for one in detail.blocks if isinstance(one, Section))
+    by_name = {one.heading: one.blocks for one in checks.blocks if isinstance(one, Section)}
+    words, pictures = by_name["targeted-sensitivity"][:2]
+    assert isinstance(words, Paragraph)
+    assert words.status == "violated"
+    assert isinstance(pictures, Pictures)
+    assert pictures.items[0].pair is not None
+    assert pictures.beside is not None
+    assert "sops.py:shared" in pictures.beside.text
+    assert [one.caption for one in by_name["tightness"] if isinstance(one, Table)] == [
         "Exact targeted sensitivity Δ",
         "Exact impact cardinality IC",
     ]

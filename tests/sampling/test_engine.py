@@ -281,7 +281,7 @@ except KeyboardInterrupt:
 
 
 #: Seconds that an end is waited for on a machine that is busy with other things.
-PATIENCE_S = 120
+PATIENCE_S = 600
 
 
 def heeding():

@@ -68,14 +68,28 @@ def run(folder: Path, *command: str | Path) -> str:
     for name in ("PYTHONSAFEPATH", "PYTHONPATH"):
         environment.pop(name, None)
     ran = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout
 
 
-@pytest.mark.parametrize("name", ["random", "results", "mine"])
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [
+        ("loky", "random"),
+        ("multiprocessing", "results"),
+        *(
+            pytest.param(backend, name, marks=pytest.mark.slow)
+            for backend, name in (
+                ("loky", "results"),
+                ("loky", "mine"),
+                ("multiprocessing", "random"),
+                ("multiprocessing", "mine"),
+            )
+        ),
+    ],
+)
 def test_workers_run_a_file_among_such_files(folder: Path, backend: str, name: str) -> None:
     (folder / f"{name}.py").write_text(MECHANISM)
     driver = folder.parent / "driver.py"

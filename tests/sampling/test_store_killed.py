@@ -102,7 +102,7 @@ def test_kills_change_nothing(tmp_path, commit_s, at_once, batch, repetitions):
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

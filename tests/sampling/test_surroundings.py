@@ -206,7 +206,7 @@ def test_streams_are_there_after_somebody_closed_them(closing):
         input="in\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (said.stdout, said.stderr, said.returncode) == ("out \nalso in\n", "err\n", 0)
 
@@ -221,7 +221,7 @@ def test_streams_are_there_after_somebody_closed_them(closing):
 )
 def test_whoever_closes_what_is_ours_is_reported(closing):
     said = subprocess.run(
-        [sys.executable, "-c", CLOSING, *closing], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", CLOSING, *closing], capture_output=True, text=True, timeout=600
     )
     if closing[0] == "os.closerange(3, 64)":
         assert said.stdout.startswith("out it closed file descriptors that are not its own")

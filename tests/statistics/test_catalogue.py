@@ -116,6 +116,7 @@ def test_the_fast_path_on_larger_graphs(sop):
             assert fast[list(some)].tolist() == pytest.approx(slow, abs=1e-10)
 
 
+@pytest.mark.usefixtures("few_graphs")
 @pytest.mark.parametrize("sop", CATALOGUE, ids=str)
 def test_what_is_declared_holds_and_what_is_not_is_told(sop, repetitions):
     vertices = repetitions(4, 5)

@@ -209,7 +209,10 @@ def test_seeds_of_different_names_differ() -> None:
     assert len(seeds) == 200
 
 
-def test_true_claims_fail_no_more_often_than_told(repetitions: Callable[[int, int], int]) -> None:
+@pytest.mark.usefixtures("without_power")
+def test_true_claims_fail_no_more_often_than_told(
+    repetitions: Callable[[int, int], int],
+) -> None:
     """A mechanism that loses exactly what it claims is the worst case; many audits of it.
 
     At a share of 40% the first audit of a test may fail with 20%. This test fails for a right

@@ -19,11 +19,14 @@ def test_it_is_short_and_says_all(project: Project) -> None:
     result = it.runpytest_inprocess()
     result.assert_outcomes(failed=1)
     lines = shown(result)
-    assert [line.split()[0] for line in lines[1:]] == ["claim", "bound", "pair", "event", "replay"]
+    assert [line.split()[0] for line in lines[1:]] == [
+        *("claim", "bound", "pair", "event", "line", "replay")
+    ]
     assert "coins.py:Coin is not private as claimed" in lines[0]
     assert "1-protected DP (its author): no outcome more than 2.7 times as likely" in lines[1]
     assert "flip" in lines[3]
     assert "of 2,000 runs" in lines[4]
+    assert "first value that differs: coins.py:" in lines[5]
     # Nothing of how the audit works: the test's own lines are the whole traceback.
     assert "assertion.py" not in out(result)
     assert "testing.py" not in out(result)

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import networkx as nx
 import numpy as np
+import pytest
 
 from pdpaudit.algorithms.searches.sfs import SFS
 from pdpaudit.auditing.side_channels import Observed
@@ -21,6 +22,7 @@ STAR = Network(
 )
 
 
+@pytest.mark.usefixtures("few_moves")
 def test_time_is_judged_against_another_claim() -> None:
     # Whatever the machine's clock shows: what matters is that there is a verdict.
     budget = Budget(share=0.05)

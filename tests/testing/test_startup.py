@@ -8,19 +8,20 @@ from pathlib import Path
 
 import pytest
 
-#: Measured in processor time, so that a busy machine does not matter: what importing the plugin
-#: costs a session that has pytest already.
+#: What importing the plugin costs a session that has pytest already, beside what importing pytest
+#: cost: both in processor time of one process, so that a busy machine does not matter.
 PROGRAM = """
 import sys, time
+began = time.process_time()
 import pytest, _pytest.config, _pytest.python
 start = time.process_time()
 import pdpaudit.testing.pytest_plugin, pdpaudit.testing.session
-imported = time.process_time() - start
+imported = (time.process_time() - start) / (start - began)
 status = pytest.main(["-q", "-p", "no:cacheprovider"])
 heavy = {"numpy", "scipy", "networkx", "pandas", "joblib", "rich", "typer", "flint"}
 print("loaded", sorted(heavy & set(sys.modules)), status == 0)
 print("ours", sorted(name for name in sys.modules if name.startswith("pdpaudit")))
-print("seconds", imported)
+print("share", imported)
 """
 
 
@@ -41,6 +42,6 @@ def test_an_unused_session_loads_nothing_heavy(told: dict[str, str]) -> None:
     assert told["ours"] == str(["pdpaudit", *(f"pdpaudit.{name}" for name in ours)])
 
 
-def test_importing_costs_less_than_50_ms(told: dict[str, str]) -> None:
-    """The whole of it, hooks included, is measured in the benchmarks."""
-    assert float(told["seconds"]) < 0.05
+def test_importing_costs_less_than_a_quarter_of_pytest(told: dict[str, str]) -> None:
+    """Some 50 ms; the whole of it, hooks included, is measured in the benchmarks."""
+    assert float(told["share"]) < 0.25

@@ -17,7 +17,10 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
 from pdpaudit.results.witnesses import Certificate, Interval
 
-__all__ = ["THEOREM", "check_certificate"]
+__all__ = ["PROVED", "THEOREM", "check_certificate"]
+
+#: How a loss was found that is enclosed.
+PROVED = "enclosure"
 
 #: What is said of a loss enclosed above its claim.
 THEOREM = "this is a theorem about this pair"
@@ -54,7 +57,7 @@ def check_certificate(
         raise InputError(f"{name}: its certificate is damaged ({error}); audit again") from None
     copied = claim.get("event", {}).get("proof", {})
     if any(copied.get(key) != list(body[key]) for key in filed.intervals()):
-        return False, "the certificate is not the one the claim tells of"
+        return False, "the certificate is not the one in the claim"
     outputs = filed.outputs
     if not outputs or outputs != possible or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
@@ -67,7 +70,7 @@ def check_certificate(
         if not _overlap(own, getattr(filed, key)):
             return False, f"{key} lies in {_words(own)} by separate code, not in {body[key]}"
     if p[0] <= delta or q[0] <= 0 or filed.probability[0] <= delta or min(filed.loss) <= 0:
-        return False, "a probability cannot be distinguished from what the claim forgives"
+        return False, "a probability cannot be distinguished from δ"
     loss = _loss(p, q, delta)
     if not _overlap(loss, filed.loss):
         return False, f"the loss lies in {_words(loss)} by separate code, not in {body['loss']}"

@@ -1,39 +1,144 @@
-"""Networks as matrices and numbered vertices: Pajek, UCINET DL, adjacency matrices in tables."""
+"""Text formats of other programs: TGF, GDF, LGL, adjacency lists, Pajek and UCINET DL."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.listings import Row, listed_ties
-from pdpaudit.io.names import named_ends
 from pdpaudit.io.source import Source, show
-from pdpaudit.io.table import Table
-from pdpaudit.io.ties import Ties
+from pdpaudit.io.ties import Ties, matrix_ties
 
-__all__ = ["matrix_ties", "read_dl", "read_matrix_table", "read_pajek", "read_partition"]
+__all__ = [
+    "read_adjacency_list",
+    "read_dl",
+    "read_gdf",
+    "read_lgl",
+    "read_pajek",
+    "read_partition",
+    "read_tgf",
+]
+
+Row = tuple[int, str, str, str | None]  # line, both ends, weight
+
+
+def listed_ties(
+    source: Source,
+    rows: Sequence[Row],
+    names: Sequence[str] = (),
+    attributes: Mapping[str, Sequence[object]] | None = None,
+) -> Ties:
+    """Return ties from rows of names; people listed in ``names`` come first."""
+    index = {name: i for i, name in enumerate(names)}
+    ends = np.empty((len(rows), 2), dtype=np.int64)
+    weights = np.ones(len(rows))
+    for i, (line, one, other, weight) in enumerate(rows):
+        ends[i] = [index.setdefault(name, len(index)) for name in (one, other)]
+        if weight is not None:
+            try:
+                weights[i] = float(weight)
+            except ValueError:
+                raise InputError(
+                    f"{source.path}, line {line}: weight {show(weight)} is not a number; correct it"
+                ) from None
+    return Ties(
+        names=list(index),
+        ends=ends,
+        weights=weights if any(row[3] is not None for row in rows) else None,
+        where=lambda row: f"{source.path}, line {rows[row][0]}",
+        attributes=attributes or {},
+    )
+
+
+def _lines(source: Source) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(source.data.decode().splitlines(), start=1):
+        if line.strip():
+            yield number, line.strip()
+
+
+def read_tgf(source: Source) -> Ties:
+    """Read ids and labels above a lone ``#``, and below it pairs of ids."""
+    labels: dict[str, str] = {}
+    rows: list[Row] = []
+    above = True
+    for number, line in _lines(source):
+        fields = line.split(None, 1 if above else 2)
+        if line == "#":
+            above = False
+        elif above:
+            labels[fields[0]] = fields[1] if len(fields) > 1 else fields[0]
+        elif len(fields) < 2 or not {*fields[:2]} <= labels.keys():
+            raise InputError(f"{source.path}, line {number}: two ids listed above the # expected")
+        else:
+            rows.append((number, fields[0], fields[1], None))
+    ties = listed_ties(source, rows, list(labels), {"label": list(labels.values())})
+    texts = list(labels.values())
+    if len(set(texts)) == len(texts):
+        return Ties(texts, ties.ends, None, ties.where, attributes=ties.attributes, ids=ties.names)
+    return ties
+
+
+def read_gdf(source: Source) -> Ties:
+    """Read GUESS's tables of nodes and edges, one below the other."""
+    names: list[str] = []
+    columns: dict[str, list[object]] = {}
+    rows: list[Row] = []
+    head: list[str] = []
+    weight: int | None = None
+    above = True
+    for number, line in _lines(source):
+        fields = next(csv.reader(io.StringIO(line), skipinitialspace=True))
+        if line.lower().startswith(("nodedef>", "edgedef>")):
+            above = line.lower().startswith("nodedef>")
+            fields[0] = fields[0].partition(">")[2]
+            head = [field.split()[0].lower() for field in fields]
+            weight = head.index("weight") if "weight" in head and not above else None
+        elif len(fields) < min(len(head), 1 if above else 2):
+            raise InputError(f"{source.path}, line {number}: fewer fields than columns")
+        elif above:
+            names.append(fields[0])
+            for key, value in zip(head[1:], [*fields[1:], *[""] * len(head)], strict=False):
+                columns.setdefault(key, []).append(value)
+        else:
+            rows.append((number, fields[0], fields[1], None if weight is None else fields[weight]))
+    return listed_ties(source, rows, names, columns)
+
+
+def read_lgl(source: Source) -> Ties:
+    """Read ``# name`` followed by those it is tied to, with a weight or without."""
+    rows: list[Row] = []
+    current = ""
+    names: dict[str, None] = {}
+    for number, line in _lines(source):
+        fields = line.split()
+        if line.startswith("#"):
+            current = line[1:].strip()
+            names[current] = None
+        else:
+            rows.append((number, current, fields[0], fields[1] if len(fields) > 1 else None))
+            names[fields[0]] = None
+    return listed_ties(source, rows, list(names))
+
+
+def read_adjacency_list(source: Source) -> Ties:
+    """Read lines of a name and those it is tied to."""
+    names: dict[str, None] = {}
+    rows: list[Row] = []
+    for number, line in _lines(source):
+        if not line.startswith("#"):
+            first, *others = line.split()
+            names.update(dict.fromkeys([first, *others]))
+            rows += [(number, first, other, None) for other in others]
+    return listed_ties(source, rows, list(names))
+
 
 _TOKEN = re.compile(r'"[^"]*"|\S+')
-_MOST_ROWS = 20_000
-
-
-def matrix_ties(
-    place: Callable[[int], str], names: Sequence[str], matrix: npt.NDArray[np.float64]
-) -> Ties:
-    """Return the ties of a square matrix; one that is symmetric says each of them once."""
-    symmetric = bool((matrix == matrix.T).all())
-    one, other = np.nonzero(np.triu(matrix) if symmetric else matrix)
-    return Ties(
-        names=list(names),
-        ends=np.stack([one, other], axis=1).astype(np.int64),
-        weights=matrix[one, other],
-        where=lambda row: place(int(one[row])),
-    )
 
 
 def _fields(line: str) -> list[str]:
@@ -175,35 +280,3 @@ def read_dl(source: Source) -> Ties:
     if len(found_ties.names) > n:
         raise InputError(f"{source.path}: n={n} is announced and {len(found_ties.names)} found")
     return replace(found_ties, names=names) if len(names) == n and not embedded else found_ties
-
-
-def read_matrix_table(table: Table) -> Ties | None:
-    """Return the ties of a table that is an adjacency matrix, ``None`` of any other."""
-    if table.width < 3 or table.size > _MOST_ROWS or named_ends(table.head):
-        return None
-    rows, head, n = table.rows(), list(table.head), table.width
-    first = [row[0] for row in rows]
-    named = head == first or (head[1:] == first and not head[0].replace(".", "").isdigit())
-    if table.size == n and named and len(set(first)) == len(first):
-        names, body, start = first, [row[1:] for row in rows], 1
-    elif table.size == n and len(head) == n:
-        names, body, start = [str(i) for i in range(1, n + 1)], [head, *rows], 0
-    elif table.size == n + 1 and len(head) == n == len(set(head)):
-        names, body, start = head, rows, 1
-    else:
-        return None
-    try:
-        matrix = np.array([[field or "0" for field in row] for row in body], dtype=np.float64)
-    except ValueError:
-        return None
-    plain = bool((matrix == matrix.T).all()) and not matrix.diagonal().any()
-    if start == 0 and n == 3 and plain:
-        raise InputError(
-            f"{table.source.path}: three edges with weights or the matrix of three people; give "
-            "edges a header, or the matrix names"
-        )
-    if (n == 3 and names != first and not plain) or len(matrix) != len(matrix.T):
-        return None
-    said = f"{table.source.path} read as an adjacency matrix of {len(matrix)} people"
-    ties = matrix_ties(lambda row: table.where(row + start), names, matrix)
-    return replace(ties, notes=(*table.notes, said))

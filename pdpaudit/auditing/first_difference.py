@@ -1,0 +1,338 @@
+"""Find the line that leaks: run both sides with the same random stream, and see where they part.
+
+It explains a violation and is no evidence of one: sound mechanisms part too, after their noise.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
+from pdpaudit.auditing.provenance import installed
+from pdpaudit.core.network import Network
+from pdpaudit.core.subject import Subject
+from pdpaudit.outputs import Side
+from pdpaudit.results.difference import Difference, FirstDifference, Kind
+from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.results.witnesses import PairWitness, ReadNetwork
+from pdpaudit.sampling import Misbehaviour, stream
+from pdpaudit.sampling.guard import Guard
+from pdpaudit.sampling.trace import (
+    Place,
+    Recorder,
+    Step,
+    Value,
+    recorded,
+    recorded_oracle,
+    text,
+    tracing,
+)
+
+__all__ = ["RUNS", "explained", "explained_result", "first_difference"]
+
+#: Runs a side that are compared, and steps after which fewer are.
+RUNS, MOST_STEPS = 100, 200_000
+
+#: Characters that are kept of a line and of a value.
+LONGEST_LINE, LONGEST_TEXT = 100, 80
+
+#: Packages of ours that hold mechanisms: their authors' code where one of them is audited.
+MECHANISMS = "pdpaudit.algorithms"
+
+GENERATOR = [
+    name
+    for name in dir(np.random.Generator)
+    if name[0] != "_" and name != "spawn" and callable(getattr(np.random.Generator, name))
+]
+
+
+def explained_result(
+    result: Result, mechanism: Subject, networks: Sequence[Network], runs: int = RUNS
+) -> Result:
+    """Return a result whose violated claims say where the two sides of their pairs differ."""
+
+    def read(body: Mapping[str, Any], _: int) -> Network:
+        """Return the network of a file, which has been read."""
+        [network] = networks
+        return network
+
+    claims = [_explained(one, mechanism, result.seed, read, runs) for one in result.claims]
+    return replace(result, claims=tuple(claims))
+
+
+def _explained(
+    claim: ClaimResult, mechanism: Subject, seed: int, read: ReadNetwork, runs: int
+) -> ClaimResult:
+    witness = claim.witness
+    if claim.status != "violated" or witness is None:
+        return claim
+    if witness["mechanism"].get("beginning") is True:
+        mechanism = mechanism.beginning()
+    pair = witness["pair"]
+    if "base" in pair:
+        candidate = network_candidate(PairWitness.from_json(pair).build(seed, read))
+    else:
+        candidate = own_pairs(mechanism)[pair["number"] - 1]
+    return explained(claim, mechanism, candidate, seed, runs)
+
+
+def explained(
+    claim: ClaimResult, mechanism: Subject, candidate: CandidatePair, seed: int, runs: int
+) -> ClaimResult:
+    """Return a violated claim with where the two sides of its pair first differ.
+
+    Any other claim, and one whose runs misbehave or cannot be repeated, is returned as it is.
+    """
+    if claim.status != "violated" or not mechanism.repeatable:
+        return claim
+    side: Side = claim.event["side"]
+    try:
+        found = first_difference(mechanism, candidate, side, seed, runs)
+    except Misbehaviour:
+        return claim
+    return replace(claim, first_difference=found)
+
+
+def first_difference(
+    mechanism: Subject, candidate: CandidatePair, side: Side, seed: int, runs: int = RUNS
+) -> FirstDifference:
+    """Run both sides of a pair with the same streams, and return where they first differ."""
+    left, right = candidate.inputs()
+    inputs = (left, right) if side == "left" else (right, left)
+    authored = _authored(mechanism)
+    found: list[_Parted] = []
+    steps = 0
+    for number in range(runs):
+        ours, theirs = (_traced(mechanism, one, authored, seed, number) for one in inputs)
+        found.append(_parted(ours, theirs, inputs))
+        steps += len(ours.steps) + len(theirs.steps)
+        if steps > MOST_STEPS:
+            break
+    return FirstDifference(len(found), tuple(_summary(found)))
+
+
+def _traced(
+    mechanism: Subject, instance: Any, authored: Callable[[CodeType], bool], seed: int, number: int
+) -> Recorder:
+    """Return what one run did; what it prints is swallowed, and what it raises noted."""
+    traced = _Traced(mechanism, Recorder(authored))
+    with Guard(traced, instance) as guard:
+        guard.draw(1, stream(seed, "first difference", number), "single")
+    return traced.recorder
+
+
+class _Traced(Subject):
+    """A mechanism whose run is recorded."""
+
+    def __init__(self, mechanism: Subject, recorder: Recorder) -> None:
+        super().__init__(mechanism)
+        self.recorder = recorder
+
+    def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
+        """Run, and record what is done on the way."""
+        kind = recorded(np.random.Generator, self.recorder, "draw", GENERATOR)
+        oracle = getattr(instance, "oracle", None)
+        if oracle is not None:
+            recorded_oracle(oracle, self.recorder)
+        with tracing(self.recorder):
+            return super().run(instance, kind(rng.bit_generator))
+
+
+def _authored(mechanism: Subject) -> Callable[[CodeType], bool]:
+    """Return what says whether code is the author's: neither Python's, nor a library's, nor ours.
+
+    The library that a mechanism is part of is its author's.
+    """
+    origin: Any = mechanism.origin
+    home = str(getattr(getattr(origin, "function", origin), "__module__", ""))
+    ours, package = Path(__file__).resolve().parents[1], home.partition(".")[0]
+
+    @cache
+    def known(file: str) -> bool:
+        if not linecache.getline(file, 1) and not linecache.getline(file, 2):
+            return False
+        path = Path(file)
+        if not path.is_file():
+            return True  # a cell of a notebook
+        path = path.resolve()
+        if _is_algorithm(path) or path.is_relative_to(ours):
+            return _is_algorithm(path) and home.startswith(MECHANISMS)
+        return not installed(path) or package in path.parts
+
+    return lambda code: known(code.co_filename)
+
+
+def _is_algorithm(path: Path) -> bool:
+    """Say whether a file is one of our mechanisms, wherever they are installed."""
+    from importlib.util import find_spec
+
+    spec = find_spec(MECHANISMS)
+    folders = [] if spec is None else [*(spec.submodule_search_locations or ())]
+    return any(path.is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where two runs differ, after how many steps, and in what."""
+
+    kind: Kind
+    at: Place
+    after: int
+    ours: str = ""
+    theirs: str = ""
+
+
+@dataclass(frozen=True)
+class _Parted:
+    """Where two runs first part, where a call, a value and the output differ."""
+
+    line: _Found | None
+    call: _Found | None
+    value: _Found | None
+    output: _Found | None
+
+    @property
+    def answer(self) -> _Found | None:
+        """What explains most: whatever comes first, but a call's arguments before the line."""
+        first = [one for one in (self.call, self.line) if one is not None]
+        return min(first, key=lambda one: one.after, default=self.value or self.output)
+
+
+def _parted(ours: Recorder, theirs: Recorder, inputs: tuple[Any, Any]) -> _Parted:
+    """Compare what two runs did."""
+    whole = not (ours.full or theirs.full)
+    line = _lines_part(ours.steps, theirs.steps, whole=whole)
+    end = min(len(ours.steps), len(theirs.steps)) if line is None else line.after
+    call = _calls_part(ours.steps, theirs.steps, whole=whole)
+    if line is not None and call is not None and (line.after, line.at) == (call.after, call.at):
+        line = None  # it is the call that differs
+    value = _values_part(ours.steps[: end + 1], theirs.steps[: end + 1], inputs)
+    output = None
+    if ours.returned is not None and theirs.returned is not None:
+        at = ours.returned.at
+        if at is not None and ours.returned.text != theirs.returned.text:
+            output = _Found("output", at, end, ours.returned.text, theirs.returned.text)
+    return _Parted(line, call, value, output)
+
+
+def _lines_part(ours: list[Step], theirs: list[Step], *, whole: bool = True) -> _Found | None:
+    """Return the statement after which two runs go on differently; ``whole`` ones may also end."""
+    shared = min(len(ours), len(theirs))
+    pairs = zip(ours, theirs, strict=False)
+    end = next((i for i, pair in enumerate(pairs) if pair[0][:2] != pair[1][:2]), shared)
+    steps = [one[end] if end < len(one) else None for one in (ours, theirs)]
+    first = steps[0] or steps[1]
+    if first is None or first.at is None or (end == shared and not whole):
+        return None
+    return _Found("line", first.at, end, *map(_next, steps))
+
+
+def _next(step: Step | None) -> str:
+    """Say what a run does where the other does something else."""
+    if step is None:
+        return "it ends"
+    if isinstance(step.what, Place):
+        return f"goes on at line {step.what.line}"
+    return {"raised": "raises ", "decision": "gives "}.get(step.kind, "calls ") + str(step.what)
+
+
+def _calls_part(ours: list[Step], theirs: list[Step], *, whole: bool) -> _Found | None:
+    """Return the first random draw or oracle call that is not the same on both sides."""
+
+    def calls(steps: list[Step]) -> list[tuple[int, Step]]:
+        return [(i, step) for i, step in enumerate(steps) if step.kind in ("draw", "oracle")]
+
+    one, other = calls(ours), calls(theirs)
+    for (i, step), (_, against) in zip(one, other, strict=False):
+        if (step.what, step.at) != (against.what, against.at):
+            return _call(i, step, against)
+    if len(one) == len(other) or not whole:
+        return None
+    left = min(len(one), len(other))
+    if left < len(one):
+        return _call(one[left][0], one[left][1], None)
+    return _call(other[left][0], None, other[left][1])
+
+
+def _call(after: int, step: Step | None, against: Step | None) -> _Found | None:
+    known = step or against
+    if known is None or known.at is None:
+        return None
+    words = [str(one.what) if one else "no call" for one in (step, against)]
+    return _Found("oracle" if known.kind == "oracle" else "draw", known.at, after, *words)
+
+
+def _values_part(ours: list[Step], theirs: list[Step], inputs: tuple[Any, Any]) -> _Found | None:
+    """Return the first value that differs; where there is no other, the input, copied as it is."""
+    given = text(inputs[0], 1_000), text(inputs[1], 1_000)
+    entries = tuple({*_entries(one)} for one in inputs)
+    copied = None
+    for after, (step, against) in enumerate(zip(ours, theirs, strict=False)):
+        for one, other in zip(step.values, against.values, strict=False):
+            if one[:3] == other[:3] or one.at is None or one.name != other.name:
+                continue
+            if one.at != other.at:  # a function returned from two places
+                inner = _lines_part([*one.steps], [*other.steps])
+                if inner is not None:
+                    return replace(inner, after=after)
+                continue
+            found = _Found("value", one.at, after, _assigned(one), _assigned(other))
+            read = one.text in entries[0] and other.text in entries[1] and _is_loop(one.at)
+            if not read and (one.text, other.text) != given:
+                return found
+            copied = copied if read else found
+    return copied
+
+
+def _is_loop(at: Place) -> bool:
+    """Say whether a statement takes one after the other what a variable holds."""
+    return re.match(r"for .+ in \w+:", _source(at)) is not None
+
+
+def _assigned(value: Value) -> str:
+    return f"{value.name} = {value.text}" if value.name else value.text
+
+
+def _entries(instance: Any) -> Iterator[str]:
+    if isinstance(instance, list | tuple | set | frozenset | np.ndarray):
+        yield from (shown for one in list(instance)[:1_000] if (shown := text(one)) is not None)
+
+
+def _summary(found: list[_Parted]) -> Iterator[Difference]:
+    """Yield the answer, then the first call that differs, or else the first value."""
+    answers = [one.answer for one in found if one.answer is not None]
+    if not answers:
+        return
+    answer = _most_frequent(answers)
+    yield answer
+    if answer.kind in ("value", "output"):
+        return
+    known = {(answer.file, answer.line)}
+    others = [one.line if answer.kind != "line" else one.call for one in found]
+    for several in (others, [one.value for one in found]):
+        seen = [one for one in several if one is not None]
+        if seen and (second := _most_frequent(seen)) and (second.file, second.line) not in known:
+            yield second
+            return
+
+
+def _most_frequent(found: list[_Found]) -> Difference:
+    """Return the place met most often, with what differed there the first time."""
+    [((kind, at), runs)] = Counter((one.kind, one.at) for one in found).most_common(1)
+    one = next(one for one in found if (one.kind, one.at) == (kind, at))
+    words = [shown[:LONGEST_TEXT] for shown in (one.ours, one.theirs)]
+    return Difference(kind, Path(at.file).name, at.line, _source(at)[:LONGEST_LINE], runs, *words)
+
+
+def _source(at: Place) -> str:
+    return linecache.getline(at.file, at.line).strip()

@@ -1,0 +1,133 @@
+"""Fields and their columns: names that say what they hold, missing values, whole numbers, times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pdpaudit.core.errors import InputError
+
+__all__ = [
+    "IDS",
+    "INDEX",
+    "TIMES",
+    "WEIGHTS",
+    "is_missing",
+    "named_ends",
+    "names_columns",
+    "normal",
+    "times_of",
+    "unify",
+    "whole",
+]
+
+_PAIRS = [
+    *(("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")),
+    *(("source", "destination"), ("sender", "receiver"), ("sender", "recipient")),
+    *(("ego", "alter"), ("infector", "infectee"), ("case", "contact"), ("caller", "callee")),
+    *(("start", "end"), ("startid", "endid"), ("i", "j"), ("u", "v"), ("head", "tail")),
+    *(("parent", "child"), ("follower", "followee"), ("follower", "followed"), ("giver", "taker")),
+    *((f"{what}{i}", f"{what}{j}") for what in ("node", "vertex", "id", "person", "name", "actor")
+      for i, j in ("12", "ab", "ij")),
+    *((f"{what}{i}", f"{what}{j}") for what in ("author", "user", "member", "individual", "contact",
+      "case", "v", "n") for i, j in ("12", "ab", "ij")),
+]  # fmt: skip
+WEIGHTS = ("weight", "weights", "w", "count", "value", "strength", "frequency", "n")
+TIMES = ("time", "timestamp", "t", "date", "datetime", "contactdate", "contacttime", "day")
+IDS = ("id", "caseid", "personid", "nodeid", "vertexid", "participantid", "subjectid", "patientid")
+INDEX = ("", "unnamed0", "index", "rowname", "rownames", "rowid", "row", "x", "rownumber")
+_SUFFIX = re.compile(r"(?<=.)(nodeid|vertexid|node|vertex|id|name|label)$")
+_NEO4J = re.compile(r"^(?P<name>.*?):(?P<kind>[A-Za-z_]+)(\[\])?(\(.*\))?$")
+_NEO4J_KINDS = ("int", "long", "float", "double", "boolean", "byte", "short", "char", "string")
+
+
+def normal(name: str) -> str:
+    """Return a column's name in lower case without marks, and without Neo4j's types."""
+    typed = _NEO4J.match(name)
+    if typed:
+        kind = typed["kind"]
+        if kind.upper() in ("ID", "START_ID", "END_ID", "LABEL", "TYPE"):
+            name = kind
+        elif kind.lower() in _NEO4J_KINDS:
+            name = typed["name"]
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+def named_ends(head: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the pairs of columns that their names say are the two ends."""
+    names = [normal(name) for name in head]
+    for form in (names, [_SUFFIX.sub("", name) for name in names]):
+        found = {
+            (form.index(one), form.index(other))
+            for one, other in _PAIRS
+            if form.count(one) == form.count(other) == 1
+        }
+        if found:
+            return sorted(found)
+    return []
+
+
+def names_columns(head: Sequence[str]) -> bool:
+    """Whether a row names the columns of ties or of people."""
+    names = [normal(name) for name in head]
+    return bool(named_ends(head)) or any(known in names for known in IDS)
+
+
+_MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "none", "null", "-", "--", "<na>"])
+_WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+_POWER = re.compile(r"\d+(\.\d+)?[eE]\+?\d{1,2}", re.ASCII)
+_A_POWER = re.compile(rf"^{_POWER.pattern}$", re.ASCII | re.MULTILINE)
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE]\+?\d{1,2})?", re.ASCII)
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field stands for nobody and nothing."""
+    return len(text) < 5 and text.strip().lower() in _MISSING
+
+
+def whole(text: str) -> str:
+    """Return ``2.0`` as ``2``, as a gap in a column of whole numbers makes of them."""
+    found = _WHOLE.fullmatch(text) if text.endswith("0") else None
+    return found[1] if found else text
+
+
+def unify(names: Sequence[str]) -> tuple[list[str], int]:
+    """Return names with whole numbers in one form, and how many had another.
+
+    ``1e+05`` is a whole number only where all names are numbers: elsewhere it may be a code.
+    """
+    text = "\n".join(names)  # searched at once, for there may be a million
+    dotted = ".0" in text
+    if not dotted and not _A_POWER.search(text):
+        return list(names), 0
+    changed = [whole(name) for name in names] if dotted else list(names)
+    if any(_POWER.fullmatch(name) for name in changed) and all(
+        _NUMBER.fullmatch(name) or is_missing(name) for name in changed
+    ):
+        changed = [
+            str(int(float(name))) if _POWER.fullmatch(name) and float(name).is_integer() else name
+            for name in changed
+        ]
+    return changed, sum(one != other for one, other in zip(names, changed, strict=True))
+
+
+def times_of(values: Sequence[str], place: str) -> npt.NDArray[np.float64]:
+    """Return times as numbers: as they are, or dates as seconds; missing ones as NaN."""
+    texts = pd.Series([None if is_missing(value) else value for value in values], dtype=object)
+    numbers: npt.NDArray[np.float64] = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
+    given = texts.notna().to_numpy()
+    if not np.isnan(numbers[given]).any():
+        return numbers
+    dates = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
+    wrong = given & dates.isna().to_numpy()
+    if wrong.any():
+        raise InputError(
+            f"{place}: {values[int(np.flatnonzero(wrong)[0])]!r} is neither a number nor a date "
+            "like 2020-03-01; correct it, or name another column with --time-column"
+        )
+    seconds = (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(seconds=1)
+    return np.asarray(seconds.to_numpy(np.float64))
