@@ -182,7 +182,7 @@ def _both(
 
 
 def _some(count: int) -> npt.NDArray[np.intp]:
-    """Return places spread evenly over so many, all where they are few."""
+    """Return places spread evenly over a range, all where they are few."""
     return np.unique(np.linspace(0, count - 1, min(count, CORNERS)).round().astype(np.intp))
 
 
