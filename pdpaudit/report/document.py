@@ -238,7 +238,10 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
     charted = [_loss(*found) for found in losses if found in worst_ones]
     declared = any(part.result.checks for part in parts)
     of_checks = "; of a check, what is declared and found" if declared else ""
-    caption = f"Privacy loss ε in nats{of_checks}"
+    measured = [one for part in parts for _, one in part.anchors() if isinstance(one, ClaimResult)]
+    pure = all(one.promise.approximate for one in measured)
+    unit = "Privacy loss ε in nats" if pure else "Privacy loss in each claim's own unit"
+    caption = f"{unit}{of_checks}"
     columns = ("claim", "verdict", "claimed", "measured")
     ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
     blocks: list[Block] = [Table(caption, columns, ranked, kind="verdicts")]

@@ -70,7 +70,7 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
     if status == "violated":
         worst = max(claims, key=_excess)
         if not worst.promise.approximate:
-            return f"The privacy promise is broken. {shown_words(worst)}"
+            return f"The privacy promise is broken: {worst.statement} does not hold."
         least, allowed = times(worst.lower_bound or 0.0), worst.promise.value
         exact = "" if worst.exact is not None else "at least "
         return (
