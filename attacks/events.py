@@ -29,9 +29,9 @@ MOST_ENTRIES, MOST_ORDERED = 48, 12
 #: Events of each kind kept beside the best, and cuts kept of one column.
 OTHERS, EACH = 5, 3
 
-#: Scores that promise less than this share of the best are not kept: tested beside it on few runs,
-#: the luckiest of them would take its place.
-NEARLY = 0.8
+#: Scores that promise less than the best by this share of it are not kept: tested beside it on few
+#: runs, the luckiest of them would take its place.
+BEHIND = 0.2
 
 #: A less simple event must promise so much more.
 WORTH = 0.002
@@ -102,7 +102,7 @@ def _others(found: list[Choice], best: Choice) -> list[Choice]:
     kinds: Counter[int] = Counter()
     for one in sorted(found, key=lambda one: -round(one.expected, 9)):
         kind = min(complexity(one.event), 2)
-        if kind == 2 and one.expected < NEARLY * best.expected:
+        if kind == 2 and one.expected < best.expected - BEHIND * abs(best.expected):
             continue
         if one is not best and kinds[kind] < OTHERS:
             kinds[kind] += 1

@@ -47,7 +47,7 @@ HALVES = 2
 #: Standard errors given away beyond those asked for. There are hundreds of half-lines, counted on
 #: both sides, and in the tails their errors have little to do with each other; a score's events
 #: share what is known of its slope.
-MANY, SOME = 2.0, 0.0
+MANY, SOME = 2.0, 0.5
 
 #: Groups of scores that a line is fitted to.
 BINS = 1000

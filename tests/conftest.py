@@ -40,3 +40,4 @@ def without_power(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure no power: it decides no violation, and takes most of the time of many audits."""
     for name in ("measured_power", "power_of_looks", "_power"):
         monkeypatch.setattr(confirmation, name, lambda *_: 0.0)
+    monkeypatch.setattr(confirmation, "planted_rates", lambda *_: ())

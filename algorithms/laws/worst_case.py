@@ -1,4 +1,4 @@
-"""What is true instead: the largest loss a round can have, and the noise that mends it.
+"""What is true instead: the largest loss a round can have, and the noise that repairs it.
 
 Everything here depends on the network only through the declared sensitivity and impact
 cardinality, never through the network at hand.

@@ -47,6 +47,7 @@ C1 = MechanismClaim(
 )
 C2 = MechanismClaim(
     id="C2",
+    known_violated=True,
     statement="SearchCom is ε-protected differentially private",
     source=f"{APPENDIX}, lemma on SearchCom",
     mechanism="SearchCom",
@@ -54,6 +55,7 @@ C2 = MechanismClaim(
 )
 C3 = MechanismClaim(
     id="C3",
+    known_violated=True,
     statement="PTarget is (k-1)ε-protected differentially private",
     source=f"{APPENDIX}, theorem on PTarget, pure form",
     mechanism="PTarget",
@@ -61,6 +63,7 @@ C3 = MechanismClaim(
 )
 C4 = MechanismClaim(
     id="C4",
+    known_violated=True,
     statement="PTarget is (2√(2(k-1)ln(1/δ))·ε, δ)-protected differentially private",
     source=f"{APPENDIX}, theorem on PTarget, form with δ",
     mechanism="PTarget",
@@ -72,6 +75,7 @@ C4 = MechanismClaim(
 )
 C5 = MechanismClaim(
     id="C5",
+    known_violated=True,
     statement="PTarget with noise Lap(Δ/ε) is (k-1)ε-protected differentially private",
     source=f"{MAIN}, theorem on PTarget",
     mechanism="PTarget:main-text",
@@ -79,6 +83,7 @@ C5 = MechanismClaim(
 )
 C6 = MechanismClaim(
     id="C6",
+    known_violated=True,
     statement="Report Noisy Max with noise Lap(γ/ε), releasing the noisy value too, is 2ε-DP",
     source=f"{APPENDIX}, lemma on Report Noisy Max",
     mechanism="pdpaudit.algorithms.paper_claims.noisy_max:NoisyMaxWithValue",
@@ -126,6 +131,7 @@ C11 = BoundClaim(
 )
 C12 = MechanismClaim(
     id="C12",
+    known_violated=True,
     statement="with noise Lap(20) and CN the experiments' search is (k-1)/20-protected DP",
     source=f"{MAIN}, experiments",
     mechanism="PTarget:main-text",

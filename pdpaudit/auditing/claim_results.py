@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import time
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.subject import Subject
-from pdpaudit.outputs import Event, Side
+from pdpaudit.outputs import Event, Side, batch_of
 from pdpaudit.outputs.words import Vocabulary, event_words, list_names
 from pdpaudit.results.results import ClaimResult, Status
 from pdpaudit.results.witnesses import AuditWitness, PairWitness
+from pdpaudit.sampling import Misbehaviour, draw
 
 __all__ = [
     "AuditContext",
@@ -27,6 +31,9 @@ __all__ = [
     "unconfirmed_claim",
 ]
 
+
+#: Outputs a side that say whether a mechanism is a search.
+LOOKED_AT = 8
 
 #: Proves a violated claim on the pair that shows it, or says why not.
 Prover = Callable[[ClaimResult, Subject, MeasuredPair | None], ClaimResult]
@@ -46,6 +53,12 @@ class AuditContext:
     blocked: list[str] = field(default_factory=list)
     compared: dict[str, Any] = field(default_factory=dict)
     prover: Prover | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    def until(self, share: float = 1.0) -> float:
+        """Return the time at which a share of the time limit is spent, by the monotonic clock."""
+        limit = self.config.time_limit
+        return math.inf if limit is None else self.began + share * limit
 
     def remark(self, words: str) -> None:
         """Keep what is to be said of how the mechanism behaved, once."""
@@ -120,10 +133,27 @@ def unconfirmed_claim(
 
 def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:
     """Return the words for what is observed: no word of searches for what is none."""
-    wording = context.mechanism.wording
-    if candidate.pair is None:
+    wording, pair = context.mechanism.wording, candidate.pair
+    if pair is None or not (wording or _is_search(context, candidate, pair.network)):
         return Vocabulary(**wording)
-    return Vocabulary(**{"name": candidate.pair.network.name, "done": "found", **wording})
+    return Vocabulary(**{"name": pair.network.name, "done": "found", **wording})
+
+
+def _is_search(context: AuditContext, candidate: CandidatePair, network: Network) -> bool:
+    """Say whether a few outputs list targeted vertices, each once; those that fail say nothing."""
+    lists: list[tuple[Hashable, ...] | None] = []
+    try:
+        for side, instance in zip(("left", "right"), candidate.inputs(), strict=True):
+            key = ("wording", side)
+            draws = draw(context.mechanism, instance, LOOKED_AT, seed=context.config.seed, key=key)
+            groups = batch_of(draws).groups
+            lists += [entries for group in groups for entries in group.entries]
+    except Misbehaviour:
+        return True
+    listed = [entries for entries in lists if entries is not None]
+    found = [entry for entries in listed for entry in entries]
+    vertices = all(type(v) is int and 0 <= v < network.n and network.targeted[v] for v in found)
+    return vertices and all(len({*entries}) == len(entries) for entries in listed) and bool(listed)
 
 
 def pair_words(pair: NeighborPair, to: Side) -> str:
@@ -132,15 +162,11 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     sides = [sorted(side.tolist()) for side in (pair.left_neighbours, pair.right_neighbours)]
     before, after = sides if to == "right" else reversed(sides)
     said = [list_names(map(name, side)) for side in (before, after)]
-    if pair.network.stream_key is not None:  # the network is a file's, whose ties are real ones
-        own = pair.network.neighbours(pair.vertex).tolist()
-        real = [side == own for side in (before, after)]
-        said = [
-            f"{words} (as in the file)" if mine else words
-            for words, mine in zip(said, real, strict=True)
-        ]
-        if not any(real):
-            said[1] += ", neither of them as in the file"
+    own = pair.own_side
+    if own == "neither":
+        said[1] += " (neither as in the file)"
+    elif own is not None:
+        said[own == to] += " (as in the file)"
     return f"rewiring {name(pair.vertex)} from {said[0]} to {said[1]}"
 
 

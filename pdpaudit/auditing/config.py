@@ -50,6 +50,10 @@ class Watcher(Protocol):
         """Take note how many more runs or pairs are done."""
         ...
 
+    def say(self, words: str) -> None:
+        """Take note of what a person who waits wants to know."""
+        ...
+
 
 class Silent:
     """A watcher that says nothing."""
@@ -58,6 +62,9 @@ class Silent:
         """Say nothing."""
 
     def advance(self, done: int) -> None:
+        """Say nothing."""
+
+    def say(self, words: str) -> None:
         """Say nothing."""
 
 

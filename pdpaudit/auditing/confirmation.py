@@ -33,6 +33,7 @@ from pdpaudit.auditing.sequential import (
     planned_looks,
     power_of_looks,
 )
+from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.inference.claim_bounds import claim_bound
@@ -53,6 +54,9 @@ __all__ = [
 #: differs from it by less than 0.001 and takes a tenth of the time.
 POWER_BY_SCORE = 1000
 
+#: Share of the time limit by which it is known when to stop.
+PLANNED = 0.8
+
 
 def audit_by_samples(
     context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
@@ -62,8 +66,10 @@ def audit_by_samples(
         context, claims, ErrorBudget(1 - context.config.confidence, len(claims)).share
     )
     try:
-        discovery.check_repeatable(candidates[0])
+        discovery.check_repeatable(candidates[0], len(candidates))
         found = discovery.search(candidates)
+        if not any(one.tests for one in found):
+            raise OutOfTime("the time limit ended the audit before any claim was confirmed")
     except Misbehaviour as error:
         spent = {"discovery": discovery.spent, "confirmation": 0}
         return [], [
@@ -158,6 +164,7 @@ class Confirmation:
     spent: int
     single: bool = False
     counted: dict[Side, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
+    reached: Wager | None = None
 
     @property
     def runs(self) -> int:
@@ -165,12 +172,15 @@ class Confirmation:
         return sum(one.runs for one in self.counted.values())
 
     def so_far(self) -> ClaimResult:
-        """Tell an interrupted claim: what was counted is no verdict, for it was not the plan."""
+        """Return an interrupted claim: no verdict, but what the finished stages say."""
         sides = " and ".join(
             f"{first_count(one):,} of {one.runs:,} on the {side}"
             for side, one in self.counted.items()
         )
-        why = f"interrupted before this claim was confirmed; in the event so far: {sides}"
+        shown = ""
+        if self.reached is not None:
+            shown = f"the finished stages show a loss of at least {self.reached.bound:.4g}; "
+        why = f"interrupted before this claim was confirmed; {shown}in the event so far: {sides}"
         spent = {"discovery": self.spent, "confirmation": self.runs}
         return unconfirmed_claim(
             self.context, self.number, self.claim, why, status="skipped", samples=spent
@@ -208,11 +218,21 @@ class Confirmation:
         known = chosen.known
         looks = power.looks
         if looks is None:
-            looks = planned_looks(config, claim, alpha, power.planted(), known)
-        begin = Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known)
-        wager = self._fresh(chosen, chosen.together).draw_in_looks(begin, looks.sizes)
+            until = self.context.until(PLANNED)
+            looks = planned_looks(config, claim, alpha, power.planted(), known, until)
+        wager = Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known)
+        try:
+            for reached in self._fresh(chosen, chosen.together).looks(wager, looks.sizes):
+                self.reached = wager = reached
+        except OutOfTime:
+            if not wager.n:
+                raise
+            drawn = [size for size in looks.sizes if size <= wager.n]
+            looks = replace(looks, sizes=drawn, enough=False, late=True)
         seen = None
-        if not wager.violated:
+        if looks.late:
+            seen = math.inf  # measuring it would take longer than there is
+        elif not wager.violated:
             bases = _bases(claim, known.inside_other / known.runs)
             least = power_of_looks(looks, claim, alpha, bases, known)
 
@@ -287,6 +307,7 @@ class Confirmation:
             context.config,
             context.watcher,
             self.single,
+            self.context.until(),
             self.counted,
         )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,9 +24,10 @@ from pdpaudit.auditing.candidate_pairs import (
     local_search,
 )
 from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import Rehearsal
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
 from pdpaudit.inference.expected_bound import ExpectedBound
@@ -77,6 +80,15 @@ FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED, CLIMBING = 32, 4, 4, 4, 16
 #: Standard errors given away on either side where a pair is to stand out.
 CERTAIN = 3.0
 
+#: What is said of runs that raise.
+RAISED = "some runs raised {}; that counts as an output"
+
+#: Seconds ahead that are worth a line, and of a run that is not too quick to be timed alone.
+WORTH_SAYING_S, SLOW_S = 60.0, 0.2
+
+#: Shares of the time limit at which the search ends, and the tests of what it found.
+SEARCHING, TESTING_ENDS = 0.5, 0.7
+
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
@@ -87,19 +99,20 @@ class EventSelection:
     def __init__(self, context: AuditContext, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.context, self.claims, self.alpha = context, claims, alpha
         self.spent = self._measured = 0
-        self._answered = self.single = False
+        self._answered = self.single = self._late = False
         self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
-        limit = context.config.time_limit
-        self._until = math.inf if limit is None else time.monotonic() + limit
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
         self._cuts: list[tuple[int, float]] = []
         self._set_aside: list[MeasuredPair] = []
 
-    def check_repeatable(self, candidate: CandidatePair) -> None:
-        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed."""
+    def check_repeatable(self, candidate: CandidatePair, pairs: int) -> None:
+        """Refuse a mechanism that takes randomness from elsewhere: nothing could be replayed.
+
+        Of that many pairs; where that takes long, the first run is timed and what is ahead said.
+        """
         if not self.context.mechanism.repeatable:
             self.context.remark(
                 "what is observed differs from run to run, whatever the seed: the command again "
@@ -107,19 +120,58 @@ class EventSelection:
             )
             return
         config, instance = self.context.config, candidate.inputs()[0]
+        slow = config.staged and self._say_ahead(self._timed(instance), pairs, SLOW_S)
+        began = time.monotonic()
         once, again = (
             draw(
-                self.context.mechanism, instance, TWICE, seed=config.seed, key=("discover", "twice")
+                self.context.mechanism,
+                instance,
+                TWICE,
+                seed=config.seed,
+                key=("discover", "twice"),
+                until=self.context.until(),
             )
             for _ in range(2)
         )
         self.spent += 2 * TWICE
+        if config.staged and not slow:
+            self._say_ahead((time.monotonic() - began) / (2 * TWICE), pairs)
         if not once.same_as(again):
             raise Misbehaviour(
                 "the same random stream gave other outputs the second time, so it takes randomness "
                 "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
                 "the rng it is given"
             )
+
+    def _timed(self, instance: Any) -> float:
+        """Return the seconds that the first run takes."""
+        began = time.monotonic()
+        draw(
+            self.context.mechanism,
+            instance,
+            1,
+            seed=self.context.config.seed,
+            key=("discover", "first"),
+            until=self.context.until(),
+        )
+        self.spent += 1
+        return time.monotonic() - began
+
+    def _say_ahead(self, each: float, pairs: int, least: float = 0.0) -> bool:
+        """Say how long the plan takes, where a run takes at least so long and all of it is slow."""
+        config = self.context.config
+        runs, quick = (
+            planned_runs(replace(config, budget=budget), pairs, len(self.claims))
+            for budget in (config.budget, "quick")
+        )
+        if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
+            return False
+        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
+        self.context.watcher.say(
+            f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
+            f"({each * runs / 60:,.0f} min){fewer}"
+        )
+        return True
 
     def expected_bound(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
         """Return what a claim will be confirmed with."""
@@ -180,7 +232,8 @@ class EventSelection:
                     measured.append(one)
                     if self._stands_out(one):
                         self._test_all([one], each)
-                        return [two for two in [one, *by_score(found), *dropped] if two.runs]
+                        others = [two for two in by_score(found) if two is not one]
+                        return [two for two in [one, *others, *dropped] if two.runs]
             if not measured:
                 break
             measured = by_score(measured)
@@ -194,7 +247,7 @@ class EventSelection:
                 one.halves = empty_halves()
             found = measured[:keep]
             self._forget(found)
-            if last:
+            if last or self._late:
                 break
             each = min(GROWTH * each, runs)
         self._refuse_nothing(found)
@@ -204,8 +257,10 @@ class EventSelection:
             if one.wanted < runs:
                 self._measure(one, runs - one.wanted)
         found = by_score(found)
-        finalists, dropped = found[:LEFT_STAGED], found[LEFT_STAGED:] + dropped
-        self._test_all(finalists, runs)
+        # Where time is short there is enough for one of them alone.
+        left = 1 if self._late else LEFT_STAGED
+        finalists, dropped = found[:left], found[left:] + dropped
+        self._test_all(finalists, max(1, found[0].wanted // 2) if self._late else runs)
         return [one for one in by_score(finalists) + dropped if one.runs]
 
     def _stands_out(self, one: MeasuredPair) -> bool:
@@ -323,9 +378,8 @@ class EventSelection:
 
     def _measure(self, one: MeasuredPair, size: int) -> bool:
         """Add about ``size`` runs a side and score anew; say whether that was possible."""
-        if time.monotonic() > self._until and self._measured:
-            self.context.remark("the time limit ended the search")
-            return one.score > -math.inf
+        if time.monotonic() > self.context.until(SEARCHING) and self._measured:
+            return self._out_of_time(one)
         self._measured += 1
         failed = {}
         until = one.wanted + size
@@ -334,6 +388,8 @@ class EventSelection:
         ):
             try:
                 self._grow(key, instance, until)
+            except OutOfTime:
+                return self._out_of_time(one)
             except Misbehaviour as error:
                 failed[side] = str(error)
         if failed:
@@ -345,6 +401,12 @@ class EventSelection:
         expected_bound = self.expected_bound(self.claims[0], COMPARING)
         one.score = self._choose(*one.halves, expected_bound, thorough=False).expected
         return True
+
+    def _out_of_time(self, one: MeasuredPair) -> bool:
+        """Note that the search is over; say whether the pair has a score."""
+        self._late = True
+        self.context.remark("the time limit ended the search")
+        return one.score > -math.inf
 
     def _grow(self, key: Hashable, instance: Any, until: int) -> None:
         """Draw until an input has that number of runs; each half has a stream of its own."""
@@ -365,6 +427,7 @@ class EventSelection:
                     key=("discover", "looking", number, half, len(pool[half])),
                     jobs=self.context.config.jobs,
                     progress=self.context.watcher.advance,
+                    until=self.context.until(SEARCHING),
                     store=self.context.config.store,
                     single=self.single,
                 )
@@ -378,7 +441,7 @@ class EventSelection:
         for kind, words in draws.failures.items():
             self._refused = self._refused if self._failure else kind == REFUSAL
             self._failure = self._failure or words
-            self.context.remark(f"some runs raised {words}; that counts as an output")
+            self.context.remark(RAISED.format(words))
         if draws.alone:
             self._batch_failed(draws.alone)
         if draws.printed:
@@ -416,6 +479,10 @@ class EventSelection:
         except BatchFailed as error:
             self._batch_failed(str(error))
             inside = self._inside(one, size, number)
+        except OutOfTime:
+            self._out_of_time(one)
+            one.score, one.events, one.halves = -math.inf, [], empty_halves()
+            return
         except Misbehaviour as error:
             self.context.blocked.append(f"{one.candidate.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
@@ -446,6 +513,7 @@ class EventSelection:
                     key=("discover", "testing", number, side, *([i] if i else [])),
                     jobs=self.context.config.jobs,
                     progress=self.context.watcher.advance,
+                    until=self.context.until(TESTING_ENDS),
                     total=counted,
                     store=self.context.config.store,
                     single=self.single,
@@ -472,13 +540,32 @@ class EventSelection:
 
     def _refuse_nothing(self, found: Sequence[MeasuredPair]) -> None:
         """Refuse to judge a mechanism that never gave an output."""
+        if all(one.score == -math.inf for one in found) and not self.context.blocked:
+            raise OutOfTime("the time limit ended the search before any pair was looked at")
         if all(one.score == -math.inf for one in found):
             raise Misbehaviour("; ".join(self.context.blocked[:2]))
         if self._answered:
             return
         if self._refused:
             raise InputError(self._failure.removeprefix("InputError: "))
+        with suppress(ValueError):  # it is said once
+            self.context.remarks.remove(RAISED.format(self._failure))
         raise Misbehaviour(f"every run raised {self._failure}")
+
+
+def planned_runs(config: Config, pairs: int, claims: int) -> int:
+    """Return about how many runs the staged plan takes where nothing is violated."""
+    runs = config.discovery or config.size
+    each, before, total = min(FIRST_LOOK, runs), 0, 0
+    while True:
+        total += 2 * (each - before) * pairs
+        if each >= runs:
+            break
+        least = FEW if each < FEWEST_RUNS else LEFT_STAGED
+        pairs = min(pairs, max(least, math.ceil(pairs / CUT_STAGED)))
+        before, each = each, min(GROWTH * each, runs)
+    # Events are tested on as many runs, and confirmed on about half as many more.
+    return total + 2 * runs * min(pairs, LEFT_STAGED) + 3 * runs * claims
 
 
 def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:

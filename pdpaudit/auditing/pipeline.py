@@ -29,8 +29,8 @@ __all__ = ["audit", "budget_words"]
 #: What an audit says where nothing that is random happens.
 NOTHING_LEFT = (
     "nothing left to find: the components of the seeds hold every target, so the search draws no "
-    "noise and shows nothing of its claim; choose seeds in a smaller component, and leave others "
-    "to be found"
+    "noise and shows nothing of its claim; choose seeds that leave a component of targets to be "
+    "found (where all targets form one component, none do)"
 )
 
 
@@ -55,7 +55,7 @@ def audit(
             )
         config = replace(config, jobs=1)  # other workers would disturb what is measured
     context = AuditContext(
-        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover
+        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover, began=began
     )
     candidates = candidate_pairs(asked, networks, config.seed)
     if not candidates:

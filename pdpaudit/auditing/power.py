@@ -292,7 +292,7 @@ def _discovered(
 def _drawn(
     planted: _Planted, runs: int, rng: np.random.Generator
 ) -> tuple[tuple[Draws, Draws], tuple[Draws, Draws]]:
-    """Return so many runs a side, in two halves each."""
+    """Return ``runs`` runs a side, in two halves each."""
     left, right = (
         tuple(_draws(planted, law, max(runs // 2, 1), rng) for _ in range(2))
         for law in planted.laws

@@ -86,7 +86,7 @@ class PublishedClaim(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismClaim:
-    """A claim that a mechanism keeps (ε, δ)."""
+    """A claim that a mechanism keeps (ε, δ); ``known_violated`` is what its dossier says."""
 
     id: str
     statement: str
@@ -97,6 +97,7 @@ class MechanismClaim:
     networks: Callable[[], Iterable[Network]] | None = None
     exhaust: int = 0
     enclosed: bool = True
+    known_violated: bool = False
 
     def examine(self, seed: int, watcher: Watcher) -> Audited:
         """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""

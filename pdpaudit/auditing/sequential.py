@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from pdpaudit.auditing.config import Config, Silent, Watcher
 from pdpaudit.auditing.power import FOUND
+from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import Mechanism, PrivacyClaim
 from pdpaudit.inference import Betting
 from pdpaudit.inference.sequential import (
@@ -40,12 +43,15 @@ class Looks:
     sizes: list[int]
     enough: bool
     wanted: float | None = None
+    late: bool = False
 
     def words(self, drawn: int, most_runs: int, *, violated: bool) -> str:
         """Say why sampling stopped after that number of draws a side."""
         most = f"{most_runs:,} runs a side"
         if violated:
             return f"Stopped after {drawn:,} of at most {most}: the violation was certain."
+        if self.late:
+            return f"Stopped after {drawn:,} of at most {most}: the time limit was reached."
         if self.enough:
             return (
                 f"Stopped after {drawn:,} of at most {most}: a loss of {self.wanted:g} would "
@@ -61,6 +67,7 @@ def planned_looks(
     alpha: float,
     planted: Iterable[tuple[float, float] | None],
     known: Known,
+    until: float = math.inf,
 ) -> Looks:
     """Return when to look: until the loss asked for would have been seen, or all is drawn."""
     sizes, wanted = look_sizes(config.size), config.wanted(claim.epsilon)
@@ -70,8 +77,10 @@ def planned_looks(
         np.zeros(len(sizes))
         if rates is None
         else refuted_by(sizes, *rates, alpha, claim.epsilon, claim.delta, known.runs)
-        for rates in planted
+        for rates in takewhile(lambda _: time.monotonic() < until, planted)
     ]
+    if time.monotonic() >= until:
+        return Looks(sizes, enough=False, wanted=wanted)
     seen = np.flatnonzero(np.mean(shares, axis=0) >= FOUND) if shares else np.empty(0)
     enough = int(seen[0]) if len(seen) else len(sizes)
     return Looks(sizes[: enough + 1], enough=enough < len(sizes), wanted=wanted)
@@ -109,6 +118,7 @@ class FreshRuns:
     config: Config
     watcher: Watcher = field(default_factory=Silent)
     single: bool = False
+    until: float = math.inf
     counted: Mapping[Side, Hits] = field(default_factory=lambda: {"left": Hits(), "right": Hits()})
 
     @property
@@ -116,8 +126,11 @@ class FreshRuns:
         """The side where the event is less likely."""
         return "right" if self.side == "left" else "left"
 
-    def draw(self, size: int, look: tuple[int, ...] = ()) -> None:
+    def draw(
+        self, size: int, look: tuple[int, ...] = (), totals: Mapping[Side, Hits] | None = None
+    ) -> None:
         """Count ``size`` more runs on each side."""
+        totals = self.counted if totals is None else totals
         for side, instance in self.inputs.items():
             try:
                 hits(
@@ -129,28 +142,32 @@ class FreshRuns:
                     key=("confirm", self.number, side, *look),
                     jobs=self.config.jobs,
                     progress=self.watcher.advance,
-                    total=self.counted[side],
+                    until=self.until,
+                    total=totals[side],
                     store=self.config.store,
                     single=self.single,
                 )
+            except OutOfTime:
+                raise
             except Misbehaviour as error:
                 raise Misbehaviour(f"on the {side}: {error}") from None
 
-    def draw_in_looks(self, wager: Wager, sizes: Iterable[int]) -> Wager:
+    def looks(self, wager: Wager, sizes: Iterable[int]) -> Iterator[Wager]:
         """Draw from look to look until the violation is certain or no look is left.
 
-        Each look draws from streams of its own and is counted whole, so that what is seen does not
-        depend on the workers, nor on how many more looks were planned.
+        Each look draws from streams of its own and is counted whole or not at all, so that what is
+        seen does not depend on the workers, nor on how many more looks were planned.
         """
         for look, size in enumerate(sizes):
-            before = {one: first_count(self.counted[one]) for one in self.counted}
             step = size - wager.n
-            self.draw(step, (look,))
-            new = {one: first_count(self.counted[one]) - before[one] for one in self.counted}
-            wager = wager.update(new[self.side], new[self.other], step)
+            new: dict[Side, Hits] = {"left": Hits(), "right": Hits()}
+            self.draw(step, (look,), new)
+            wager = wager.update(first_count(new[self.side]), first_count(new[self.other]), step)
+            for side, counted in self.counted.items():
+                counted.update(new[side])
+            yield wager
             if wager.violated:
                 break
-        return wager
 
     def draw_in_pairs(self, state: Betting, size: int, enough: float = math.inf) -> Betting:
         """Make pairs of runs, one a side in an order decided by a coin, and bet on each.

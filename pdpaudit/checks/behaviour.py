@@ -40,7 +40,7 @@ from pdpaudit.results.results import CheckResult
 
 SMALL = 4  # vertices of the graphs that are all tried
 UNION = 64  # samples in one disjoint union
-SCOPE = "all graphs with up to {} vertices, {}and {} random graphs with up to 30{}"
+SCOPE = "all graphs on ≤ {} vertices, {}{} random ones on ≤ 30{}"
 
 
 def _over(
@@ -98,7 +98,7 @@ def finite(examination: Examination) -> CheckResult:
         "finite",
         lambda sample: examination.within_call_limit(partial(evaluated, sample), sample),
         samples=chain(small_samples(SMALL), class_samples(SMALL + 1), large_samples(seed)),
-        scope=SCOPE.format(SMALL, f"one of each isomorphism class on {SMALL + 1}, ", 30, ""),
+        scope=SCOPE.format(SMALL, f"one per isomorphism class on {SMALL + 1}, ", 30, ""),
         exhaustive=True,
     )
 
@@ -268,7 +268,7 @@ def fast_path(examination: Examination) -> CheckResult:
     seed = examination.options.seed
     scope = SCOPE.format(
         SMALL,
-        f"one of each isomorphism class on {SMALL + 1}, ",
+        f"one per isomorphism class on {SMALL + 1}, ",
         230,
         ", in disjoint unions as well" if together else "",
     )

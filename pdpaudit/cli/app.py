@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated
@@ -26,6 +27,16 @@ __all__ = ["app", "main"]
 
 #: Characters of a complaint.
 MOST = 2000
+
+#: Packages that are not called like the module that is imported.
+PACKAGES = {
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "PIL": "pillow",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 
 #: Exit statuses of what could not be carried out, and of what was interrupted.
 FAILED, INTERRUPTED = 2, 130
@@ -110,7 +121,7 @@ def _run(arguments: list[str] | None) -> int:
     except UserCodeError as error:
         cause = error.__cause__ or error
         lines = traceback.format_exception(type(cause), cause, _theirs(cause))
-        _complain(f"{error}: {described(cause)}; fix the file and run again", before=lines)
+        _complain(f"{error}: {described(cause)}; {_remedy(cause)}", before=lines)
         return FAILED
     except InputError as error:
         _complain(flagged(error))
@@ -126,6 +137,15 @@ def _run(arguments: list[str] | None) -> int:
     return int(status or 0)
 
 
+def _remedy(error: BaseException) -> str:
+    """Say what to do about an error in the user's code: install what is missing, or fix it."""
+    package = str(getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package and find_spec(package) is None:
+        name = PACKAGES.get(package, package)
+        return f"{package} is not installed: run `pip install {name}`, or correct its name"
+    return "fix the file and run again"
+
+
 def _interrupted() -> int:
     _complain("interrupted before anything was confirmed; nothing was written")
     return INTERRUPTED
@@ -136,6 +156,8 @@ def _unexpected(error: BaseException) -> int:
     asked = bool(os.environ.get(TRACEBACK))
     lines = traceback.format_exception(error) if asked else []
     cause = error.__context__ if isinstance(error, SystemExit) else error
+    if isinstance(cause, BrokenPipeError):
+        return FAILED  # whoever read it has enough, and asks for no complaint
     if isinstance(cause, OSError) and cause.errno in UNWRITABLE:
         _complain(f"the output cannot be written ({cause.strerror})", before=lines)
     elif isinstance(error, MemoryError):

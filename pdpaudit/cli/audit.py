@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from pdpaudit.results.results import Result
 
 __all__ = ["EXAMPLES", "audit_command"]
+
+#: Exit status of what was interrupted.
+INTERRUPTED = 130
 
 EXAMPLES = o.examples(
     "pdpaudit audit PTarget:main-text --seed 1",
@@ -68,9 +73,46 @@ class MechanismOptions:
         ),
     ] = None
 
-    def parameters(self) -> dict[str, Any]:
+    others: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME=VALUE",
+            help="Any other argument that the mechanism is made with, for example eps=0.5; can be "
+            "given again.",
+        ),
+    ] = None
+
+    def parameters(self, mechanism: str) -> dict[str, Any]:
         """Return what the mechanism itself takes."""
-        return {name: value for name, value in vars(self).items() if name != "max_degree"}
+        from pdpaudit.core.registry import check_arguments
+
+        options = ("max_degree", "others")
+        given = {name: value for name, value in vars(self).items() if name not in options}
+        others = dict(map(_argument, self.others or ()))
+        check_arguments(mechanism, others)
+        for name in others:
+            if given.get(name) is not None:
+                raise InputError(f"--with {name}: --{name} is given too; leave one out")
+        return {**given, **others}
+
+
+def _argument(given: str) -> tuple[str, Any]:
+    """Return name and value of an argument as a result can keep it: a Python literal, else text."""
+    name, equals, text = given.partition("=")
+    if not equals or not name.isidentifier():
+        raise InputError(f"--with {given}: give NAME=VALUE, for example eps=0.5")
+    try:
+        value = json.loads(json.dumps(ast.literal_eval(text), allow_nan=False))
+    except (ValueError, SyntaxError):
+        return name, text
+    except (TypeError, MemoryError, RecursionError):
+        value = None
+    if value is None:
+        raise InputError(
+            f"--with {given}: give a number, a text, True, False, or a list or dictionary of these"
+        )
+    return name, value
 
 
 @dataclass(frozen=True)
@@ -134,7 +176,7 @@ class SamplingOptions:
     ] = None
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds after which the search for a pair ends with what it has."),
+        typer.Option(help="Seconds after which it ends with what it has; half for the search."),
     ] = None
 
     def plan(self, output: o.OutputOptions, jobs: int) -> Config:
@@ -237,7 +279,7 @@ def audit_command(
     """
     reading = network.asked_for()
     from pdpaudit.cli.output import check_writable
-    from pdpaudit.report.terminal import show_audit, show_exposure
+    from pdpaudit.report.terminal import show_audit, show_exposure, show_next
     from pdpaudit.results.results import exit_status
 
     check_writable(output.json_file)
@@ -260,6 +302,10 @@ def audit_command(
     if asked.exposure:
         show_exposure(screen, result.context["exposure"])
     output.write(screen, result)
+    show_next(screen, result, str(output.json_file) if output.saved else "")
+    if left := [claim.statement for claim in result.claims if claim.status == "skipped"]:
+        typer.echo(f"pdpaudit: Interrupted; no verdict on {', '.join(left)}", err=True)
+        return INTERRUPTED
     return exit_status(result.status, asked.fail_on)
 
 
@@ -282,7 +328,7 @@ def _made(
     from pdpaudit.core.registry import make_mechanism, refuse_without_claim
     from pdpaudit.core.subject import Subject, promising
 
-    made, spec = make_mechanism(name, made_with.parameters())
+    made, spec = make_mechanism(name, made_with.parameters(name))
     if asked.observe == ALL and asked.claim is not None:
         raise InputError("--observe all goes without --claim; name one observable")
     if asked.observe not in (None, ALL):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.progress import (
@@ -28,6 +31,9 @@ from pdpaudit.results.results import Result, save
 
 __all__ = ["check_writable", "console", "progress", "write_json"]
 
+#: Seconds between two lines of progress in a pipe.
+LINE_S = 30
+
 
 class _Screen(Console):
     """A console on which names from files are text, whatever they hold."""
@@ -35,23 +41,23 @@ class _Screen(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Print as :class:`rich.console.Console` does, with nothing that acts on a terminal."""
         # A path is printed whole, to be copied.
-        told = visible if options.get("soft_wrap") else on_terminal
-        super().print(*(_harmless(one, told) for one in objects), **options)
+        shown = visible if options.get("soft_wrap") else on_terminal
+        super().print(*(_harmless(one, shown) for one in objects), **options)
 
 
-def _harmless(thing: Any, told: Callable[[str], str]) -> Any:
+def _harmless(thing: Any, shown: Callable[[str], str]) -> Any:
     """Return what is to be printed, its text passed through a function."""
     if isinstance(thing, str):
-        return told(thing)
+        return shown(thing)
     if isinstance(thing, Text):
-        plain = told(thing.plain)
+        plain = shown(thing.plain)
         # Only text that has to change loses styles within it.
         return thing if plain == thing.plain else Text(plain, style=thing.style)
     if isinstance(thing, Padding):
-        thing.renderable = _harmless(thing.renderable, told)
+        thing.renderable = _harmless(thing.renderable, shown)
     elif isinstance(thing, Table):
         for column in thing.columns:
-            column._cells = [_harmless(cell, told) for cell in column._cells]
+            column._cells = [_harmless(cell, shown) for cell in column._cells]
     return thing
 
 
@@ -113,23 +119,55 @@ class _Bar:
         """Move on."""
         self._bar.advance(self._task, done)
 
+    def say(self, words: str) -> None:
+        """Write a line above the bar."""
+        self._bar.console.print(f"pdpaudit: {words}", markup=False)
 
-class _Nothing:
-    """A watcher that says nothing, for pipes."""
+
+class _Lines:
+    """A watcher that writes a line now and then, for pipes."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._words, self._total, self._done = "starting", 0, 0
+        self._began = self._written = time.monotonic()
+        self._ends = math.inf
 
     def stage(self, words: str, total: int) -> None:
-        """Say nothing."""
+        """Begin a new stage."""
+        self._words, self._total, self._done = words, total, 0
+        self._began, self._ends = time.monotonic(), math.inf
 
     def advance(self, done: int) -> None:
-        """Say nothing."""
+        """Move on, and write where enough time has passed."""
+        self._done += done
+        now = time.monotonic()
+        if now - self._written < LINE_S:
+            return
+        self._written = now
+        line = self._words
+        if 0 < self._done <= self._total:
+            spent = now - self._began
+            # What is said to be left only falls, whatever the last runs took.
+            self._ends = min(self._ends, now + spent * (self._total / self._done - 1))
+            left = max(0.0, self._ends - now)
+            line += f": {self._done:,} of {self._total:,}, about {left:,.0f} s of it left"
+        self._write(line)
+
+    def say(self, words: str) -> None:
+        """Write a line at once."""
+        self._write(words)
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[_Bar | _Nothing]:
-    """Show rate and time left on a terminal, nothing in a pipe."""
+def progress(*, quiet: bool) -> Iterator[_Bar | _Lines]:
+    """Show rate and time left on a terminal, a line now and then in a pipe."""
     screen = console(to_stderr=True)
-    if quiet or not screen.is_terminal:
-        yield _Nothing()
+    if quiet:
+        yield _Lines(lambda _: None)
+        return
+    if not screen.is_terminal:
+        yield _Lines(lambda line: typer.echo(f"pdpaudit: {line}", err=True))
         return
     columns = (
         TextColumn("{task.description}"),

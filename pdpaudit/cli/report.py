@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pdpaudit.cli import options as o
 from pdpaudit.cli.completing import among
 
+if TYPE_CHECKING:
+    from pdpaudit.report.sources import Source
+
 __all__ = ["EXAMPLES", "report_command"]
+
+#: What can be written, and the file it is written to where none is named.
+FORMS = {
+    "html": "report.html",
+    "md": "report.md",
+    "sarif": "report.sarif",
+    "checklist": "checklist.md",
+}
+
+ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".sarif": "sarif"}
 
 EXAMPLES = o.examples(
     "pdpaudit report result.json -o report.html",
     "pdpaudit report a.json b.json -o report.md",
+    "pdpaudit report result.json --sarif",
 )
 
 
@@ -30,7 +45,7 @@ def report_command(
         typer.Option(
             "--output",
             "-o",
-            help="Where to write; - for standard output. Default: report.html, or report.md.",
+            help="Where to write; - for standard output. Default: report.html, report.md, …",
             show_default=False,
         ),
     ] = None,
@@ -38,10 +53,15 @@ def report_command(
         str | None,
         typer.Option(
             "--format",
-            autocompletion=among(("html", "md")),
-            help="html or md; default: by the ending of --output, else html.",
+            autocompletion=among(tuple(FORMS)),
+            help="html, md, sarif (alerts for a code host) or checklist (the questions of "
+            "guidelines for reviewers); default: by the ending of --output, else html.",
         ),
     ] = None,
+    sarif: Annotated[bool, typer.Option("--sarif", help="The same as --format sarif.")] = False,
+    checklist: Annotated[
+        bool, typer.Option("--checklist", help="The same as --format checklist.")
+    ] = False,
     quiet: o.Quiet = False,
 ) -> int:
     """Write a report for people from result files.
@@ -50,27 +70,34 @@ def report_command(
     """
     from pdpaudit.cli.output import check_writable, console
     from pdpaudit.core.errors import InputError
-    from pdpaudit.report.html import render_html
-    from pdpaudit.report.markdown import render_markdown
     from pdpaudit.report.sources import read_source
     from pdpaudit.results.results import write_text
 
+    asked = [
+        name
+        for name, given in (("sarif", sarif), ("checklist", checklist), (form, form is not None))
+        if given
+    ]
+    if len(set(asked)) > 1:
+        raise InputError("--format, --sarif and --checklist: give one of them")
+    form = asked[0] if asked else None
+    if form is not None and form not in FORMS:
+        raise InputError(f"--format {form}: choose one of {', '.join(FORMS)}")
     if output is None:
-        output = Path("report.md" if form == "md" else "report.html")
+        output = Path(FORMS[form or "html"])
     to_pipe = str(output) == "-"
-    endings = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
     if form is None:
-        form = "html" if to_pipe else endings.get(output.suffix.lower())
+        form = "html" if to_pipe else ENDINGS.get(output.suffix.lower())
         if form is None:
-            raise InputError(f"{output}: end the name in .html or .md, or give --format html or md")
-    if form not in ("html", "md"):
-        raise InputError(f"--format {form}: choose html or md")
+            raise InputError(
+                f"{output}: end the name in .html, .md or .sarif, or give --format html or md"
+            )
     check_writable(output)
     same = [path for path in files if not to_pipe and path.resolve() == output.resolve()]
     if same:
         raise InputError(f"{output}: is one of the result files; choose another --output")
     sources = [read_source(path) for path in files]
-    text = render_html(sources) if form == "html" else render_markdown(sources)
+    text = _rendered(form, sources)
     if to_pipe:
         typer.echo(text.encode("utf-8"), nl=False)  # whatever the terminal speaks
         return 0
@@ -80,3 +107,15 @@ def report_command(
         f"report written to {output}", markup=False, emoji=False, soft_wrap=True
     )
     return 0
+
+
+def _rendered(form: str, sources: Sequence[Source]) -> str:
+    if form == "sarif":
+        from pdpaudit.report.sarif import render_sarif as render
+    elif form == "checklist":
+        from pdpaudit.report.checklist import render_checklist as render
+    elif form == "md":
+        from pdpaudit.report.markdown import render_markdown as render
+    else:
+        from pdpaudit.report.html import render_html as render
+    return render(sources)

@@ -1,6 +1,28 @@
 """The errors a person at the terminal is meant to read."""
 
-__all__ = ["Exhausted", "InputError", "Misbehaviour", "ParameterError", "described"]
+import linecache
+import os
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from traceback import walk_tb
+
+__all__ = [
+    "Exhausted",
+    "InputError",
+    "Misbehaviour",
+    "OutOfTime",
+    "ParameterError",
+    "described",
+    "located",
+]
+
+#: Folders whose code is not the author's: this package, Python's library, and installed packages.
+OURS, STANDARD = Path(__file__).resolve().parents[1], Path(os.__file__).resolve().parent
+INSTALLED = {"site-packages", "dist-packages"}
+
+#: Characters of a line of code that are shown, and frames of a traceback that are looked at.
+LONGEST, MOST_FRAMES = 80, 2_000
 
 
 class InputError(ValueError):
@@ -26,6 +48,10 @@ class Exhausted(Misbehaviour):
     """A call that took more time or memory than there is: what it was asked for was too large."""
 
 
+class OutOfTime(Misbehaviour):
+    """The time limit of the whole command ended a run: no fault of whoever wrote it."""
+
+
 def described(error: BaseException) -> str:
     """Return what an error is and says, in one line."""
     try:
@@ -33,3 +59,31 @@ def described(error: BaseException) -> str:
     except Exception:  # their own code says what an error says
         words = ""
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def located(error: BaseException) -> str:
+    """Return what an error is and says, and the last line of its author's code that it came from.
+
+    An error of ours is meant to be read as it is.
+    """
+    if isinstance(error, InputError | Misbehaviour):
+        return described(error)
+    # An error that is raised again and again has a traceback that grows.
+    frames = islice(walk_tb(error.__traceback__), MOST_FRAMES)
+    places = [(frame.f_code.co_filename, line) for frame, line in frames]
+    theirs = [(file, line) for file, line in places if _is_authors(file)]
+    if not theirs:
+        return described(error)
+    file, line = theirs[-1]
+    code = linecache.getline(file, line).strip()[:LONGEST]
+    return f"{described(error)} ({Path(file).name}:{line}{f', `{code}`' if code else ''})"
+
+
+@cache
+def _is_authors(file: str) -> bool:
+    path = Path(file)
+    if not path.is_file():
+        return bool(linecache.getline(file, 1))  # a cell of a notebook
+    path = path.resolve()
+    library = path.is_relative_to(OURS) or path.is_relative_to(STANDARD)
+    return not (library or INSTALLED & {*path.parts})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,10 @@ from scipy.sparse import csr_array
 
 from pdpaudit.core.network import Network
 
-__all__ = ["NeighborPair", "difference", "rewire"]
+__all__ = ["NeighborPair", "Own", "difference", "rewire"]
+
+#: The side of a pair that is as in the file that the network was read from.
+Own = Literal["left", "right", "neither"]
 
 Vertices = Sequence[int] | npt.NDArray[np.integer]
 
@@ -25,6 +29,17 @@ class NeighborPair:
     left_neighbours: npt.NDArray[np.integer]
     right_neighbours: npt.NDArray[np.integer]
     family: str = ""
+    own: Own | None = None
+
+    @property
+    def own_side(self) -> Own | None:
+        """The side that is as in the file; None where the network is no file's."""
+        if self.own is not None or self.network.stream_key is None:
+            return self.own
+        real = self.network.neighbours(self.vertex)
+        if np.array_equal(np.sort(self.left_neighbours), real):
+            return "left"
+        return "right" if np.array_equal(np.sort(self.right_neighbours), real) else "neither"
 
     @property
     def left(self) -> Network:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 
 __all__ = [
     "SINGULAR",
@@ -25,6 +25,9 @@ __all__ = [
     "Group",
     "Registered",
     "UserCodeError",
+    "check_arguments",
+    "check_file",
+    "check_run",
     "configure",
     "imported_for",
     "is_registered",
@@ -68,7 +71,7 @@ OTHER_COMMAND: dict[str, tuple[Group, str]] = {
 #: Modules that come with the program, where published claims find mechanisms of their own.
 OURS = "pdpaudit.algorithms."
 
-#: Names told where none is near.
+#: Names offered where none is near.
 MOST_OFFERED = 12
 
 
@@ -142,6 +145,18 @@ def _located(module: str) -> str | None:
     return None if spec is None else spec.origin
 
 
+def check_file(name: str) -> None:
+    """Refuse a name in a file that does not exist; imports nothing."""
+    where = name.rpartition(":")[0]
+    if not where.endswith(".py") or Path(where).is_file():
+        return
+    folder = Path(where).parent
+    there = [one.name for one in folder.glob("*.py")] if folder.is_dir() else []
+    near = difflib.get_close_matches(Path(where).name, there, n=3, cutoff=0.6)
+    offer = f"did you mean {' or '.join(str(folder / one) for one in near)}?" if near else ""
+    raise InputError(f"{where}: no such file; {offer or 'check the path before the colon'}")
+
+
 def resolve(group: Group, name: str) -> Any:
     """Return the object a person means by ``name``."""
     known = {item.name: item for item in registered(group)}
@@ -157,6 +172,7 @@ def resolve(group: Group, name: str) -> Any:
             f"{file}: which {SINGULAR[group]} in it? Name it as {file}:Name{_in(file)}"
         )
     if where.endswith(".py"):
+        check_file(name)
         return _attribute(_from_file(Path(where)), where, attribute, group)
     if where:
         module = _from_name(where)
@@ -182,11 +198,9 @@ def resolve(group: Group, name: str) -> Any:
 def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
     """Make an object of a class with those options that were given."""
     given = {key: value for key, value in options.items() if value is not None}
-    takes: set[str] = set()
-    if inspect.isclass(factory):
-        takes = set(inspect.signature(factory).parameters)
+    takes = _arguments(factory)
     for key in given:
-        if key not in takes:
+        if takes is not None and key not in takes:
             raise InputError(f"{name} takes no --{key.replace('_', '-')}; leave it out")
     if not inspect.isclass(factory):
         return factory
@@ -198,6 +212,25 @@ def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
         raise InputError(f"{name} cannot be made: {error}") from None
     except Exception as error:
         raise UserCodeError(f"{name} cannot be made") from error
+
+
+def _arguments(factory: Any) -> list[str] | None:
+    """Return the names of what a class is made of, none for an object; None where any name does."""
+    if not inspect.isclass(factory):
+        return []
+    takes = inspect.signature(factory).parameters
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values()):
+        return None
+    return [key for key, one in takes.items() if one.kind is not inspect.Parameter.VAR_POSITIONAL]
+
+
+def check_arguments(name: str, given: Iterable[str], find: Find = resolve) -> None:
+    """Refuse arguments that a mechanism is not made with, and name those that it is."""
+    takes = _arguments(find("mechanisms", name))
+    for key in given:
+        if takes is not None and key not in takes:
+            offer = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise ParameterError("with", key, f"{name} takes no {key}; {offer}")
 
 
 def make_sop(name: str, find: Find = resolve) -> Any:
@@ -221,8 +254,7 @@ def make_mechanism(
     if "sop" in made:
         made["sop"] = make_sop(made["sop"], find)
     mechanism = configure(factory, name, made)
-    if not callable(getattr(mechanism, "run", None)):
-        raise InputError(f"{name}: not a mechanism, it has no run(instance, rng)")
+    check_run(getattr(mechanism, "run", None), name)
     return mechanism, {"name": name, "parameters": given}
 
 
@@ -230,6 +262,20 @@ def refuse_without_claim(mechanism: object, name: str) -> None:
     """Refuse a mechanism that promises nothing."""
     if getattr(mechanism, "claim", None) is None:
         raise InputError(f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
+
+
+def check_run(run: object, name: str, form: str = "run(self, instance, rng)") -> None:
+    """Refuse what cannot be run on an instance with a random generator."""
+    if not callable(run):
+        raise InputError(f"{name}: not a mechanism, it has no run(instance, rng)")
+    try:
+        takes = inspect.signature(run)
+    except (TypeError, ValueError):  # not every callable says what it takes
+        return
+    try:
+        takes.bind(None, None)
+    except TypeError:
+        raise InputError(f"{name}: its run takes {takes}; write it as {form}") from None
 
 
 def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:
@@ -260,7 +306,7 @@ def _user_modules(group: Group) -> list[ModuleType]:
         try:
             tool = tomllib.loads(project.read_text(encoding="utf-8")).get("tool", {})
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"pyproject.toml: {error}; mend it") from None
+            raise InputError(f"pyproject.toml: {error}; correct it") from None
         section = tool.get("pdpaudit", {})
         names = section.get("modules", []) if isinstance(section, dict) else None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -297,7 +343,7 @@ def _from_name(name: str) -> ModuleType | None:
     if here not in sys.path:
         sys.path.append(here)
     # Finding a module runs the packages around it: import them first, so that their own failures
-    # are told apart from a module that is not there.
+    # are distinguished from a module that is not there.
     package = name.rpartition(".")[0]
     if package and _from_name(package) is None:
         return None
@@ -323,8 +369,6 @@ def loaded_modules() -> list[ModuleType]:
 
 def _from_file(path: Path) -> ModuleType:
     """Import a file by its path."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; check the path before the colon")
     real = path.resolve()
     here = str(real.parent)
     if here not in sys.path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -74,10 +74,22 @@ class FastDeclaredStatistic(DeclaredStatistic):
         return self.fast(adjacency, targets)
 
 
+@overload
 def statistic(
     *,
     sensitivity: float | Callable[[int], float],
     impact_cardinality: int | Callable[[int], int],
+    scores: Fast | None = ...,
+    error: float | Callable[[int], float] = ...,
+) -> Callable[[Scalar], DeclaredStatistic]: ...
+@overload
+def statistic(undeclared: Scalar, /) -> Never: ...
+def statistic(
+    undeclared: Scalar | None = None,
+    /,
+    *,
+    sensitivity: float | Callable[[int], float] | None = None,
+    impact_cardinality: int | Callable[[int], int] | None = None,
     scores: Fast | None = None,
     error: float | Callable[[int], float] = 0.0,
 ) -> Callable[[Scalar], DeclaredStatistic]:
@@ -111,6 +123,11 @@ def statistic(
     >>> friends_in(nx.path_graph(3), 1, frozenset({0, 2})), friends_in.sensitivity(5)
     (2, 0)
     """
+    if undeclared is not None or sensitivity is None or impact_cardinality is None:
+        raise TypeError(
+            "declare both, in parentheses: @statistic(sensitivity=..., impact_cardinality=...), "
+            "each a number or a function of the maximum degree"
+        )
 
     def decorate(function: Scalar) -> DeclaredStatistic:
         if scores is None:

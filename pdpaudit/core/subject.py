@@ -18,10 +18,10 @@ from typing import Any, Literal
 import numpy as np
 
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, described
+from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, located
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
-from pdpaudit.core.registry import make_mechanism, make_sop
+from pdpaudit.core.registry import check_run, make_mechanism, make_sop
 from pdpaudit.core.statistic import name_of
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.sampling.guard import Guard
@@ -187,7 +187,7 @@ class Subject:
             except MemoryError:
                 raise Exhausted(f"its {name} needs more memory than there is") from None
             except (Exception, SystemExit) as error:
-                raise Misbehaviour(f"its {name} raised {described(error)}") from error
+                raise Misbehaviour(f"its {name} raised {located(error)}") from error
 
     def law(self, instance: Any, limit: float = LIMIT_S) -> Law:
         """Return its output law on an instance, once it is seen to be one."""
@@ -298,7 +298,7 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"its pairs() raised {described(error)}; {EXPECTED}") from None
+        raise InputError(f"its pairs() raised {located(error)}; {EXPECTED}") from None
     if not given:
         raise InputError(f"its pairs() gives none; {EXPECTED}")
     if isinstance(found, (str, bytes, np.ndarray, Mapping)):
@@ -409,13 +409,14 @@ def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, Any]]:
         _, name, spec = specified(given.mechanism, base)
         return given, name, given.specification(spec)
     if inspect.isroutine(given):
-        return Subject(given), getattr(given, "__name__", "function"), {}
+        name = getattr(given, "__name__", "function")
+        check_run(given, name, "f(instance, rng)")
+        return Subject(given), name, {}
     factory = given if inspect.isclass(given) else type(given)
     where = _place(factory, base)
     name = factory.__qualname__ if where is None else where
     subject = Subject(given)
-    if not callable(getattr(subject.mechanism, "run", None)):
-        raise InputError(f"{name}: not a mechanism, it has no run(instance, rng)")
+    check_run(getattr(subject.mechanism, "run", None), name)
     parameters = None if where is None else _parameters(factory, subject.mechanism)
     return subject, name, {} if parameters is None else {"name": where, "parameters": parameters}
 

@@ -396,7 +396,7 @@ def _weight(
             "--weight-column)"
         ]
     if table.width == 3 and ends == (0, 1) and time is None:
-        first = [table.head[2]] if is_number(table.head[2]) else []
+        first = [name for name in table.head[2:] if is_number(name)]
         if _grows_from_zero([*first, *(row[2] for row in table.sample())]):
             return None, ["third column grows from 0: taken as a time, not the weight"]
         return 2, ["third column taken as the weight"]

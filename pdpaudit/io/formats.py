@@ -118,27 +118,32 @@ def _is_tgf(lines: Sequence[str]) -> bool:
 
 def read_graph_file(source: Source, kind: str, *, weight_column: str | None = None) -> Ties:
     """Read a graph file of the format that :func:`find_format` found."""
-    if kind == "Matrix Market":
-        return _read_matrix(source, weight_column)
-    own = {"Pajek": read_pajek, "UCINET DL": read_dl, "TGF": read_tgf, "GDF": read_gdf}
-    own |= {"LGL": read_lgl, "adjacency list": read_adjacency_list}
-    if kind in own:
-        if weight_column is not None:
-            raise InputError(f"{source.path}: a {kind} file has no columns; no --weight-column")
-        ties = own[kind](source)
-        said = f"{source.path} read as {kind}"
-        return replace(ties, notes=(*source.notes, said, *ties.notes))
-    read: Callable[[Source], nx.Graph] = {
+    own: dict[str, Callable[[Source], Ties]] = {
+        "Pajek": read_pajek,
+        "UCINET DL": read_dl,
+        "TGF": read_tgf,
+        "GDF": read_gdf,
+        "LGL": read_lgl,
+        "adjacency list": read_adjacency_list,
+        "Matrix Market": _read_matrix,
+    }
+    read: dict[str, Callable[[Source], nx.Graph]] = {
         "GML": _read_gml,
         "GraphML": _read_graphml,
         "GEXF": _read_gexf,
         "JSON": _read_json,
         "networkx edge list": _read_networkx,
-    }[kind]
+    }
+    if kind in own and weight_column is not None:
+        raise InputError(f"{source.path}: a {kind} file has no columns; no --weight-column")
+    notes = [*source.notes, f"{source.path} read as {kind}"]
     try:
+        if kind in own:
+            ties = own[kind](source)
+            return replace(ties, notes=(*notes, *ties.notes))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graph = read(source)
+            graph = read[kind](source)
     except InputError:
         raise
     except RecursionError:
@@ -155,7 +160,6 @@ def read_graph_file(source: Source, kind: str, *, weight_column: str | None = No
         for key, value in graph.graph.get("edge_default", {}).items():
             data.setdefault(key, value)
     ties = ties_from_networkx(graph, weight=weight_column, place=str(source.path))
-    notes = [*source.notes, f"{source.path} read as {kind}"]
     for attribute in ("label", "name"):
         labels = ties.attributes.get(attribute)
         if labels is None or None in labels:
@@ -227,28 +231,18 @@ def _read_json(source: Source) -> nx.Graph:
     return graph
 
 
-def _read_matrix(source: Source, weight_column: str | None) -> Ties:
-    if weight_column is not None:
-        raise InputError(f"{source.path}: a Matrix Market file has no columns; no --weight-column")
-    try:
-        rows, columns, _, _, kind, symmetry = mminfo(io.BytesIO(source.data))
-        if rows != columns:
-            raise InputError(
-                f"{source.path}: a {rows} by {columns} matrix; the matrix of a network is square"
-            )
-        if kind == "complex":
-            raise InputError(f"{source.path}: a complex matrix; weights are real numbers")
-        if rows > _MOST_VERTICES:
-            raise InputError(f"{source.path}: {rows:,} vertices; at most {_MOST_VERTICES:,} fit")
-        matrix = coo_array(mmread(io.BytesIO(source.data)))
-    except InputError:
-        raise
-    except Exception as error:  # as above
-        reason = " ".join(str(error).split()) or type(error).__name__
+def _read_matrix(source: Source) -> Ties:
+    rows, columns, _, _, kind, symmetry = mminfo(io.BytesIO(source.data))
+    if rows != columns:
         raise InputError(
-            f"{source.path}: not readable as Matrix Market ({show(reason, 120)}); write the file "
-            "again"
-        ) from None
+            f"{source.path}: a {rows} by {columns} matrix; the matrix of a network is square"
+        )
+    if kind == "complex":
+        raise InputError(f"{source.path}: a complex matrix; weights are real numbers")
+    if rows > _MOST_VERTICES:
+        raise InputError(f"{source.path}: {rows:,} vertices; at most {_MOST_VERTICES:,} fit")
+    # Without the last line's end scipy may read beyond the file, and crash.
+    matrix = coo_array(mmread(io.BytesIO(source.data + b"\n")))
     ends = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64)
     weights = matrix.data.astype(np.float64)
     if symmetry != "general":
@@ -264,7 +258,6 @@ def _read_matrix(source: Source, weight_column: str | None) -> Ties:
         ends=ends,
         weights=None if kind == "pattern" else weights,
         where=where,
-        notes=(*source.notes, f"{source.path} read as Matrix Market"),
     )
 
 

@@ -155,34 +155,33 @@ def partition(
 ) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
     """Return who is targeted, and what is worth saying about the labels.
 
-    Labels that are people's ``ids``, as where the column of ids is taken for labels, are counted
-    and not listed.
+    One label in several cases is one label: line lists are typed by hand. Labels that are people's
+    ``ids``, as where the column of ids is taken for labels, are counted and not listed.
     """
-    wanted = targeted_value.strip()
+    wanted = targeted_value.strip().casefold()
     counts = Counter(label for label in labels if label is not None)
-    if wanted not in counts:
-        known = [
-            f"{show(label, 30)} ({n:,})" for label, n in counts.most_common() if label not in ids
-        ]
+    spellings = [label for label in counts if label.casefold() == wanted]
+    others = [label for label, _ in counts.most_common() if label not in spellings]
+    shown = [show(label, 30) for label in others if label not in ids]
+    if not spellings:
+        known = [f"{show(label, 30)} ({counts[label]:,})" for label in others if label not in ids]
         raise InputError(
             f"{path}: no label is {targeted_value!r}, so nobody is targeted; give one of the "
             f"labels there with --targeted-value: {_listed(known, 8, len(counts))}"
         )
-    if len(counts) == 1 and None not in labels:
+    if not others and None not in labels:
         raise InputError(
             f"{path}: every label is {targeted_value!r}, so there is no protected vertex to "
             "rewire; label the protected otherwise, or name another column with --label-column"
         )
-    notes: tuple[str, ...] = ()
-    if len(counts) > 2:
-        others = [
-            show(label, 30)
-            for label, _ in counts.most_common()
-            if label != wanted and label not in ids
-        ]
-        listed = _listed(others, 5, len(counts) - 1)
-        notes = (f"everyone labelled otherwise is protected: {listed}",)
-    return np.array([label == wanted for label in labels], dtype=np.bool_), notes
+    notes: list[str] = []
+    if spellings != [targeted_value.strip()]:
+        listed = _listed([show(label, 30) for label in spellings], 5, len(spellings))
+        notes.append(f"taken for {targeted_value.strip()!r}, whatever the case: {listed}")
+    if len(others) > 1:
+        notes.append(f"everyone labelled otherwise is protected: {_listed(shown, 5, len(others))}")
+    targeted = np.array([label in spellings for label in labels], dtype=np.bool_)
+    return targeted, tuple(notes)
 
 
 def _listed(words: Sequence[str], most: int, of: int) -> str:

@@ -72,7 +72,7 @@ class Table:
         """Return the fields of the rows after the head."""
         if self.size == 1:
             return []
-        frame = _parse(self._body, self.separator, self.row_width, None, most)
+        frame = self._read(None, most)
         rows: list[list[str]] = frame.to_numpy().tolist()
         return [[field.strip(" \t") for field in row[: self.width]] for row in rows]
 
@@ -104,11 +104,14 @@ class Table:
         names: list[str] = distinct_values[order].tolist()
         return flat.astype(np.int64).reshape(-1, len(columns)), names, rows
 
-    def _read(self, columns: Sequence[int]) -> pd.DataFrame:
+    def _read(self, columns: Sequence[int] | None, most: int | None = None) -> pd.DataFrame:
         if self.size == 1:
-            return pd.DataFrame({column: pd.Series(dtype=object) for column in columns})
+            return pd.DataFrame({column: pd.Series(dtype=object) for column in columns or ()})
         try:
-            return _parse(self._body, self.separator, self.row_width, columns, None)
+            frame = _parse(self._body, self.separator, self.row_width, columns, most)
+            if len(frame) != min(self.size - 1, most or self.size):
+                raise ValueError(f"{self.size - 1:,} rows, read as {len(frame):,}")
+            return frame
         except (pd.errors.ParserError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InputError(

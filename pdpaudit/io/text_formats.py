@@ -269,6 +269,10 @@ def read_dl(source: Source) -> Ties:
         table = [flat[i : i + n] for i in range(0, len(flat), n)]
         matrix = _numbers(source, rows[0][0] if rows else start, table, n)
         names = names or [str(i) for i in range(1, n + 1)]
+        if len(set(names)) != n:
+            raise InputError(
+                f"{source.path}: {len(set(names))} different labels for {n} people; give each one"
+            )
         return matrix_ties(lambda row: f"{source.path}, row {row + 1} of the matrix", names, matrix)
     ties: list[Row] = []
     for number, fields in rows:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.container import Container
     from matplotlib.figure import Figure
 
+Place = Literal["lower right", "upper left", "best", "beside"]
+
 #: What the signs of a chart are called.
 Key = list[tuple["Artist | Container", str]]
 
@@ -169,7 +171,7 @@ def _attributes(element: ET.Element, anchor: str, used: set[str]) -> dict[str, s
     return found
 
 
-def write_key(ax: Axes, key: Key, where: str, across: int = 1) -> None:
+def write_key(ax: Axes, key: Key, where: Place, across: int = 1) -> None:
     """Write a key whose names are not read as formulas, nor left out for their first sign."""
     blanks = [f"curve {i}" for i in range(len(key))]
     handles = [sign for sign, _ in key]

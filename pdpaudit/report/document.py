@@ -40,7 +40,7 @@ from pdpaudit.report.findings import (
     tried_rows,
     tried_words,
 )
-from pdpaudit.report.pair_drawing import PairPicture, draw_graph, draw_pair, draw_statistic_pair
+from pdpaudit.report.pair_drawing import PairPicture, draw_pair, draw_witness
 from pdpaudit.report.plaintext import clip, count, nats, span, visible
 from pdpaudit.report.published import KEY as PREFACE
 from pdpaudit.report.published import preface_of
@@ -428,7 +428,7 @@ def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[Block]:
     """Return the counterexample of a check and its tables."""
     blocks: list[Block] = []
     if id(check) in part.drawn and check.witness:
-        picture = draw_statistic_pair(check.witness) or draw_graph(check.witness)
+        picture = draw_witness(check.witness)
         listing = listing_of(check.witness, part.result.subject)
         code = Code("This shows it:", listing, "python") if listing else None
         if picture or code:

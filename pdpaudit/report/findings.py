@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pdpaudit.core.registry import registered
 from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
 from pdpaudit.results.difference import Difference, Kind
 from pdpaudit.results.fields import is_number
-from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Status
+from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
 
 #: Stands first where a network's people are called by their names.
 NAMES_PEOPLE = "This report names people and their contacts."
@@ -38,6 +40,10 @@ MARKS: dict[Status, str] = {
     "certified": "✓",
     "skipped": "-",
 }
+
+#: Methods on a number of runs that is fixed beforehand, and the level below which a violation
+#: that is shown is not narrow.
+FIXED, CERTAIN = ("exact", "clopper-pearson", "betting"), 1e-3
 
 #: A curve of attackers of more points is not drawn.
 MOST_POINTS = 1000
@@ -139,14 +145,15 @@ def shown_words(claim: ClaimResult) -> str:
 
 
 def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
-    """Say what was claimed and measured of the claim that is exceeded most; nothing of no claim."""
+    """Say what was claimed and measured, of several claims of the worst; nothing of no claim."""
     known = [
         one for one in findings if isinstance(one, ClaimResult) and one.lower_bound is not None
     ]
     if not known:
         return ""
     one = max(known, key=_excess)
-    of = " (of the claim exceeded most)" if len(known) > 1 else ""
+    which = "exceeded most" if one.status == "violated" else "that comes nearest to it"
+    of = f" (of the claim {which})" if len(known) > 1 else ""
     if not one.promise.approximate:
         return f"{shown_words(one)}{of}"
     how = "exactly" if one.exact is not None else "at least"
@@ -186,11 +193,50 @@ def claim_words(claim: ClaimResult) -> str:
     power = _power_words(seen)
     if claim.status == "violated":
         least = ", ".join(part for part in (sure, f"at least {times(bound)}") if part)
-        said = f"{_effect(claim)} ({least}); the claim allows {allowed}."
-        return f"{said} {unproved_words(claim)}".rstrip()
+        said = f"{_effect(claim)} ({least}); the claim allows {allowed}. {standing_words(claim)}"
+        return f"{said.rstrip()} {unproved_words(claim)}".rstrip()
     if claim.status == "inconclusive":
         return f"Nothing was shown, and little could have been. {power}".rstrip()
     return f"The strongest test tried: {pair}, and whether {event}. {power}".rstrip()
+
+
+def standing_words(claim: ClaimResult) -> str:
+    """Say at what confidence a violation shown by a fixed number of runs would still stand."""
+    chance = mistaken(claim)
+    if chance is None:
+        return ""
+    if chance <= CERTAIN:
+        sure = f"1 - {chance:.0e}" if chance > 1e-15 else "1 - 1e-15 and more"
+        return f"By itself it stands up to confidence {sure}."
+    up_to = f", and stands up to confidence {math.floor((1 - chance) * 1e4) / 1e4:g}"
+    most = claim.confidence or 0.0
+    return f"This is narrow{up_to if 1 - chance > most else ': hardly more confidence is left'}."
+
+
+def mistaken(claim: ClaimResult) -> float | None:
+    """Return the level from which Clopper-Pearson limits no longer show a violation by themselves.
+
+    None where runs were not counted at a size fixed beforehand.
+    """
+    event, epsilon, delta = claim.event, claim.promise.epsilon, claim.promise.delta
+    runs = event.get("runs_a_side")
+    if claim.exact is not None or claim.method not in FIXED or not runs:
+        return None
+    if not claim.promise.approximate:
+        return None
+    from scipy.special import betaincinv
+
+    def shown(level: float) -> bool:
+        x, y = event["inside"], event["inside_other"]
+        low = float(betaincinv(x, runs - x + 1, level / 2)) if x else 0.0
+        high = 1 - float(betaincinv(runs - y, y + 1, level / 2)) if y < runs else 1.0
+        return low > delta and math.log(low - delta) - math.log(high) > epsilon
+
+    low, high = -16.0, 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if shown(10**middle) else (middle, high)
+    return float(10**high)
 
 
 def _exactly(claim: ClaimResult) -> str:
@@ -306,6 +352,30 @@ def _detected(claim: ClaimResult) -> str:
     if math.isinf(seen):
         return f"No {symbol}, however large, would have been found: draw more samples."
     return f"A {symbol} of {seen:.3g}, shown by one event of that rate, would have been found."
+
+
+def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
+    """Say what to do next: replay, report, and where the same mechanism is known to break."""
+    if result.status == "error":
+        return ()
+    words = [f"To keep it: the same command with --seed {result.seed} --json result.json"]
+    if file:
+        page = shlex.join(["pdpaudit", "report", file])
+        words = [*([f"to replay: {replay}"] if replay else []), f"to report: {page}"]
+    spec: Mapping[str, object] = next(
+        (one.witness["mechanism"] for one in result.claims if one.witness), {}
+    )
+    claims = [item.load() for item in registered("claims")] if "name" in spec else []
+    known = [one for one in claims if getattr(one, "known_violated", False)]
+    known = sorted((one.id for one in known if one.mechanism == spec["name"]), key=_by_number)
+    if known:
+        select = " ".join(f"--select {name}" for name in known)
+        words.append(f"Known violated elsewhere: {', '.join(known)} (pdpaudit claims {select})")
+    return tuple(words)
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    return len(name), name
 
 
 #: What is said of where two runs first differ.

@@ -13,7 +13,7 @@ from typing import Literal, TypeGuard
 from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.results.fields import is_number
 
-__all__ = ["Line", "PairPicture", "Spot", "draw_graph", "draw_pair", "draw_statistic_pair"]
+__all__ = ["Line", "PairPicture", "Spot", "draw_pair", "draw_witness"]
 
 Role = Literal["lost", "kept", "gained", "other"]
 ROLES: tuple[Role, ...] = ("lost", "kept", "gained", "other")
@@ -26,6 +26,9 @@ WHOLE = 24
 
 #: Vertices an event may name for them to be pointed out.
 MOST_POINTED = 12
+
+#: Vertices of a network that a check found; more are none.
+MOST_VERTICES = 10_000
 
 SIZE = 400.0
 RADIUS = 112.0
@@ -114,9 +117,9 @@ class _Graph:
 def draw_pair(
     pair: Mapping[str, object], base: Mapping[str, object] | None, event: Mapping[str, object]
 ) -> PairPicture | None:
-    """Draw the pair of a claim."""
-    vertex, left, right = pair.get("vertex"), _ints(pair.get("left")), _ints(pair.get("right"))
-    if not _whole(vertex) or left is None or right is None:
+    """Draw the pair of a claim, towards the side where its event is likelier."""
+    vertex, left, right = _rewired(pair)
+    if vertex is None:
         return None
     graph = _graph(pair, base or {}, vertex, left, right)
     before, after = (left, right) if event.get("side") != "left" else (right, left)
@@ -124,35 +127,38 @@ def draw_pair(
     return _draw(graph, vertex, before, after, pointed)
 
 
-def draw_statistic_pair(witness: Mapping[str, object]) -> PairPicture | None:
-    """Draw the counterexample of a check; None where it is not a pair of small networks."""
-    vertex, left, right = (
-        witness.get("vertex"),
-        _ints(witness.get("left")),
-        _ints(witness.get("right")),
-    )
-    n, edges, targets = _small(witness)
-    if n is None or not _whole(vertex) or left is None or right is None:
+def draw_witness(witness: Mapping[str, object]) -> PairPicture | None:
+    """Draw the counterexample of a check: a pair of networks, or one on which it failed."""
+    n, targets = witness.get("n"), _ints(witness.get("targets"))
+    if not _whole(n) or not 0 < n <= MOST_VERTICES or targets is None:
         return None
-    found: dict[int, str] = {}
-    values = witness.get("values")
-    if isinstance(values, Mapping):
-        sides = [values.get("left"), values.get("right")]
-        if all(isinstance(side, Sequence) and len(side) == n for side in sides):
-            for v, (a, b) in enumerate(zip(*sides, strict=True)):
-                if is_number(a) and is_number(b):
-                    found[v] = number(a) if a == b else f"{number(a)} → {number(b)}"
-    graph = _Graph(n, edges, frozenset(targets), frozenset(), {}, found)
+    vertex, left, right = _rewired(witness)
+    scores = {} if vertex is None else _scores(witness.get("values"), n)
+    edges, none = _edges(witness.get("edges")), frozenset[int]()
+    graph = _Graph(n, edges, frozenset(targets), none, {}, scores)
     return _draw(graph, vertex, left, right, [], members=True)
 
 
-def draw_graph(witness: Mapping[str, object]) -> PairPicture | None:
-    """Draw the single graph on which a check failed; None where there is none."""
-    n, edges, targets = _small(witness)
-    if not n:
-        return None
-    graph = _Graph(n, edges, frozenset(targets), frozenset(), {})
-    return _draw(graph, None, [], [], [], members=True)
+def _rewired(pair: Mapping[str, object]) -> tuple[int | None, list[int], list[int]]:
+    """Return who is rewired, from and to whom; None where the file does not say."""
+    vertex, left, right = pair.get("vertex"), _ints(pair.get("left")), _ints(pair.get("right"))
+    if not _whole(vertex) or left is None or right is None:
+        return None, [], []
+    return vertex, left, right
+
+
+def _scores(values: object, n: int) -> dict[int, str]:
+    """Return the scores of vertices, before and after."""
+    if not isinstance(values, Mapping):
+        return {}
+    left, right = values.get("left"), values.get("right")
+    if not (isinstance(left, list) and isinstance(right, list) and len(left) == len(right) == n):
+        return {}
+    return {
+        v: number(a) if a == b else f"{number(a)} → {number(b)}"
+        for v, (a, b) in enumerate(zip(left, right, strict=True))
+        if is_number(a) and is_number(b)
+    }
 
 
 def _draw(
@@ -357,15 +363,6 @@ def _graph(
     )
 
 
-def _small(
-    witness: Mapping[str, object],
-) -> tuple[int | None, tuple[tuple[int, int], ...], list[int]]:
-    n, targets = witness.get("n"), _ints(witness.get("targets"))
-    if not _whole(n) or targets is None:
-        return None, (), []
-    return (n, _edges(witness.get("edges")), targets) if n <= 10_000 else (None, (), [])
-
-
 def _whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -390,7 +387,7 @@ def _vertices(values: object) -> list[int]:
     waiting = [values]
     while waiting and len(found) <= MOST_POINTED:
         value = waiting.pop()
-        if isinstance(value, Sequence) and not isinstance(value, str):
+        if isinstance(value, list | tuple):
             waiting += reversed(value)
         elif _whole(value):
             found[value] = None

@@ -76,6 +76,10 @@ def replay_command(result: Result, file: str) -> str:
     return shlex.join(["pdpaudit", "replay", file, *trust])
 
 
+#: Arguments of mechanisms that have an option of their own.
+MADE_WITH = ("epsilon", "delta", "components", "stop", "threshold", "noise", "sop")
+
+
 def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
     """Return Python that shows a check's counterexample; None where the witness is no such thing.
 
@@ -110,7 +114,7 @@ def _claim_options(claim: ClaimResult) -> list[str]:
     words = []
     mechanism = witness.get("mechanism")
     if isinstance(mechanism, Mapping):
-        words += _options(mechanism.get("parameters"))
+        words += _made_with(mechanism.get("parameters"))
         words += _options({"observe": mechanism.get("observe")})
         if "claimed" in mechanism:
             words += _options({"claim": claim.promise.text})
@@ -118,6 +122,18 @@ def _claim_options(claim: ClaimResult) -> list[str]:
         more = ("method", "detect") if claim.promise.approximate else ()
         keys = ("samples", "confidence", *more)
         words += _options({key: witness.get(key) for key in keys})
+    return words
+
+
+def _made_with(parameters: object) -> list[str]:
+    """Return the options that make a mechanism again: one of its own, or ``--with name=value``."""
+    if not isinstance(parameters, Mapping):
+        return []
+    words = _options({key: value for key, value in parameters.items() if key in MADE_WITH})
+    for key, value in parameters.items():
+        text = value if isinstance(value, str) else repr(value)
+        if key not in MADE_WITH and value is not None and len(text) <= LONGEST_OPTION:
+            words += ["--with", f"{key}={text}"]
     return words
 
 

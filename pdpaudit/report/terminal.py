@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.padding import Padding
@@ -19,11 +19,13 @@ from pdpaudit.report.findings import (
     claim_words,
     compared_words,
     difference_words,
+    next_words,
     totals,
     tried_rows,
     tried_words,
 )
 from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
+from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import CheckResult, Result, Status
 
 STYLE: dict[Status, str] = {
@@ -46,11 +48,19 @@ def _indented(console: Console, words: str | Text) -> None:
     console.print(Padding(words if isinstance(words, Text) else Text(words), (0, 0, 0, 2)))
 
 
-def _table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], folding: int = 0) -> Table:
-    """Return a table of which one column gives way to a narrow terminal."""
+def _table(
+    columns: Iterable[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    folding: int | None = 0,
+    numeric: bool = False,
+) -> Table:
+    """Return a table of which one column, or each, gives way to a narrow terminal."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for i, heading in enumerate(columns):
-        table.add_column(heading, overflow="fold", no_wrap=i != folding)
+        justify: Literal["left", "right"] = "right" if numeric and i else "left"
+        fixed = folding is not None and i != folding
+        table.add_column(heading, overflow="fold", no_wrap=fixed, justify=justify)
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table
@@ -63,7 +73,9 @@ def show_audit(console: Console, result: Result) -> None:
     where = f"; on up to {networks} networks each" if networks > 1 else ""
     console.print(Text(f"{tried_words(result.context)}{':' if rows else ''}"))
     if rows:
-        _indented(console, ", ".join(f"{family} {pairs}" for family, pairs, _ in rows) + where)
+        many = any(pairs > 1 for _, pairs, _ in rows)
+        families = [f"{family} {pairs}" if many else family for family, pairs, _ in rows]
+        _indented(console, ", ".join(families) + where)
     released = result.context.get("released")
     console.print(_released(released) if released else _claims(result))
     for claim in result.claims:
@@ -73,6 +85,8 @@ def show_audit(console: Console, result: Result) -> None:
         said = claim_words(claim), difference_words(claim), attack_words(claim), claim.detail
         for words in filter(None, said):
             _indented(console, words)
+        if claim.pair.get("network"):
+            _indented(console, f"Network of the pair: {claim.pair['network']}.")
     if len(result.claims) > 1:
         console.print(Text(totals(result.claims)))
     compared = compared_words(result.context)
@@ -81,6 +95,13 @@ def show_audit(console: Console, result: Result) -> None:
     for remark in result.context.get("remarks", ()):
         console.print(Text(f"Note: {remark}."))
     console.print(Text(str(result.context["error_budget"]), style="dim"))
+
+
+def show_next(console: Console, result: Result, file: str) -> None:
+    """Print what to do with a result, which may be in a file."""
+    replay = replay_command(result, file) if any(one.witness for one in result.claims) else ""
+    for words in next_words(result, file, replay):
+        console.print(Text(words), soft_wrap=True)
 
 
 def _claims(result: Result) -> Table:
@@ -132,13 +153,8 @@ def show_blocks(console: Console, blocks: Iterable[Block]) -> None:
             console.print(Text(block.text))
         elif isinstance(block, Numbers):
             console.print(Text(block.caption, style="bold"))
-            drawn = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-            for i, heading in enumerate(block.columns):
-                right = block.numeric and i > 0
-                drawn.add_column(heading, overflow="fold", justify="right" if right else "left")
-            for row in block.rows[:SHOWN_PEOPLE]:
-                drawn.add_row(*(Text(str(cell)) for cell in row))
-            console.print(drawn)
+            rows = ([str(cell) for cell in row] for row in block.rows[:SHOWN_PEOPLE])
+            console.print(_table(block.columns, rows, folding=None, numeric=block.numeric))
 
 
 def show_check(console: Console, result: CheckResult) -> None:
@@ -167,27 +183,24 @@ def show_checks_end(console: Console, result: Result, specification: str, replay
 
 
 def _show_tightness(console: Console, check: CheckResult) -> None:
-    observed: Mapping[str, Mapping[Any, Any]] = check.observed
+    observed: Mapping[str, Mapping[str, Sequence[float]]] = check.observed
     if not observed["sensitivity"]:
         return
-    widest = max(len(row) for rows in observed.values() for row in rows.values())
+    widest = max(len(row) for sizes in observed.values() for row in sizes.values())
     degrees = range(1, min(widest, SHOWN_DEGREES))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("maximum degree")
-    for d in degrees:
-        table.add_column(str(d), justify="right")
-
-    def add(words: str, values: Sequence[float]) -> None:
-        table.add_row(words, *(f"{values[d]:.5g}" for d in degrees if d < len(values)))
-
+    rows = []
     for what, words in (("sensitivity", "sensitivity"), ("impact_cardinality", "impact")):
-        add(f"{words}, declared", check.declared[what])
+        rows.append((f"{words}, declared", check.declared[what]))
         for key, kind in ((what, "exact, up to"), (f"{what}, up to relabelling", "found,")):
             sizes = observed.get(key)
             if sizes:
                 n = max(sizes, key=int)
-                add(f"  {kind} {n} vertices", sizes[n])
-    console.print(Padding(table, (1, 0, 1, 2)))
+                rows.append((f"  {kind} {n} vertices", sizes[n]))
+    cells = [
+        (words, *(f"{values[d]:.5g}" for d in degrees if d < len(values))) for words, values in rows
+    ]
+    columns = ("maximum degree", *map(str, degrees))
+    console.print(Padding(_table(columns, cells, folding=None, numeric=True), (1, 0, 1, 2)))
 
 
 def _show_violation(

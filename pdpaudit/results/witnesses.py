@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import NeighborPair, difference
+from pdpaudit.core.neighbors import NeighborPair, Own, difference
 from pdpaudit.core.network import Network, adjacency_from_edges
 from pdpaudit.results.fields import Fields
 
@@ -147,6 +147,7 @@ class PairWitness:
     left: tuple[int, ...]
     right: tuple[int, ...]
     base: InlineNetwork | NamedNetwork
+    own: Own | None = None
 
     @classmethod
     def of(cls, pair: NeighborPair, file: Mapping[str, Any] | None) -> PairWitness:
@@ -161,7 +162,7 @@ class PairWitness:
             tuple(np.sort(np.asarray(side)).tolist())
             for side in (pair.left_neighbours, pair.right_neighbours)
         )
-        return cls(network.title, pair.family, pair.vertex, left, right, base)
+        return cls(network.title, pair.family, pair.vertex, left, right, base, pair.own_side)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -171,6 +172,7 @@ class PairWitness:
             "vertex": self.vertex,
             "left": list(self.left),
             "right": list(self.right),
+            **({} if self.own is None else {"own": self.own}),
             "base": self.base.to_json(),
         }
 
@@ -182,13 +184,16 @@ class PairWitness:
         source = NamedNetwork if "file" in base else InlineNetwork
         left, right = (tuple(map(whole, body[side])) for side in ("left", "right"))
         vertex, family = whole(body["vertex"]), body.get("family", "")
-        return cls(body["network"], family, vertex, left, right, source.from_json(base))
+        own = body.get("own")
+        if own not in get_args(Own) and own is not None:
+            raise ValueError(f"no side of a pair is {own!r}")
+        return cls(body["network"], family, vertex, left, right, source.from_json(base), own)
 
     def build(self, seed: int, read: ReadNetwork) -> NeighborPair:
         """Return the pair, once it is seen to be one by the definition."""
         network = self.base.build(self.network, seed, read)
         left, right = (np.array(side, dtype=np.int64) for side in (self.left, self.right))
-        built = NeighborPair(network, self.vertex, left, right, self.family)
+        built = NeighborPair(network, self.vertex, left, right, self.family, self.own)
         reason = difference(built.left, built.right, built.vertex)
         if reason is not None:
             raise ValueError(reason)

@@ -10,11 +10,12 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.errors import Exhausted, Misbehaviour, OutOfTime
 
 __all__ = ["AGAIN_S", "GRACE_S", "Clock", "Ended"]
 
@@ -23,6 +24,9 @@ AGAIN_S = 0.05
 
 #: Seconds of attempts after which the process is ended, for nothing else would end the call.
 GRACE_S = 10.0
+
+#: Seconds after which a run that has not come back is named, and what is a run.
+NAMED_S, RUNS = 10.0, frozenset({"one run"})
 
 #: Hardly anyone uses it, unlike SIGALRM, and without a handler it is ignored: one that comes late
 #: does no harm.
@@ -43,11 +47,12 @@ class Ended(BaseException):
 class Clock:
     """Ends a call that takes too long, and remembers that it did."""
 
-    def __init__(self, limit: float, name: str) -> None:
+    def __init__(self, limit: float, name: str, until: float = math.inf) -> None:
         self.limit, self.what, self.stderr = limit, "", 2
-        self._name, self._deadline = name, math.inf
+        self._name, self._deadline, self._until = name, math.inf, until
         self._lock = threading.Lock()
         self._attempts = 0
+        self._since, self._named = math.inf, False
         self._before: Any = None
 
     def __enter__(self) -> Clock:
@@ -73,13 +78,20 @@ class Clock:
         now = time.monotonic()
         if now > self._deadline:
             self._late()
-        self.what, self._deadline = what, now + self.limit
+        self._since, self._named = now, False
+        self.what, self._deadline = what, min(now + self.limit, self._until)
 
     def stop(self) -> None:
         """End the last call; raises Misbehaviour if it took too long."""
         deadline, self._deadline = self._deadline, math.inf
         if time.monotonic() > deadline:
             self._late()
+
+    def error(self) -> Misbehaviour:
+        """Return what to raise where something took too long."""
+        if time.monotonic() >= self._until:
+            return OutOfTime("the time limit ended it")
+        return Exhausted(self.words())
 
     def words(self) -> str:
         """Say what took too long."""
@@ -88,6 +100,8 @@ class Clock:
     def look(self) -> None:
         """Try to end the call if it is late; from the thread that watches."""
         with self._lock:
+            if self._deadline < math.inf and time.monotonic() - self._since > NAMED_S:
+                self._name_it()
             late = time.monotonic() - self._deadline
             if late > GRACE_S:
                 self._end_process()
@@ -99,9 +113,17 @@ class Clock:
                     _raise(self._thread, Ended)
                 self._attempts += 1
 
+    def _name_it(self) -> None:
+        """Say once that a run has not come back: whoever waits cannot see it otherwise."""
+        if not self._named and self.what in RUNS:
+            self._named = True
+            words = f"pdpaudit: {self._name}: {self.what} has not come back for {NAMED_S:g} s\n"
+            with suppress(OSError):
+                os.write(self.stderr, words.encode())
+
     def _late(self) -> NoReturn:
         self._settle()
-        raise Misbehaviour(self.words()) from None
+        raise self.error() from None
 
     def _settle(self) -> None:
         """Attempt nothing more, and take what is still to be raised: it cannot be taken back."""

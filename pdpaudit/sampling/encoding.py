@@ -118,8 +118,8 @@ def _of_vertices(value: dict[Any, Any]) -> bool:
     )
 
 
-def _array(told: Any) -> Any:
-    dtype, shape, raw = told
+def _array(coded: Any) -> Any:
+    dtype, shape, raw = coded
     if np.dtype(dtype).kind not in "biuf":
         raise ValueError(f"an array of {dtype}")
     return np.frombuffer(base64.b64decode(raw), dtype).reshape(shape).copy()
@@ -127,21 +127,21 @@ def _array(told: Any) -> Any:
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "float": float.fromhex,
-    "list": lambda told: [_plain(item) for item in told],
+    "list": lambda coded: [_plain(item) for item in coded],
     "bytes": base64.b64decode,
-    "text": lambda told: bytes.fromhex(told).decode("utf-8", "surrogatepass"),
-    "set": lambda told: frozenset(_plain(item) for item in told),
-    "dict": lambda told: {_plain(key): _plain(item) for key, item in told},
-    "counter": lambda told: Counter({_plain(key): item for key, item in told}),
-    "complex": lambda told: complex(*map(float.fromhex, told)),
+    "text": lambda coded: bytes.fromhex(coded).decode("utf-8", "surrogatepass"),
+    "set": lambda coded: frozenset(_plain(item) for item in coded),
+    "dict": lambda coded: {_plain(key): _plain(item) for key, item in coded},
+    "counter": lambda coded: Counter({_plain(key): item for key, item in coded}),
+    "complex": lambda coded: complex(*map(float.fromhex, coded)),
     "array": _array,
 }
 
 
-def _plain(told: Any) -> Any:
-    if isinstance(told, list):
-        return tuple(_plain(item) for item in told)
-    if isinstance(told, dict):
-        ((tag, body),) = told.items()
+def _plain(coded: Any) -> Any:
+    if isinstance(coded, list):
+        return tuple(_plain(item) for item in coded)
+    if isinstance(coded, dict):
+        ((tag, body),) = coded.items()
         return READERS[tag](body)
-    return told
+    return coded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections import Counter
@@ -31,29 +32,31 @@ Key = tuple[str | int, ...]
 BATCHED_CHUNK = 65_536
 SINGLE_CHUNK = 500
 
-#: Chunks that are drawn, kept and counted in one go, at most as many as take so many seconds: what
-#: surrounds samplers is paid once, and is faster than where one has just filled the caches.
+#: Chunks that are drawn, kept and counted in one go, at most for that many seconds: what surrounds
+#: samplers is paid once, and is faster than where one has just filled the caches.
 BATCH, BATCH_S = 16, 1.0
 
 #: Seconds of remaining work below which starting worker processes does not pay.
 WORTH_WORKERS_S = 4.0
 
 
-#: Told how many runs were finished since it was last told.
+#: Called with the number of runs finished since its last call.
 Progress = Callable[[int], None]
 
 
 class Means(TypedDict, total=False):
     """How runs are drawn; none of it changes what comes out but ``single``.
 
-    ``jobs`` worker processes; ``progress`` is told of finished runs; one call may take ``limit``
-    seconds; finished chunks are taken from ``store`` and kept there; ``single`` draws one by one
-    though there is a ``sample``.
+    ``jobs`` worker processes; ``progress`` is called with finished runs; one call may take
+    ``limit`` seconds, and none goes on after ``until``, a time of :func:`time.monotonic`; finished
+    chunks are taken from ``store`` and kept there; ``single`` draws one by one though there is a
+    ``sample``.
     """
 
     jobs: int
     progress: Progress | None
     limit: float
+    until: float
     store: Store | None
     single: bool
 
@@ -77,9 +80,9 @@ def draw(
 ) -> Draws:
     """Run a mechanism many times, whatever it does, and keep what came out."""
     store, single = means.get("store"), means.get("single", False)
-    limit = means.get("limit", LIMIT_S)
+    limits = means.get("limit", LIMIT_S), means.get("until", math.inf)
     how: How = "single" if single else "either"
-    work = partial(_drawn, mechanism, instance, limit, None, how)
+    work = partial(_drawn, mechanism, instance, limits, None, how)
     kept = None if store is None else store.kept(Draws, _keyed(key, single), seed, instance)
     jobs, many = means.get("jobs", 1), batched(mechanism) and not single
     parts: list[tuple[int, Draws]] = []
@@ -113,7 +116,7 @@ class Counting(Protocol):
 
 @dataclass
 class Hits:
-    """How many of so many runs fell into an event."""
+    """How many of a number of runs fell into an event."""
 
     inside: Any = 0
     runs: int = 0
@@ -142,9 +145,9 @@ def hits(
     """Run a mechanism many times and count the runs inside an event; outputs are not kept."""
     total = Hits() if total is None else total
     store, single = means.get("store"), means.get("single", False)
-    limit = means.get("limit", LIMIT_S)
+    limits = means.get("limit", LIMIT_S), means.get("until", math.inf)
     how: How = "single" if single else "batch"
-    work = partial(_drawn, mechanism, instance, limit, event, how)
+    work = partial(_drawn, mechanism, instance, limits, event, how)
     kept = None if store is None else store.kept(Hits, _keyed(key, single), seed, instance, event)
     jobs, many = means.get("jobs", 1), batched(mechanism) and not single
     for _, part in _chunks(work, Hits.update, many, size, seed, key, jobs, kept):
@@ -258,7 +261,7 @@ def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
             yield part
     finally:
         with suppress(RuntimeError), warnings.catch_warnings():
-            # Work in vain is what an interruption means; there is no need to be told.
+            # An interruption wastes work; there is no need to warn of that.
             warnings.simplefilter("ignore", UserWarning)
             results.close()
 
@@ -295,7 +298,7 @@ def _batch(
 def _drawn(
     mechanism: Mechanism,
     instance: Any,
-    limit: float,
+    limits: tuple[float, float],
     event: Counting | None,
     how: How,
     sizes: Sequence[int],
@@ -303,7 +306,7 @@ def _drawn(
     keys: Sequence[Key],
 ) -> Batch[Any]:
     """Keep the outputs of each chunk, or count those that belong to an event."""
-    with Guard(mechanism, instance, limit) as guard:
+    with Guard(mechanism, instance, *limits) as guard:
 
         def one(size: int, rng: np.random.Generator) -> Draws | Hits:
             draws = guard.draw(size, rng, how)

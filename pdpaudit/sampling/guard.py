@@ -8,6 +8,7 @@ cannot be read ends the sampling with a :class:`Misbehaviour` that says what was
 from __future__ import annotations
 
 import io
+import math
 import mmap
 import os
 import time
@@ -17,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pdpaudit.core.errors import Exhausted, Misbehaviour, described
+from pdpaudit.core.errors import Misbehaviour, located
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 from pdpaudit.sampling.clock import Clock, Ended
@@ -59,10 +60,16 @@ class Guard:
     several draws.
     """
 
-    def __init__(self, mechanism: Mechanism, instance: Any, limit: float = LIMIT_S) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        instance: Any,
+        limit: float = LIMIT_S,
+        until: float = math.inf,
+    ) -> None:
         self._mechanism, self._instance = mechanism, instance
         self._sink, self._surroundings = _Sink(), Surroundings()
-        self._clock = Clock(limit, _title(mechanism))
+        self._clock = Clock(limit, _title(mechanism), until)
         self._witness = _Witness(self._clock)
         self._around = ExitStack()
 
@@ -82,7 +89,7 @@ class Guard:
         """Leave everything as it was."""
         self._around.close()
         if kind is Ended:
-            raise Exhausted(self._clock.words()) from None
+            raise self._clock.error() from None
 
     def draw(self, size: int, rng: np.random.Generator, how: How = "either") -> Draws:
         """Return ``size`` outputs from a stream at its beginning."""
@@ -139,9 +146,9 @@ class Guard:
             if isinstance(error, Misbehaviour):
                 raise
             if not callable(getattr(mechanism, "run", None)):
-                raise Misbehaviour(f"its sample raised {described(error)}") from error
+                raise Misbehaviour(f"its sample raised {located(error)}") from error
             rng.bit_generator.state = beginning
-            return described(error)
+            return located(error)
 
     def _one_by_one(self, size: int, rng: np.random.Generator) -> Draws:
         fresh = getattr(self._instance, "fresh", None)
@@ -159,7 +166,8 @@ class Guard:
                 raise _unreadable(error) from None
             except BaseException as error:  # whatever else it is, an observer sees it
                 record = failure(error)
-                failures.setdefault(record[1][0], described(error))
+                if record[1][0] not in failures:
+                    failures[record[1][0]] = located(error)
             records.append(record)
             self._witness.look()
         draws = of_records(records)

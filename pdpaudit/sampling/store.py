@@ -72,11 +72,11 @@ class Store:
         self._waiting: list[tuple[bytes, int, int, bytes, bytes]] = []
         self._bytes = 0
         self._committed, self._pause = time.monotonic(), COMMIT_S
-        with self._told():
+        with self._explained():
             if not self.path.exists():
                 self._make(settings)
         self._look()
-        with self._told():
+        with self._explained():
             self._base = sqlite3.connect(
                 f"{self.path.resolve().as_uri()}?mode=rw",
                 uri=True,
@@ -84,7 +84,7 @@ class Store:
                 isolation_level=None,
             )
         try:
-            with self._told():
+            with self._explained():
                 self._base.execute("PRAGMA trusted_schema = OFF")
                 self._base.execute("PRAGMA synchronous = EXTRA")
                 self._check(settings)
@@ -128,7 +128,7 @@ class Store:
         self._committed = began = time.monotonic()
         if not self._waiting:
             return
-        with self._told(), self._transaction():
+        with self._explained(), self._transaction():
             # Another process may have drawn the same chunk, which is the same to the last bit.
             self._base.executemany(
                 "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)", self._waiting
@@ -140,7 +140,7 @@ class Store:
 
     def chunks(self, stream: bytes) -> set[tuple[int, int]]:
         """Return number and runs of what was kept of a stream; more runs are of several chunks."""
-        with self._told():
+        with self._explained():
             rows = self._base.execute(
                 "SELECT chunk, runs FROM chunks WHERE stream = ?", (stream,)
             ).fetchall()
@@ -154,7 +154,7 @@ class Store:
         InputError
             If it was damaged since.
         """
-        with self._told():
+        with self._explained():
             outputs, digest = self._base.execute(
                 "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?",
                 (stream, chunk, runs),
@@ -196,7 +196,7 @@ class Store:
             return str(joblib.hash(thing, hash_name="sha1"))
         except Exception as error:
             raise InputError(
-                f"--store {self.path}: a {type(thing).__name__} cannot be told apart from others "
+                f"--store {self.path}: a {type(thing).__name__} has no digest "
                 f"({error}); give it fingerprint(), or leave --store out"
             ) from None
 
@@ -259,9 +259,9 @@ class Store:
         for name in sorted({*kept, *settings}):
             if kept.get(name) != settings.get(name):
                 raise InputError(
-                    f"--store {self.path}: was begun with {_told(name, kept)}, this run has "
-                    f"{_told(name, settings)}; nothing of it fits, so give the same again or the "
-                    "name of another store"
+                    f"--store {self.path}: was begun with {_setting(name, kept)}, this run has "
+                    f"{_setting(name, settings)}; nothing of it fits, so give the same again or "
+                    "the name of another store"
                 )
 
     def _damaged(self, why: object) -> InputError:
@@ -282,7 +282,7 @@ class Store:
             raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         """Say in words what the disk said."""
         try:
             yield
@@ -339,18 +339,18 @@ class Kept(Generic[T]):
 
     def load(self, chunk: int, runs: int) -> T:
         """Return what was kept of a chunk; see :meth:`Store.load`."""
-        told = self._store.load(self._stream, chunk, runs)
-        return self._kind(**told) if is_dataclass(self._kind) else told
+        kept = self._store.load(self._stream, chunk, runs)
+        return self._kind(**kept) if is_dataclass(self._kind) else kept
 
     def keep(self, chunk: int, runs: int, value: T) -> None:
         """Take a chunk; see :meth:`Store.keep`."""
-        told = vars(value) if is_dataclass(value) else value
-        self._store.keep(self._stream, chunk, runs, told)
+        kept = vars(value) if is_dataclass(value) else value
+        self._store.keep(self._stream, chunk, runs, kept)
 
 
 def _digest(stream: bytes, chunk: int, runs: int, outputs: bytes) -> bytes:
     return hashlib.sha256(stream + struct.pack(">qq", chunk, runs) + outputs).digest()
 
 
-def _told(name: str, settings: Mapping[str, str]) -> str:
+def _setting(name: str, settings: Mapping[str, str]) -> str:
     return f"{name} {settings[name]}" if name in settings else f"no {name}"

@@ -40,6 +40,8 @@ def assert_private(
     networks: Network | Sequence[Network] | None = None,
     max_degree: int | None = None,
     samples: int | None = None,
+    seed: int | None = None,
+    time_limit: float | None = None,
 ) -> Result:
     """Try to break a mechanism's privacy claim, and fail if that succeeds.
 
@@ -59,7 +61,11 @@ def assert_private(
         Public bound on every degree.
     samples : int, optional
         Fresh samples a side for each claim; default: the marker's, the session's, else the exact
-        law where there is one and 100,000 where there is none.
+        law where there is one, and stages that end once enough is known where there is none.
+    seed : int, optional
+        Root of all randomness; default: of the test's name and the session's seed.
+    time_limit : float, optional
+        Seconds after which the audit ends with what it has; default: the session's.
 
     Returns
     -------
@@ -99,6 +105,8 @@ def assert_private(
         networks=networks,
         max_degree=max_degree,
         samples=samples,
+        seed=seed,
+        time_limit=time_limit,
     )
     if broken:
         raise AuditFailed(broken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pdpaudit.auditing import Config, audit
@@ -59,6 +59,8 @@ def judge_mechanism(
     networks: Network | Sequence[Network] | None,
     max_degree: int | None,
     samples: int | None,
+    seed: int | None,
+    time_limit: float | None,
 ) -> tuple[Result, str, str]:
     """Audit within the current test."""
     budget = current()
@@ -70,7 +72,7 @@ def judge_mechanism(
     if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
         made, spec = tested, tested.specification(spec)
-    turn = budget.turn()
+    turn = budget.turn() if seed is None else replace(budget.turn(), seed=seed)
     claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
@@ -78,7 +80,7 @@ def judge_mechanism(
         turn.seed,
         samples or marked.get("samples") or settings.samples,
         1 - alpha,
-        time_limit=settings.time_limit,
+        time_limit=time_limit or settings.time_limit,
         default_samples=made.default_samples,
     )
     where = networks_for(made, networks, max_degree)
@@ -261,6 +263,8 @@ def _blind(subject: str, found: Sequence[_Found]) -> str:
     blind = [one.claim for one in found if one.claim.status == "inconclusive"]
     if not blind:
         return ""
+    if not blind[0].event.get("words"):
+        return f"{short(subject)}: {blind[0].statement} stands because {blind[0].method}"
     seen = blind[0].detectable_epsilon
     least = (
         "no loss, however large, would have been seen"

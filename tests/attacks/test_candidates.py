@@ -27,6 +27,7 @@ def candidates(monkeypatch):
 
     def found(halves, **options):
         monkeypatch.setattr(events, "OTHERS", 10**6)
+        monkeypatch.setattr(events, "BEHIND", 1e30)
         return choices(*map(draws_of, halves), **options)
 
     return found
@@ -375,7 +376,7 @@ def test_the_best_others_of_each_kind_are_kept(monkeypatch):
     term = Term(Column("number"), (), (0.0,))
     simple = made_up(*np.arange(8) / 100)
     one = [Choice(replace(c.event, column=Column("sum")), c.expected + 1) for c in simple]
-    scores = [Choice(Score("left", (term,) * n, 0.0), 2.0 + n) for n in range(1, 9)]
+    scores = [Choice(Score("left", (term,) * n, 0.0), 9.0 + n / 10) for n in range(1, 9)]
     monkeypatch.setattr(events, "choose_regions", lambda *_, **__: simple + one + scores)
     draws = [gathered(np.arange(k)[:, None] + 10.0 * k, k) for k in (2, 3, 4, 5)]
     choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM)
@@ -383,7 +384,23 @@ def test_the_best_others_of_each_kind_are_kept(monkeypatch):
     assert choice.others == (*scores[-2:-7:-1], *one[:2:-1], *simple[:2:-1])
 
 
-def test_by_default_scores_are_learnt_by_regression_too(monkeypatch):
+@pytest.mark.parametrize("best", [1.0, -1.0])
+def test_scores_that_promise_much_less_than_the_best_are_not_kept(monkeypatch, best):
+    """Simple events are kept, whatever they promise."""
+    term = Term(Column("number"), (), (0.0,))
+    given = [Choice(Score("left", (term,) * n, 0.0), best - n / 10) for n in range(1, 5)]
+    simple = made_up(best - 2.0)
+    top = Choice(Score("left", (term,) * 9, 0.0), best)
+    monkeypatch.setattr(events, "choose_regions", lambda *_, **__: [*simple, top, *given])
+    draws = [gathered(np.arange(k)[:, None] + 10.0 * k, k) for k in (2, 3, 4, 5)]
+    choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM)
+    others = [c for c in choice.others if isinstance(c.event, Score)]
+    assert choice.event == top.event
+    assert others == given[:2]
+    assert simple[0] in choice.others
+
+
+def test_by_default_scores_have_more_cells(monkeypatch):
     asked = []
     monkeypatch.setattr(
         events, "choose_regions", lambda *a, **options: asked.append(options) or made_up(1.0)

@@ -93,7 +93,8 @@ def test_where_no_entry_ever_is_a_number_there_is_nothing_to_choose():
 def test_of_what_is_no_list_nobody_is_first():
     found = choose_event(({5: 90}, {5: 90}), ({5: 90}, {5: 90}))
     assert {one.event.feature for one in (found, *found.others)} <= {"range", "score"}
-    found = choose_event(({5: 90, "a": 9},) * 2, ({5: 80, "a": 19},) * 2)
+    halves = ({5: 900, "a": 90}, {5: 500, "a": 490})
+    found = choose_event(halves, halves)
     assert found.event.column == Column("kind")
     features = {one.event.feature for one in (found, *found.others)}
     assert {"output", "value"} <= features

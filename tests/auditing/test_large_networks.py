@@ -100,6 +100,6 @@ def test_words_say_which_contacts_are_those_of_the_file() -> None:
     for pair, side, words in (
         (NeighborPair(filed, vertex, own, none), "right", "{c, d} (as in the file) to "),
         (NeighborPair(filed, vertex, own, none), "left", "to {c, d} (as in the file)"),
-        (NeighborPair(filed, vertex, a, none), "right", ", neither of them as in the file"),
+        (NeighborPair(filed, vertex, a, none), "right", "{nobody} (neither as in the file)"),
     ):
         assert words in pair_words(pair, side)  # type: ignore[arg-type]

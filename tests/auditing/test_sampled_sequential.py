@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from pdpaudit import __version__
 from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing.config import Silent
+from pdpaudit.auditing.event_selection import planned_runs
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
@@ -131,18 +134,80 @@ def test_what_cannot_be_carried_out_is_refused(arguments: dict[str, Any], words:
         Config(**{**SEQUENTIAL, **arguments})
 
 
-def test_an_interrupted_look_is_told() -> None:
+def test_an_interrupted_claim_keeps_what_the_finished_looks_say() -> None:
     class Stop:
-        confirming = False
+        confirming = 0
 
         def stage(self, words: str, total: int) -> None:
-            self.confirming = words.startswith("confirming")
+            self.confirming = int(words.startswith("confirming"))
 
         def advance(self, done: int) -> None:
-            if self.confirming:
+            self.confirming += bool(self.confirming)
+            if self.confirming > 5:  # both sides of two looks, and one side of the third
                 raise KeyboardInterrupt
 
     plan = Config(**SEQUENTIAL)
-    claim = audit(BatchedCoin(2.0, 1.0), [], plan, subject="c", watcher=Stop()).claims[0]
+    claim = audit(BatchedCoin(1.0, 1.0), [], plan, subject="c", watcher=Stop()).claims[0]
     assert claim.status == "skipped"
-    assert "in the event so far" in claim.method
+    assert "the finished stages show a loss of at least" in claim.method
+    assert claim.samples["confirmation"] == 400
+
+
+def test_a_time_limit_ends_a_single_long_run() -> None:
+    class Endless(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            time.sleep(60)
+
+    began = time.monotonic()
+    claim = audit(Endless(1.0, 1.0), [], Config(1, time_limit=0.5), subject="c").claims[0]
+    assert time.monotonic() - began < 30
+    assert claim.status == "error"
+    assert "time limit" in claim.method
+
+
+def test_a_time_limit_ends_stages_with_what_they_show() -> None:
+    class Slow(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            time.sleep(0.001)
+            return super().run(instance, rng)
+
+    claim = audit(Slow(1.0, 1.0), [], Config(1, time_limit=10, detect=1.001), subject="c").claims[0]
+    assert claim.status == "inconclusive"
+    assert "the time limit was reached" in claim.detail
+
+
+def test_without_a_number_of_samples_it_is_staged() -> None:
+    """A gross leak takes hundreds of runs, and no leak as many as its detection."""
+    leaky, sound = (
+        audit(Coin(truth, 1.0), [], Config(3), subject="coin").claims[0] for truth in (4.0, 1.0)
+    )
+    assert (leaky.status, leaky.method) == ("violated", "sequential")
+    assert sum(leaky.samples.values()) < 3_000
+    assert (sound.status, sound.detectable_epsilon) == ("not_rejected", 1.7)
+    planned = planned_runs(Config(3), pairs=1, claims=1)
+    assert planned / 2 < sum(sound.samples.values()) < 2 * planned
+
+
+@pytest.mark.parametrize(("budget", "loss"), [("quick", 2.5), ("default", 1.7)])
+def test_named_budgets_stop_at_their_loss(budget: str, loss: float) -> None:
+    claim = audit(BatchedCoin(1.0, 1.0), [], Config(2, budget=budget), subject="coin").claims[0]
+    assert claim.witness is not None
+    assert claim.witness["detect"] == pytest.approx(loss)
+
+
+def test_the_first_run_of_an_expensive_mechanism_is_timed_and_said() -> None:
+    class Slow(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            time.sleep(0.25)
+            return super().run(instance, rng)
+
+    said: list[str] = []
+
+    class Listening(Silent):
+        def say(self, words: str) -> None:
+            said.append(words)
+
+    audit(Slow(1.0, 1.0), [], Config(1, time_limit=2), subject="c", watcher=Listening())
+    [words] = said
+    assert words.startswith("one run takes 0.2")
+    assert f"needs about {planned_runs(Config(1), pairs=1, claims=1):,} of them" in words

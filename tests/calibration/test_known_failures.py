@@ -28,6 +28,7 @@ class Same:
         return rng.normal(size=(size, 3))
 
 
+@pytest.mark.usefixtures("without_power")
 def test_scores_without_information_show_no_loss(repetitions):
     """Another auditor reports about 4 here: the best of all thresholds, uncorrected."""
     audits = repetitions(6, 40)

@@ -45,6 +45,7 @@ def _every_shape_once(mechanisms):
     ]
 
 
+@pytest.mark.usefixtures("without_power")
 @pytest.mark.parametrize(
     "mechanism", _every_shape_once(leaking()), ids=lambda made: f"{made.shape}-{made.leak}"
 )
@@ -136,6 +137,7 @@ def test_what_is_said_to_be_found_is_found(monkeypatch, repetitions):
     assert found >= stats.binom.ppf(0.03, planted, 0.95), f"{found} of {planted} at {sizes}"
 
 
+@pytest.mark.usefixtures("without_power")
 def test_the_same_information_has_the_same_verdict():
     """As tuple, list, dictionary, array and object: the same counts in the same kind of event."""
     losses = {}

@@ -7,6 +7,8 @@ import pytest
 from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.auditing import Config, audit
 
+pytestmark = pytest.mark.usefixtures("without_power")
+
 #: Broken where it claims ε: what it is made with, and the fresh samples a side that suffice.
 BROKEN = {
     "TruncatedGeometric": ((0.1,), 150_000),

@@ -30,7 +30,9 @@ def test_it_says_why_it_stopped_and_how_well_an_attacker_does_and_replays(run: R
     ("arguments", "words"),
     [
         (("--sequential", "--method", "betting"), "leave out --method betting"),
-        (("--detect", "1.5"), "--sequential"),
+        (("--detect", "1.5", "--samples", "100"), "--sequential"),
+        (("--quick", "--thorough"), "give one of them"),
+        (("--quick", "--samples", "100"), "leave out --samples"),
         (("--method", "magic"), "clopper-pearson"),
         (("--observe", "all", "--store", "kept.db"), "name one observable"),
         (("--observe", "smell"), "queries, examined, truncated, time; or all"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,12 @@ def refused(run: Run, *arguments: str, words: tuple[str, ...]) -> None:
         (("PTarget", "--sop", "CM"), ("statistic 'CM'", "CN")),
         (("PTarget", "--max-degree", "0"), ("--max-degree 0",)),
         (("SFS", "--epsilon", "1"), ("SFS takes no --epsilon",)),
+        (("SFS", "--with", "eps=1"), ("--with eps", "SFS takes no eps; it takes none")),
+        (("PTarget", "--with", "depth=1"), ("PTarget takes no depth; it takes sop, epsilon",)),
+        (("PTarget", "--with", "epsilon"), ("--with epsilon", "NAME=VALUE")),
+        (("PTarget", "--with", "a b=1"), ("--with a b=1", "NAME=VALUE")),
+        (("PTarget", "--with", "epsilon={1}"), ("--with epsilon={1}", "a number, a text")),
+        (("PTarget", "--with", "epsilon=1", "--epsilon", "2"), ("--epsilon is given too",)),
         (("SFS", "--confidence", "0"), ("--confidence 0",)),
         (("SFS", "--confidence", "1"), ("--confidence 1",)),
         (("SFS", "--confidence", "nan"), ("--confidence nan",)),
@@ -155,3 +164,78 @@ def test_a_result_that_cannot_be_written_is_refused_before_the_work(run: Run) ->
     Path("kept.json").write_text("{}")
     refused(run, "SFS", "--json", "kept.json/x.json", words=("kept.json",))
     assert Path("kept.json").read_text() == "{}"
+
+
+def test_a_package_that_is_missing_is_to_be_installed(run: Run) -> None:
+    Path("broken.py").write_text("import yaml_of_nobody.loader\n")
+    last = run("audit", "broken.py:Mine").err.splitlines()[-1]
+    assert "yaml_of_nobody is not installed: run `pip install yaml_of_nobody`" in last
+    assert "fix the file" not in last
+    Path("wrong.py").write_text("import math.nothing\n")
+    assert "fix the file" in run("audit", "wrong.py:Mine").err.splitlines()[-1]
+
+
+def test_a_statistic_without_parentheses_is_shown_its_declarations(run: Run) -> None:
+    Path("mine.py").write_text("from pdpaudit import statistic\n@statistic\ndef f(g, v, t): ...\n")
+    last = run("check", "mine.py:f").err.splitlines()[-1]
+    assert "@statistic(sensitivity=..., impact_cardinality=...)" in last
+
+
+def test_a_run_that_always_fails_is_shown_with_its_line_once(run: Run) -> None:
+    Path("mine.py").write_text(
+        "from pdpaudit import PrivacyClaim\n"
+        "class Mine:\n"
+        "    claim = PrivacyClaim(1.0)\n"
+        "    def pairs(self):\n"
+        "        return [(1, 2)]\n"
+        "    def run(self, instance, rng):\n"
+        "        return instance.nothing\n"
+    )
+    ran = run("audit", "mine.py:Mine", *FEW)
+    told = " ".join(ran.out.split())
+    assert ran.status == 2
+    assert told.count("AttributeError") == 1
+    assert "has no attribute 'nothing' (mine.py:7, `return instance.nothing`)" in told
+
+
+def test_a_mistyped_file_is_refused_before_anything_else_is_imported() -> None:
+    program = (
+        "import sys; from pdpaudit.cli import main\n"
+        "try: main(['audit', 'nowhere.py:Mine'])\n"
+        "except SystemExit as left: print(left.code, {'numpy', 'typer', 'rich'} & {*sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout == "2 set()\n"
+    assert ran.stderr == "pdpaudit: nowhere.py: no such file; check the path before the colon\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("0.5", 0.5),
+        ("[1, 2]", [1, 2]),
+        ("(1, 2)", [1, 2]),
+        ("True", True),
+        ("much", "much"),
+        ("1e999", "1e999"),
+        ("a=b", "a=b"),
+        ("'3'", "3"),
+    ],
+)
+def test_any_argument_can_be_given_and_is_kept(run: Run, given: str, kept: object) -> None:
+    Path("mine.py").write_text(
+        "from pdpaudit import PrivacyClaim\n"
+        "class Mine:\n"
+        "    claim = PrivacyClaim(1.0)\n"
+        "    def __init__(self, level=None):\n"
+        "        self.level = level\n"
+        "    def pairs(self):\n"
+        "        return [(1, 2)]\n"
+        "    def run(self, instance, rng):\n"
+        "        return instance, str(self.level)\n"
+    )
+    options = ("--with", f"level={given}", *FEW, "--json", "out.json")
+    assert run("audit", "mine.py:Mine", *options).status == 1
+    [claim] = json.loads(Path("out.json").read_text())["claims"]
+    assert claim["witness"]["mechanism"]["parameters"] == {"level": kept}
+    assert run("replay", "out.json", "--trust").status == 0

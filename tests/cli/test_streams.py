@@ -14,6 +14,8 @@ import time
 import pytest
 from rich.cells import cell_len
 
+from pdpaudit.cli import output
+
 from .conftest import Run
 
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
@@ -91,3 +93,21 @@ def test_no_progress_in_a_pipe(run: Run) -> None:
     assert ran.err == ""
     assert "/s" not in ran.out
     assert "\r" not in ran.out
+
+
+def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The time left only falls, though the runs become slower."""
+    clock = [0.0]
+    monkeypatch.setattr(output.time, "monotonic", lambda: clock[0])
+    lines: list[str] = []
+    watcher = output._Lines(lines.append)
+    watcher.stage("looking at 3 pairs", 100)
+    for seconds in (10, 40, 60, 400):
+        clock[0] += seconds
+        watcher.advance(10)
+    assert len(lines) == 3  # the first ten seconds say nothing
+    assert lines[0].startswith("looking at 3 pairs: 20 of 100, about ")
+    left = [int(line.rpartition("about ")[2].split()[0].replace(",", "")) for line in lines]
+    assert left == sorted(left, reverse=True)

@@ -15,7 +15,7 @@ from pdpaudit.core.privacy_loss import epsilon_at, exact_loss, hockey_stick, tra
 from pdpaudit.core.protocols import Law
 from pdpaudit.outputs import simplest
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
 
 
 @st.composite

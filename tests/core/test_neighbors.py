@@ -16,7 +16,7 @@ from pdpaudit.core.neighbors import NeighborPair, difference, rewire
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.testing.strategies import neighbor_pairs, networks, subsets
 
-quick = settings(max_examples=50, deadline=None)
+quick = settings(max_examples=settings.default.max_examples // 2, deadline=None)
 
 
 def graph_of(network: Network) -> nx.Graph:

@@ -11,7 +11,15 @@ import pytest
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import StatisticOfProximity
-from pdpaudit.core.registry import UserCodeError, configure, registered, resolve
+from pdpaudit.core.registry import (
+    UserCodeError,
+    check_arguments,
+    check_file,
+    check_run,
+    configure,
+    registered,
+    resolve,
+)
 
 SOP = """
 from pdpaudit.core.statistic import statistic
@@ -191,7 +199,7 @@ def test_a_project_without_our_section_is_no_obstacle(folder):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[tool", ["pyproject.toml", "mend it"]),
+        ("[tool", ["pyproject.toml", "correct it"]),
         ('[tool.pdpaudit]\nmodules = ["missing"]', ["[tool.pdpaudit]", "'missing'"]),
         ('[tool.pdpaudit]\nmodules = "missing"', ["[tool.pdpaudit]", "list"]),
         ("[tool.pdpaudit]\nmodules = [1]", ["[tool.pdpaudit]", "list"]),
@@ -332,3 +340,43 @@ def test_options_that_are_not_taken_are_refused():
 def test_what_is_no_class_is_returned_as_it_is():
     made = Made()
     assert configure(made, "made", {"epsilon": None}) is made
+
+
+class Free:
+    def __init__(self, eps=1.0, **others):
+        self.eps, self.others = eps, others
+
+
+def test_a_class_that_takes_any_argument_is_given_it():
+    assert configure(Free, "Free", {"eps": 2, "depth": 3}).others == {"depth": 3}
+
+
+def test_arguments_that_are_not_taken_are_refused_with_those_that_are():
+    with pytest.raises(InputError, match=r"with = epz: X takes no epz; it takes epsilon, max_d"):
+        check_arguments("X", ["epsilon", "epz"], lambda group, name: Made)
+    with pytest.raises(InputError, match="X takes no eps; it takes none"):
+        check_arguments("X", ["eps"], lambda group, name: Made())
+    check_arguments("X", ["anything"], lambda group, name: Free)
+
+
+@pytest.mark.parametrize(
+    "run", [lambda rng: 0, lambda a, b, c: 0, lambda *, instance, rng: 0], ids=["1", "3", "keyword"]
+)
+def test_a_run_of_the_wrong_arity_is_shown_what_it_takes(run):
+    with pytest.raises(InputError, match=r"X: its run takes \(.*\); write it as run\(self, ins"):
+        check_run(run, "X")
+
+
+@pytest.mark.parametrize("run", [lambda a, b: 0, lambda *a: 0, lambda a, b, c=1: 0, max])
+def test_a_run_that_takes_two_arguments_is_let_pass(run):
+    check_run(run, "X")
+
+
+def test_a_file_that_is_not_there_is_refused_with_the_nearest(folder):
+    write(folder / "mechanism.py", "")
+    with pytest.raises(InputError, match=r"^mecanism.py: no such file; did you mean mechanism.py"):
+        check_file("mecanism.py:Mine")
+    with pytest.raises(InputError, match=r"^a/b.py: no such file; check the path before the colon"):
+        check_file("a/b.py:Mine")
+    for name in ("mechanism.py:Mine", "no.module:Mine", "Mine", "x.py"):
+        check_file(name)

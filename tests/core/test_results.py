@@ -99,7 +99,7 @@ def finite(value):
     return value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
 @given(values)
 def test_everything_plain_survives_and_only_non_finite_numbers_change(value):
     body = result(context={"value": value}).to_json()

@@ -184,7 +184,7 @@ def test_line_numbers_when_quotes_are_in_the_middle_of_names(tmp_path):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_min_weight_that_is_not_finite(tmp_path, value):
-    refuse(tmp_path, "--min-weight", "not a finite number", min_weight=value)
+    refuse(tmp_path, "min_weight", "not a finite number", min_weight=value)
 
 
 def test_min_weight_without_weights(tmp_path):

@@ -89,6 +89,17 @@ def test_more_than_two_labels_are_said_aloud(files):
     assert any("'other', 'unknown'" in note for note in reading.notes)
 
 
+def test_one_label_in_several_cases_is_one_label(files):
+    """As line lists have them that several people typed."""
+    mixed = PEOPLE.replace("eve,target", "eve,Target").replace("cy,target", "cy, TARGET ")
+    files[1].write_text(mixed)
+    reading = read_network(files[0], nodes=files[1])
+    network = reading.network
+    assert {network.name(v) for v in np.flatnonzero(network.targeted)} == {"fay", "eve", "cy"}
+    (note,) = [note for note in reading.notes if "whatever the case" in note]
+    assert all(repr(name) in note for name in ("target", "Target", "TARGET"))
+
+
 def test_infection_with_a_nodes_file_uses_its_ids_alone(files):
     files[1].write_text("author\n" + "\n".join(["Gus", "fay", "eve", "dan", "cy", "bob", "ann"]))
 

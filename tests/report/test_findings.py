@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.findings import attack_of, attack_words, tried_rows
+from pdpaudit.report.findings import attack_of, attack_words, measured_words, tried_rows
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.sources import source_from_json
@@ -50,6 +50,17 @@ def test_it_says_what_is_attained_and_what_is_allowed() -> None:
         "0.0035; (ε, δ) allows 0.0074."
     )
     assert attack_words(claims[1]) == ""
+
+
+def test_claimed_and_measured_loss_of_the_worst_claim() -> None:
+    claims = source_from_json(_body(), "a.json").result.claims
+    measured = "ε = 1.000 claimed; at least 1.207 measured, with confidence 0.95"
+    assert measured_words(claims[:1]) == f"{measured}."
+    assert measured_words(claims) == f"{measured} (of the claim exceeded most)."
+    assert measured_words(claims[1:4]) == (
+        "ε = 2.000 claimed; exactly 1.250 measured (of the claim that comes nearest to it)."
+    )
+    assert measured_words(claims[4:]) == ""
 
 
 def test_reports_hold_the_figures_the_curve_and_why_sampling_stopped() -> None:

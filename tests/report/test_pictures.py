@@ -14,7 +14,7 @@ from scipy import stats
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
 from pdpaudit.report.findings import chances
-from pdpaudit.report.pair_drawing import MOST, draw_graph, draw_pair, draw_statistic_pair
+from pdpaudit.report.pair_drawing import MOST, draw_pair, draw_witness
 from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import ClaimResult
 
@@ -162,7 +162,7 @@ def test_a_large_pair_is_cut_to_what_matters(
 
 
 def test_a_counterexample_shows_scores_before_and_after(check_body: dict[str, Any]) -> None:
-    picture = draw_statistic_pair(check_body["checks"][1]["witness"])
+    picture = draw_witness(check_body["checks"][1]["witness"])
     assert picture is not None
     assert {spot.label for spot in picture.spots} == {"0: 0 → 1", "1: 0 → 1", "2: 0 → 2", "3: 0"}
     assert picture.gained == ("0", "1", "2")
@@ -170,7 +170,7 @@ def test_a_counterexample_shows_scores_before_and_after(check_body: dict[str, An
 
 
 def test_a_single_graph_is_drawn_without_a_centre() -> None:
-    picture = draw_graph({"n": 3, "edges": [[0, 1]], "targets": [2], "vertex": None})
+    picture = draw_witness({"n": 3, "edges": [[0, 1]], "targets": [2], "vertex": None})
     assert picture is not None
     assert picture.centre == ""
     assert [line.role for line in picture.lines] == ["other"]

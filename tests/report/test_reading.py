@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.sources import read_source, source_from_json
+from pdpaudit.results.results import Result, unchanged
 
 Saved = Callable[[dict[str, Any]], Path]
 
@@ -25,6 +27,13 @@ def test_a_result_is_read_as_it_is(audit_body: dict[str, Any], saved: Saved) -> 
     assert claim.detectable_epsilon == float("inf")
     assert claim.claimed == {"epsilon": 20.0, "delta": 0.0}
     assert source.result.status == "violated"
+
+
+def test_who_ran_it_is_shown_and_is_no_part_of_what_was_found(audit_body: dict[str, Any]) -> None:
+    body = Result("audit", "A", 1, 1.0).to_json()
+    assert body["by"] == getpass.getuser()
+    assert unchanged({**body, "by": "somebody else"})
+    assert "| run by | Ada |" in render_markdown([source_from_json({**body, "by": "Ada"}, "a")])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,83 @@
+"""SARIF that code hosts read, and the checklist that answers or says what was not looked at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from sarif_pydantic import Sarif
+
+from pdpaudit import audit, check
+from pdpaudit.checks import Options
+from pdpaudit.report.checklist import QUESTIONS, UNANSWERED, render_checklist
+from pdpaudit.report.sarif import render_sarif
+from pdpaudit.report.sources import Source, source_from_json
+from pdpaudit.results.difference import Difference, FirstDifference
+from pdpaudit.results.results import ClaimResult, Result
+
+
+@pytest.fixture(scope="module")
+def violated() -> Source:
+    return source_from_json(audit("zoo:SVT5", seed=1).to_json(), "svt.json")
+
+
+@pytest.fixture(scope="module")
+def checked() -> Source:
+    options = Options(max_vertices=3, select=("targeted-sensitivity",), seed=1)
+    return source_from_json(check("CN", options=options).to_json(), "cn.json")
+
+
+def alerts(text: str) -> list[dict[str, Any]]:
+    return list(json.loads(text)["runs"][0]["results"])
+
+
+def unknown(model: BaseModel, at: str = "sarif") -> Iterator[str]:
+    """Yield every field that SARIF does not have."""
+    yield from (f"{at}.{name}" for name in model.model_extra or ())
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, BaseModel):
+                yield from unknown(inner, f"{at}.{name}")
+
+
+def test_it_is_sarif(violated: Source, checked: Source) -> None:
+    text = render_sarif([violated, checked])
+    assert list(unknown(Sarif.model_validate(json.loads(text)))) == []
+    assert len(alerts(text)) == 1
+
+
+def test_what_stands_is_no_alert(checked: Source) -> None:
+    assert alerts(render_sarif([checked])) == []
+
+
+def test_an_alert_is_at_the_line_that_leaks() -> None:
+    first = FirstDifference(9, (Difference("line", "my_search.py", 14, "if x:", 9),))
+    claim = ClaimResult("a", "1-DP", "", "violated", {"epsilon": 1, "delta": 0}, lower_bound=2.0)
+    for found, place in ((first, ("my_search.py", 14)), (None, ("mine.py", 3))):
+        one = ClaimResult(**{**vars(claim), "first_difference": found})
+        source = Source(
+            "r.json", Result("audit", "x", 1, 0.0, claims=(one,), context={"place": "mine.py:3"})
+        )
+        (alert,) = alerts(render_sarif([source]))
+        where = alert["locations"][0]["physicalLocation"]
+        assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == place
+        assert alert["level"] == "error"
+
+
+def test_each_question_is_answered_or_said_to_be_open(violated: Source, checked: Source) -> None:
+    text = render_checklist([violated, checked])
+    for name in QUESTIONS:
+        assert text.count(f"| {name} | ") == 2
+    assert "ε = 1.000, δ = 0" in text
+    assert UNANSWERED in text
+
+
+def test_names_cannot_break_the_table(violated: Source) -> None:
+    result = violated.result
+    sly = Result("audit", "a | b\n# c", 1, 0.0, claims=result.claims, context=result.context)
+    rows = [line for line in render_checklist([Source("x", sly)]).splitlines() if line[:1] == "|"]
+    assert len(rows) == 2 + len(QUESTIONS)
