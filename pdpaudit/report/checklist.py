@@ -124,5 +124,6 @@ def _sensitivity(result: Result) -> str:
 
 
 def _verdict(claim: ClaimResult) -> str:
-    bound = "" if claim.lower_bound is None else f", loss at least {nats(claim.lower_bound)}"
+    what = "loss" if claim.promise.approximate else claim.promise.symbol
+    bound = "" if claim.lower_bound is None else f", {what} at least {nats(claim.lower_bound)}"
     return f"{claim.statement or claim.id}: {STATUS_WORDS[claim.status]}{bound}"
