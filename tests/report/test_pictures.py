@@ -50,7 +50,7 @@ def test_an_event_never_seen_otherwise_has_an_open_end() -> None:
 def test_a_chart_obeys_the_policy_of_a_page_and_its_dark_mode(x: int) -> None:
     seen = chances(sampled(x, 1, 300), 1)
     assert seen is not None
-    text = trade_off_chart(1.0, 0.0, seen, ((0, 1), (1, 0)), "here", kind="violated")
+    text = trade_off_chart(PrivacyClaim(1.0), seen, ((0, 1), (1, 0)), "here", kind="violated")
     root = ElementTree.fromstring(text)
     ids = [one.attrib["id"] for one in root.iter() if "id" in one.attrib]
     assert len(ids) == len(set(ids))
