@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from pdpaudit.checks import Options
+    from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
 
@@ -34,6 +35,7 @@ def audit(
     *,
     epsilon: float | None = None,
     delta: float | None = None,
+    claim: PrivacyClaim | str | None = None,
     pairs: Sequence[Any] | None = None,
     networks: Network | Sequence[Network] | None = None,
     samples: int | None = None,
@@ -50,6 +52,8 @@ def audit(
     epsilon, delta : float, optional
         The claim to test, ε in nats; default: what the mechanism claims. With ``epsilon`` alone,
         ``delta`` is 0.
+    claim : PrivacyClaim or str, optional
+        A claim in another unit, such as ``PrivacyClaim.zcdp(0.5)`` or ``"zcdp:0.5"``.
     pairs : sequence, optional
         Neighbouring inputs, each ``(left, right)`` or ``("name", left, right)``; default: those of
         the mechanism, else neighbouring networks.
@@ -89,7 +93,7 @@ def audit(
     from pdpaudit.sampling import draw_seed
 
     subject, name, spec = specified(mechanism, Path.cwd())
-    claiming = promising(subject, name, epsilon, delta, source="the call")
+    claiming = promising(subject, name, epsilon, delta, "the call", claim)
     if claiming is not subject:
         subject, spec = claiming, claiming.specification(spec)
     if pairs is not None:

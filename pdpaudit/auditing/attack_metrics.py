@@ -11,10 +11,10 @@ people are judged (Carlini and others, "Membership inference attacks from first 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,17 +48,16 @@ DECIMALS, POINTS = 8, 33
 MISSING = 1e-9
 
 
+@lru_cache(maxsize=64)
 def tpr_allowed(fpr: float, claim: PrivacyClaim) -> float:
     """Return the highest rate of true positives that a claim allows."""
-    grown = math.exp(min(claim.epsilon + math.log(fpr), 0.0)) if fpr > 0 else 0.0
-    most = min(grown + claim.delta, 1 - (1 - claim.delta - fpr) * math.exp(-claim.epsilon))
-    return min(1.0, max(most, fpr))
+    return max(fpr, 1.0 - float(claim.trade_off(fpr)))
 
 
+@lru_cache(maxsize=64)
 def advantage_allowed(claim: PrivacyClaim) -> float:
     """Return the largest advantage ``TPR - FPR`` that a claim allows."""
-    shrunk = math.exp(-claim.epsilon)  # e^ε would overflow
-    return min(1.0, (1 - (1 - 2 * claim.delta) * shrunk) / (1 + shrunk))
+    return float(claim.delta_at(0.0))
 
 
 def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from pdpaudit.auditing.other_claims import Weighed
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
@@ -144,13 +146,14 @@ class MeasuredPair:
 
     candidate: CandidatePair
     score: float = -math.inf
-    losses: dict[float, ExactLoss] = field(default_factory=dict)
+    losses: dict[PrivacyClaim, ExactLoss] = field(default_factory=dict)
     laws: tuple[Law, Law] | None = field(default=None, repr=False)
     halves: Halves = field(default_factory=empty_halves)
     events: list[Event] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
     tests: int = 0
     thresholds: list[tuple[Event, ...]] = field(default_factory=list)
+    weighed: list[Weighed | None] = field(default_factory=list)
     wanted: int = 0
     runs: int = 0
 

@@ -28,7 +28,6 @@ __all__ = [
     "list_names",
     "pair_json",
     "pair_words",
-    "statement",
     "unconfirmed_claim",
 ]
 
@@ -112,9 +111,9 @@ def claim_fields(
 def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str, Any]:
     return {
         "id": f"{context.subject} #{number}",
-        "statement": statement(claim),
+        "statement": claim.statement,
         "source": claim.source,
-        "claimed": {"epsilon": claim.epsilon, "delta": claim.delta},
+        "claimed": claim.to_json(),
     }
 
 
@@ -155,13 +154,6 @@ def _is_search(context: AuditContext, candidate: CandidatePair, network: Network
     found = [entry for entries in listed for entry in entries]
     vertices = all(type(v) is int and 0 <= v < network.n and network.targeted[v] for v in found)
     return vertices and all(len({*entries}) == len(entries) for entries in listed) and bool(listed)
-
-
-def statement(claim: PrivacyClaim) -> str:
-    """Say what is claimed, as in the field."""
-    if claim.delta == 0:
-        return f"{claim.epsilon:.6g}-protected DP"
-    return f"({claim.epsilon:.6g}, {claim.delta:.3g})-protected DP"
 
 
 def pair_words(pair: NeighborPair, to: Side) -> str:

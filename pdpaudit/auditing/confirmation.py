@@ -20,11 +20,11 @@ from pdpaudit.auditing.claim_results import (
     AuditContext,
     Evidence,
     claim_fields,
-    statement,
     unconfirmed_claim,
 )
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.event_selection import CHOOSING, EventSelection
+from pdpaudit.auditing.other_claims import Weighed, least_detectable
 from pdpaudit.auditing.power import confirmed, measured_power, planted_rates
 from pdpaudit.auditing.sequential import (
     FreshRuns,
@@ -36,6 +36,7 @@ from pdpaudit.auditing.sequential import (
 from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference import Betting, ErrorBudget, detectable, lower_bound
+from pdpaudit.inference.claim_bounds import claim_bound
 from pdpaudit.inference.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.results.results import ClaimResult, SampledFinding, Status
@@ -116,7 +117,8 @@ def _choose(
     left, right = best.tested[best.events.index(event)]
     ours, theirs = (left, right) if event.side == "left" else (right, left)
     known = Known(ours, theirs, best.tests)
-    return Chosen(best.candidate, event, tuple(best.thresholds[number - 1]), known)
+    ladder, how = tuple(best.thresholds[number - 1]), best.weighed[number - 1]
+    return Chosen(best.candidate, event, ladder, known, how)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def _powered(
 ) -> Power:
     """Return what planted leaks say of the power for one claim."""
     rehearsal, config = discovery.rehearsal(claim, found), discovery.context.config
-    if rehearsal is None:
+    if rehearsal is None or not claim.approximate:
         return Power(lambda least, chance: math.inf)
     expected_bound = discovery.expected_bound(claim, CHOOSING)
 
@@ -187,16 +189,18 @@ class Confirmation:
     def result(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw, bound, and say what would have been found."""
         config = self.context.config
-        words = f"confirming {statement(self.claim)} on fresh samples"
+        words = f"confirming {self.claim.statement} on fresh samples"
         self.context.watcher.stage(words, 2 * config.size)
         try:
             if not self.context.mechanism.repeatable:
                 return self._in_pairs(chosen)
-            if config.sequential:
+            if config.sequential and self.claim.approximate:
                 return self._in_looks(chosen, power)
             self._fresh(chosen, chosen.together).draw(config.size)
         except Misbehaviour as error:
             return self._misbehaved(chosen, str(error))
+        if not self.claim.approximate:
+            return self._in_its_unit(chosen)
         size, x, y = config.size, *self._inside(chosen)
         lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.rule)
         if lower > self.claim.epsilon:
@@ -248,8 +252,35 @@ class Confirmation:
         detail = looks.words(wager.n, config.size, violated=wager.violated)
         return self._finding(chosen, wager.bound, seen, witnessed, detail)
 
+    def _in_its_unit(self, chosen: Chosen) -> ClaimResult:
+        """Bound what is no ε in the claim's own unit, from one event or from nested ones."""
+        size, claim, weighed = self.context.config.size, self.claim, chosen.weighed
+        x, y = self._inside(chosen)
+        if weighed is None:
+            method, detail = "clopper-pearson", ""
+            lower = float(claim_bound(claim, x, y, size, self.alpha))
+        else:
+            first, second = (self.counted[side] for side in chosen.sides)
+            method = "betting"
+            lower = weighed.bound(claim, (first, second), size, self.alpha)
+            detail = (
+                f"{len(weighed.places)} nested events that differ in their threshold were weighed "
+                "together; this one by itself shows less."
+            )
+        seen = None
+        if lower <= claim.value:
+            base = (y + 1) / (size + 2)
+            seen = least_detectable(claim, base, size, self.alpha)
+        witnessed = {"weighed": None if weighed is None else weighed.to_json()}
+        return self._finding(chosen, lower, seen, witnessed, detail, method)
+
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:
         """Run both sides in turn: what is seen may depend on the moment too."""
+        if not self.claim.approximate:
+            why = "what differs from run to run is tested for (ε, δ) only; claim that"
+            return unconfirmed_claim(
+                self.context, self.number, self.claim, why, samples=self._samples()
+            )
         config, claim, alpha = self.context.config, self.claim, self.alpha
         enough = claim.epsilon if config.sequential else math.inf
         fresh = self._fresh(chosen, chosen.event)
@@ -306,9 +337,10 @@ class Confirmation:
         seen: float | None,
         witnessed: Mapping[str, Any] | None = None,
         detail: str = "",
+        method: str | None = None,
     ) -> ClaimResult:
         config, claim, alpha = self.context.config, self.claim, self.alpha
-        status = verdict(claim.epsilon, lower, seen)
+        status = verdict(claim.value, lower, seen)
         if status != "violated" and self.context.blocked:
             why = "; ".join(self.context.blocked[:2])
             return unconfirmed_claim(self.context, self.number, claim, why, samples=self._samples())
@@ -317,7 +349,7 @@ class Confirmation:
         judged_by = Evidence(self.context, self.number, claim, chosen.candidate, chosen.event)
         shared = claim_fields(
             judged_by,
-            config.rule,
+            method or config.rule,
             {"inside": x, "inside_other": y, "runs_a_side": ours.runs},
             alpha=alpha,
             confidence=config.confidence,
@@ -340,7 +372,7 @@ class Confirmation:
                 chosen.event.side,
                 claim,
                 alpha,
-                stopped=config.sequential,
+                stopped=config.sequential and claim.approximate,
             ),
             detail=detail,
         )
@@ -354,6 +386,7 @@ class Chosen:
     event: Event
     ladder: tuple[Event, ...] = ()
     known: Known = field(default_factory=Known)
+    weighed: Weighed | None = None
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -25,6 +25,7 @@ from pdpaudit.auditing.candidate_pairs import (
 )
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import Rehearsal
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
@@ -174,7 +175,9 @@ class EventSelection:
 
     def expected_bound(self, claim: PrivacyClaim, caution: float) -> ExpectedBound:
         """Return what a claim will be confirmed with."""
-        return ExpectedBound(self.context.config.size, self.alpha, claim.delta, caution)
+        return ExpectedBound(
+            self.context.config.size, self.alpha, claim.delta, caution, claim.family
+        )
 
     def search(self, candidates: Sequence[CandidatePair]) -> list[MeasuredPair]:
         """Find the pairs with the best expected evidence by successive halving, then climb.
@@ -336,8 +339,8 @@ class EventSelection:
         expected = self.expected_bound(claim, TESTED).expected(ours, tests, theirs, tests)
         best = float(expected.max())
         least = best - SIMPLER * abs(best)
-        if best > claim.epsilon:
-            least = max(least, best - BEYOND * (best - claim.epsilon))
+        if best > claim.value:
+            least = max(least, best - BEYOND * (best - claim.value))
         near = [i for i in range(len(events)) if expected[i] >= least]
         place = min(near, key=lambda i: (complexity(events[i]), -expected[i].round(9), i))
         return place, float(expected[place])
@@ -466,8 +469,8 @@ class EventSelection:
         """
         if one.score == -math.inf:
             return
-        for delta in dict.fromkeys(claim.delta for claim in self.claims):
-            expected_bound = self.expected_bound(replace(self.claims[0], delta=delta), CHOOSING)
+        for kind in dict.fromkeys(claim.family for claim in self.claims):
+            expected_bound = self.expected_bound(kind, CHOOSING)
             choice = self._choose(*one.halves, expected_bound)
             one.events += [choice.event, *(other.event for other in choice.others)]
         number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
@@ -488,6 +491,10 @@ class EventSelection:
         one.tests = size
         one.runs += 2 * size
         one.thresholds = [self._ladder(one, claim) for claim in self.claims]
+        one.weighed = [
+            self._weighed(one, claim, ladder)
+            for claim, ladder in zip(self.claims, one.thresholds, strict=True)
+        ]
         one.halves = empty_halves()
         one.score = self.best_event(one, self.claims[0])[1]
 
@@ -519,6 +526,17 @@ class EventSelection:
         event, _ = self.best_event(one, claim)
         ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
         return other_thresholds(event, ours, theirs)
+
+    def _weighed(
+        self, one: MeasuredPair, claim: PrivacyClaim, ladder: tuple[Event, ...]
+    ) -> Weighed | None:
+        """Return how the thresholds of the best event are weighed, if that promises more."""
+        if claim.approximate:
+            return None
+        event, promised = self.best_event(one, claim)
+        sides = one.halves if event.side == "left" else one.halves[::-1]
+        found = weighed(claim, (event, *ladder), *sides, (self.context.config.size, self.alpha))
+        return found[0] if found is not None and found[1] > promised else None
 
     def _refuse_nothing(self, found: Sequence[MeasuredPair]) -> None:
         """Refuse to judge a mechanism that never gave an output."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
 from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import Exhausted, Misbehaviour
-from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.privacy_loss import loss_for
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.core.subject import LIMIT_S, Subject
 
@@ -50,14 +51,14 @@ class _Meter:
 
     context: AuditContext
     mechanism: Subject
-    deltas: Sequence[float]
+    kinds: Sequence[PrivacyClaim]
     until: float
     most: float
     began: float = field(default_factory=time.monotonic)
     measured: list[MeasuredPair] = field(default_factory=list)
     work: float = 0.0
     kept: int = 0
-    worst: dict[float, MeasuredPair] = field(default_factory=dict)
+    worst: dict[PrivacyClaim, MeasuredPair] = field(default_factory=dict)
     extra: list[MeasuredPair] = field(default_factory=list)
     writers: dict[Hashable, Callable[[Hashable], Hashable]] = field(default_factory=dict)
     exhausted: list[str] = field(default_factory=list)
@@ -85,20 +86,20 @@ class _Meter:
     def measure(self, candidate: CandidatePair) -> MeasuredPair:
         sides = zip(("left", "right"), candidate.inputs(), strict=True)
         left, right = (self._law(candidate, side, instance) for side, instance in sides)
-        losses = {delta: exact_loss(left, right, delta, listed=False) for delta in self.deltas}
+        losses = {kind: loss_for(left, right, kind, listed=False) for kind in self.kinds}
         self.context.watcher.advance(1)
         # Rounded, so that pairs which are alike tie, and the first is taken on every machine.
-        score = round(losses[self.deltas[0]].epsilon, DECIMALS)
+        score = round(losses[self.kinds[0]].epsilon, DECIMALS)
         self.measured.append(MeasuredPair(candidate, score, losses, (left, right)))
         self._keep(self.measured[-1])
         return self.measured[-1]
 
     def _keep(self, new: MeasuredPair) -> None:
-        """Keep the laws of the first pairs, and those of the worst at each δ."""
-        for delta in self.deltas:
-            best = self.worst.get(delta)
-            if best is None or _rank(new, delta) > _rank(best, delta):
-                self.worst[delta] = new
+        """Keep the laws of the first pairs, and those of the worst for each claim."""
+        for kind in self.kinds:
+            best = self.worst.get(kind)
+            if best is None or _rank(new, kind) > _rank(best, kind):
+                self.worst[kind] = new
         size = sum(len(law.probabilities) for law in new.laws or ())
         if self.kept + size <= KEPT:
             self.kept += size
@@ -110,25 +111,25 @@ class _Meter:
         self.extra = [one for one in (*self.extra, new) if one.laws is not None]
 
 
-def worst_of(found: Sequence[MeasuredPair], delta: float) -> MeasuredPair:
-    """Return the worst pair for a slack; of those that are alike the first."""
-    return max(found, key=lambda one: _rank(one, delta))
+def worst_of(found: Sequence[MeasuredPair], kind: PrivacyClaim) -> MeasuredPair:
+    """Return the worst pair for claims of a kind; of those that are alike the first."""
+    return max(found, key=lambda one: _rank(one, kind))
 
 
-def _rank(one: MeasuredPair, delta: float) -> tuple[float, float]:
-    return round(one.losses[delta].at_least, DECIMALS), one.score
+def _rank(one: MeasuredPair, kind: PrivacyClaim) -> tuple[float, float]:
+    return round(one.losses[kind].at_least, DECIMALS), one.score
 
 
 def search_by_law(
     context: AuditContext,
     mechanism: Subject,
     candidates: Sequence[CandidatePair],
-    deltas: Sequence[float],
+    kinds: Sequence[PrivacyClaim],
 ) -> list[MeasuredPair]:
     """Compute the exact loss of every pair, then climb from the worst; no samples."""
     limit = context.config.time_limit
     until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
-    meter = _Meter(context, mechanism, deltas, until, most)
+    meter = _Meter(context, mechanism, kinds, until, most)
     context.watcher.stage("computing exact losses", len(candidates))
     try:
         _all_of(meter, candidates, most if limit is None else math.inf)

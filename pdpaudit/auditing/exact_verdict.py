@@ -22,7 +22,14 @@ from pdpaudit.auditing.exact_search import (
 )
 from pdpaudit.auditing.law_test import Incomparable, compare_laws
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.core.privacy_loss import ROUNDED, ExactLoss, exact_loss, hockey_stick, trade_off
+from pdpaudit.core.privacy_loss import (
+    ROUNDED,
+    ExactLoss,
+    hockey_stick,
+    largest_excess,
+    loss_for,
+    trade_off,
+)
 from pdpaudit.core.protocols import (
     LargestLoss,
     Law,
@@ -52,15 +59,18 @@ MOST_LEFT_OUT = 1e-3
 #: Points of the curve δ(ε), and most vertices of the trade-off, that are written out.
 POINTS = 33
 
+#: ε up to which δ(ε) is written out where the claim has none.
+MOST_EPSILON = 4.0
+
 
 def audit_by_law(
     context: AuditContext, candidates: Sequence[CandidatePair], claims: Sequence[PrivacyClaim]
 ) -> tuple[list[MeasuredPair], list[ClaimResult]] | None:
     """Judge claims by exact laws; None where no law is available."""
-    deltas = list(dict.fromkeys(claim.delta for claim in claims))
+    kinds = list(dict.fromkeys(claim.family for claim in claims))
     try:
         tried = candidates[: context.config.tries]
-        found = search_by_law(context, context.mechanism, tried, deltas)
+        found = search_by_law(context, context.mechanism, tried, kinds)
     except LawUnavailable as unavailable:
         if isinstance(unavailable, TooExpensive):
             context.remark(
@@ -69,7 +79,7 @@ def audit_by_law(
             )
         return None
     wrong: set[CandidatePair] = set()
-    worst = {delta: worst_of(found, delta) for delta in deltas if found}
+    worst = {kind: worst_of(found, kind) for kind in kinds if found}
     try:
         if found:
             wrong = compare_laws(context, found, worst.values())
@@ -81,15 +91,15 @@ def audit_by_law(
     results = []
     for number, claim in enumerate(claims, start=1):
         result = None
-        if found and worst[claim.delta].candidate not in wrong:
+        if found and worst[claim.family].candidate not in wrong:
             try:
-                result = _judged(context, number, claim, worst[claim.delta], found)
+                result = _judged(context, number, claim, worst[claim.family], found)
             except Misbehaviour as error:
-                context.blocked.append(f"{worst[claim.delta].candidate.label}, {error}")
+                context.blocked.append(f"{worst[claim.family].candidate.label}, {error}")
         if result is None or (context.blocked and result.status != "violated"):
             why = f"{context.blocked[0]}; --samples does without its law"
             result = unconfirmed_claim(context, number, claim, why)
-        results.append(context.proved(result, worst.get(claim.delta)))
+        results.append(context.proved(result, worst.get(claim.family)))
     return found, results
 
 
@@ -136,9 +146,9 @@ def _judged(
     """Tell what the worst pair says of a claim."""
     laws = worst.laws
     assert laws is not None
-    loss = exact_loss(*laws, claim.delta)
+    loss = loss_for(*laws, claim)
     event = simplest(loss.outputs, loss.event, loss.side)
-    ends = _ends([one.losses[claim.delta] for one in found])
+    ends = _ends([one.losses[claim.family] for one in found])
     evidence = Evidence(context, number, claim, worst.candidate, event)
     return exact_claim(evidence, laws, loss, ends)
 
@@ -151,14 +161,14 @@ def exact_claim(
     The probabilities of ``loss`` are those of the event; ``ends`` are of all pairs.
     """
     context, claim, side = evidence.context, evidence.claim, evidence.event.side
-    status = verdict(claim.epsilon, loss.at_least, *ends)
+    status = verdict(claim.value, loss.at_least, *ends)
     at_most = _at_most(loss, ends)
     shown = {
         **_exact_counts(loss, side),
         **_left_out(context, laws),
         **at_most,
         **_bound(context, evidence.candidate, claim, loss),
-        **_curves(*laws, max(claim.epsilon, loss.epsilon)),
+        **_curves(*laws, claim, loss),
     }
     return ExactFinding(
         **claim_fields(evidence, METHOD, shown, ends=ends if at_most else None),
@@ -188,7 +198,7 @@ def _detectable(claim: PrivacyClaim, status: Status, at_most: float, left_out: f
     """Return the loss above which any would have been seen, but for a little that is left out."""
     if left_out > MOST_LEFT_OUT:
         return math.inf
-    return max(claim.epsilon, EXACT_SLACK, at_most if status == "inconclusive" else 0.0)
+    return max(claim.value, EXACT_SLACK, at_most if status == "inconclusive" else 0.0)
 
 
 def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> dict[str, Any]:
@@ -207,12 +217,12 @@ def _bound(
     known = {}
     instance = candidate.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
-    if claim.delta == 0 and context.mechanism.has("largest_loss"):
+    if claim.approximate and claim.delta == 0 and context.mechanism.has("largest_loss"):
         found = _said(context, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
             known["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
-    if context.mechanism.has("proved_bound"):
+    if claim.approximate and context.mechanism.has("proved_bound"):
         bound = _said(context, "proved_bound", ProvedBound, instance)
         if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
             raise Misbehaviour(
@@ -241,8 +251,10 @@ def _said(context: AuditContext, part: Part, kind: type[Said], instance: Any) ->
     return None
 
 
-def _curves(left: Law, right: Law, reach: float) -> dict[str, Any]:
-    """Return δ(ε) up to ``reach``, and the trade-off between false alarms and misses."""
+def _curves(left: Law, right: Law, claim: PrivacyClaim, loss: ExactLoss) -> dict[str, Any]:
+    """Return δ(ε) up to the loss, the trade-off curve, and how far it falls below the claimed."""
+    reach = max(claim.epsilon, loss.epsilon) if claim.approximate else MOST_EPSILON
+    below = {} if claim.approximate else {"excess": largest_excess(left, right, claim)}
     epsilons = np.linspace(0.0, reach if np.isfinite(reach) else 1.0, POINTS)
     # Nobody needs more decimals, and further ones would depend on the machine.
     deltas = hockey_stick(left, right, epsilons).round(DECIMALS) + 0.0
@@ -250,6 +262,7 @@ def _curves(left: Law, right: Law, reach: float) -> dict[str, Any]:
     # Leaving vertices out of a convex curve leaves an attack that is no better than the best.
     kept = np.unique(np.linspace(0, len(alarm) - 1, POINTS).round().astype(int))
     return {
+        **below,
         "hockey_stick": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
         "trade_off": {"false_alarm": alarm[kept].tolist(), "miss": miss[kept].tolist()},
     }

@@ -73,7 +73,9 @@ def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) ->
     outputs = frozenset(o for law in pair.laws for o in law.probabilities if o in event)
     left, right = pair.candidate.inputs()
     ours, theirs = (left, right) if event.side == "left" else (right, left)
-    promise = PrivacyClaim(claim.claimed["epsilon"], claim.claimed["delta"])
+    promise = claim.promise
+    if not promise.approximate:
+        raise Unproved("only a loss above (ε, δ) is enclosed")
     certificate = prove(mechanism, ours, theirs, outputs, promise)
     if not certificate.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")

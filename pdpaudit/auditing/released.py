@@ -112,8 +112,8 @@ def _row(what: str, claim: ClaimResult) -> dict[str, Any]:
     return {
         "observable": what,
         "what is seen": WORDS.get(what, "the list of people found, in order"),
-        "claimed ε": claim.claimed["epsilon"],
-        "claimed δ": claim.claimed["delta"],
+        "claimed ε": claim.promise.value,
+        "claimed δ": claim.promise.delta,
         "measured": cost_words(claim),
         "verdict": claim.status,
     }

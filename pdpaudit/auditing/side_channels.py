@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,7 @@ class Observed(Subject):
         """All promises of the search, tested on the by-product."""
         words = f"made for the list only; here on {WORDS[self.what]}"
         return tuple(
-            PrivacyClaim(claim.epsilon, claim.delta, f"{claim.source}; {words}")
-            for claim in self.mechanism.claims
+            replace(claim, source=f"{claim.source}; {words}") for claim in self.mechanism.claims
         )
 
     def specification(self, inner: dict[str, Any]) -> dict[str, Any]:

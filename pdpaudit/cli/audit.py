@@ -208,6 +208,14 @@ class SamplingOptions:
 class FindingOptions:
     """What is audited, and what is said of it besides its bound."""
 
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLAIM",
+            help="The claim to test, default the mechanism's own: eps=1, eps=1,delta=1e-6, "
+            "zcdp:0.5, renyi:2:1.0 or gdp:0.45.",
+        ),
+    ] = None
     observe: Annotated[
         str | None,
         typer.Option(
@@ -282,7 +290,7 @@ def audit_command(
         raise InputError(
             "--observe all goes without --store, --prove and --explain; name one observable"
         )
-    made, spec, plan = _made(mechanism, made_with, asked.observe, plan)
+    made, spec, plan = _made(mechanism, made_with, asked, plan)
     screen = output.screen()
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
     networks, file = _networks(made, reading, made_with.max_degree, plan.seed, screen)
@@ -313,20 +321,25 @@ class _Audited:
 
 
 def _made(
-    name: str, made_with: MechanismOptions, observe: str | None, plan: Config
+    name: str, made_with: MechanismOptions, asked: FindingOptions, plan: Config
 ) -> tuple[Any, dict[str, Any], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
-    from pdpaudit.core.registry import make_mechanism
+    from pdpaudit.core.registry import make_mechanism, refuse_without_claim
+    from pdpaudit.core.subject import Subject, promising
 
     made, spec = make_mechanism(name, made_with.parameters(name))
-    if observe in (None, ALL):
-        return made, spec, plan
-    return (
-        observed(made, observe),
-        {**spec, "observe": observe},
-        replace(plan, default_samples=SAMPLES),
-    )
+    if asked.observe == ALL and asked.claim is not None:
+        raise InputError("--observe all goes without --claim; name one observable")
+    if asked.observe not in (None, ALL):
+        made, spec = observed(made, asked.observe), {**spec, "observe": asked.observe}
+        plan = replace(plan, default_samples=SAMPLES)
+    if asked.claim is None:
+        refuse_without_claim(made, name)
+    else:
+        made = promising(Subject.of(made), name, None, None, "the command", asked.claim)
+        spec = made.specification(spec)
+    return made, spec, plan
 
 
 def _networks(

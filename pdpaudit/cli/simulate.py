@@ -237,13 +237,14 @@ def _contestant(name: str, common: dict[str, Any], asked: dict[str, Any]) -> Con
     """Return a search made with those common options that it takes, and with all it was asked."""
     import inspect
 
-    from pdpaudit.core.registry import make_mechanism, resolve
+    from pdpaudit.core.registry import make_mechanism, refuse_without_claim, resolve
     from pdpaudit.experiments.simulation import Contestant
 
     factory = resolve("mechanisms", name)
     takes = set(inspect.signature(factory).parameters) if inspect.isclass(factory) else set()
     fitting = {key: value for key, value in common.items() if key in takes}
     made, _ = make_mechanism(name, {**fitting, **asked})
+    refuse_without_claim(made, name)
     return Contestant(name, made, name)
 
 

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.curves import best_events, by_ratio
 from pdpaudit.core.protocols import CodedOutputs, Law
 from pdpaudit.outputs import equal_is_same, flatten
 
@@ -20,11 +22,16 @@ __all__ = [
     "epsilon_at",
     "exact_loss",
     "hockey_stick",
+    "largest_excess",
+    "loss_for",
     "trade_off",
 ]
 
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
+
+#: Corners of a trade-off curve that are looked at at once.
+CORNERS = 257
 
 #: What a law may lack to 1 by rounding: 200,000 probabilities, each right to 1e-16, lack less.
 ROUNDED = 1e-10
@@ -32,7 +39,7 @@ ROUNDED = 1e-10
 
 @dataclass(frozen=True)
 class ExactLoss:
-    """The privacy loss of a pair."""
+    """The privacy loss of a pair; ``epsilon`` is the parameter of the claim's kind: ε, ρ or μ."""
 
     epsilon: float
     delta: float
@@ -91,6 +98,92 @@ def exact_loss(left: Law, right: Law, delta: float = 0.0, *, listed: bool = True
     return ExactLoss(
         epsilon, delta, side, event, chances, tuple(outputs), least, max(most, epsilon), spare
     )
+
+
+def loss_for(left: Law, right: Law, claim: PrivacyClaim, *, listed: bool = True) -> ExactLoss:
+    """Return the smallest parameter of a claim's kind that holds on a pair, in both directions.
+
+    The event shows most of all that are decided by the likelihood ratio; by itself it shows no more
+    of a divergence than two outcomes can. Missing mass and errors are placed where they hide most
+    for the lower end, and where they show most for the upper.
+    """
+    if claim.approximate:
+        return exact_loss(left, right, claim.delta, listed=listed)
+    write, p, q = _aligned(left, right)
+    p_off, q_off, hidden = left.error, right.error, (left.missing, right.missing)
+    both = _both(claim, p, q, hidden)
+    side: Side = "left" if both[0] >= both[1] else "right"
+    least = most = max(both)
+    if p_off or q_off or any(hidden):
+        less_p, more_p = p * max(0.0, 1 - p_off), p * (1 + p_off)
+        less_q, more_q = q * max(0.0, 1 - q_off), q * (1 + q_off)
+        none = (0.0, 0.0)
+        # What is most for one direction is least for the other.
+        forward, backward = (
+            _both(claim, less_p, more_q, hidden)[0],
+            _both(claim, more_p, less_q, hidden)[1],
+        )
+        least = max(forward, backward)
+        forward, backward = (
+            _both(claim, more_p, less_q, none)[0],
+            _both(claim, less_p, more_q, none)[1],
+        )
+        most = max(forward, backward)
+    ours, theirs = (p, q) if side == "left" else (q, p)
+    order = by_ratio(ours, theirs)
+    events = best_events(ours, theirs)
+    kept = _some(len(events[0]))
+    shown = np.where(events[0] > events[2], 0.0, -1.0)[kept]
+    some = [one[kept] for one in events]
+    shown = np.where(shown < 0, shown, claim.of_events(some[0], some[1], some[2], some[3]))
+    inside = order[: kept[int(shown.argmax())] + 1] if len(kept) else order
+    chances = (_at_most(p[inside], hidden[0]), _at_most(q[inside], hidden[1]))
+    outputs = write() if listed else []
+    event = frozenset(outputs[i] for i in inside) if listed else frozenset()
+    spare = max(hidden) if max(hidden) > ROUNDED else 0.0
+    exact = max(both)
+    return ExactLoss(
+        exact, 0.0, side, event, chances, tuple(outputs), least, max(most, exact), spare
+    )
+
+
+def largest_excess(left: Law, right: Law, claim: PrivacyClaim) -> float:
+    """Return how far the pair's trade-off curve falls below the claimed one, in either direction.
+
+    The curve is straight between its corners and the claimed one convex, so the most is at a
+    corner: of all, or of 257 and then of those around the best.
+    """
+    _, p, q = _aligned(left, right)
+    worst = 0.0
+    for ours, theirs in ((p, q), (q, p)):
+        _, miss, fpr, _ = best_events(ours, theirs)
+        kept = _some(len(fpr))
+        if not len(kept):
+            continue
+        excess = claim.trade_off(fpr[kept]) - miss[kept]
+        best = int(excess.argmax())
+        around = np.arange(kept[max(best - 1, 0)], kept[min(best + 1, len(kept) - 1)] + 1)
+        around = around[_some(len(around))]
+        worst = max(worst, float((claim.trade_off(fpr[around]) - miss[around]).max()))
+    return worst
+
+
+def _both(
+    claim: PrivacyClaim, p: Floats, q: Floats, hidden: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the losses in both directions; what one side leaves out is one outcome of its own."""
+    losses = []
+    for ours, theirs, lacking in ((p, q, hidden[1]), (q, p, hidden[0])):
+        both, alone = theirs > 0, float(ours[theirs <= 0].sum())
+        lone = ([alone], [lacking]) if alone > 0 else ([], [])
+        merged = (np.append(ours[both], lone[0]), np.append(theirs[both], lone[1]))
+        losses.append(claim.loss_of_laws(*merged))
+    return losses[0], losses[1]
+
+
+def _some(count: int) -> npt.NDArray[np.intp]:
+    """Return places spread evenly over a range, all where they are few."""
+    return np.unique(np.linspace(0, count - 1, min(count, CORNERS)).round().astype(np.intp))
 
 
 def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> npt.NDArray[Any]:

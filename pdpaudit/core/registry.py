@@ -34,6 +34,7 @@ __all__ = [
     "make_mechanism",
     "make_sop",
     "needs_trust",
+    "refuse_without_claim",
     "registered",
     "resolve",
 ]
@@ -254,9 +255,13 @@ def make_mechanism(
         made["sop"] = make_sop(made["sop"], find)
     mechanism = configure(factory, name, made)
     check_run(getattr(mechanism, "run", None), name)
+    return mechanism, {"name": name, "parameters": given}
+
+
+def refuse_without_claim(mechanism: object, name: str) -> None:
+    """Refuse a mechanism that promises nothing."""
     if getattr(mechanism, "claim", None) is None:
         raise InputError(f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
-    return mechanism, {"name": name, "parameters": given}
 
 
 def check_run(run: object, name: str, form: str = "run(self, instance, rng)") -> None:

@@ -251,8 +251,7 @@ class Variant(Subject):
         """Return how to make it again: pairs that were given are known to nobody else."""
         if not inner or self._pairs is not None or self._claim is None:
             return inner if self._pairs is None else {}
-        claimed = {key: getattr(self._claim, key) for key in ("epsilon", "delta", "source")}
-        return {**inner, "claimed": claimed}
+        return {**inner, "claimed": {**self._claim.to_json(), "source": self._claim.source}}
 
     def part(self, name: Part) -> Callable[..., Any] | None:
         """Return the part asked for; pairs are those given."""
@@ -366,7 +365,12 @@ def _kind(given: object) -> str:
 
 
 def promising(
-    subject: Subject, name: str, epsilon: float | None, delta: float | None, source: str
+    subject: Subject,
+    name: str,
+    epsilon: float | None,
+    delta: float | None,
+    source: str,
+    claim: PrivacyClaim | str | None = None,
 ) -> Subject:
     """Return the mechanism with the claim that is to be tested: one given, else its own.
 
@@ -375,6 +379,11 @@ def promising(
     InputError
         If there is none, or it is no claim.
     """
+    if claim is not None:
+        if epsilon is not None or delta is not None:
+            raise InputError("claim: give it, or epsilon and delta, and not both")
+        given = PrivacyClaim.parse(claim, source) if isinstance(claim, str) else claim
+        return Variant(subject, claim=given)
     if epsilon is None and not subject.claims_something:
         more = " with delta=" if delta is not None else ", or a claim = PrivacyClaim(epsilon, ...)"
         raise InputError(f"{name}: it claims nothing; give it epsilon={more}")

@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.inference.claim_bounds import expected_claim_bound
+
 __all__ = ["ExpectedBound"]
 
 #: Rank of an event that cannot show anything.
@@ -18,12 +21,16 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ExpectedBound:
-    """What will be confirmed: how many fresh samples a side, at what error, for which δ."""
+    """What will be confirmed: how many fresh samples a side, at what error, for which δ.
+
+    For a ``claim`` that is not (ε, δ) the bounds are of its own parameter.
+    """
 
     size: int
     alpha: float
     delta: float = 0.0
     caution: float = 1.0
+    claim: PrivacyClaim | None = None
 
     def expected(
         self,
@@ -48,6 +55,8 @@ class ExpectedBound:
 
     def from_shares(self, p: Floats, q: Floats) -> Floats:
         """Return the bounds to expect from events of these probabilities."""
+        if self.claim is not None and not self.claim.approximate:
+            return expected_claim_bound(self.claim, p, q, self.size, self.alpha)
         excess = p - self.delta
         shown = excess > 0
         excess = np.where(shown, excess, 1.0)

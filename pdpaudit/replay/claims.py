@@ -19,11 +19,12 @@ from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.first_difference import explained
+from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, described
-from pdpaudit.core.privacy_loss import ExactLoss, exact_loss
+from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
 from pdpaudit.core.subject import Subject, Variant
@@ -153,7 +154,7 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
         known["observe"] = spec["observe"]
     if "claimed" in spec:
         own = mechanism.claim if mechanism.claims_something else None
-        mechanism = Variant(mechanism, claim=PrivacyClaim(**spec["claimed"]))
+        mechanism = Variant(mechanism, claim=PrivacyClaim.from_json(spec["claimed"]))
         known["claimed"] = dict(spec["claimed"])
         note = f"; the claim is the test's, not the mechanism's own ({own})"
     claims, number = mechanism.claims, witness.claim
@@ -213,11 +214,12 @@ def _exact(
         raise InputError("the mechanism has no exact law any more; audit again")
     left, right = again.candidate.inputs()
     laws = mechanism.law(left), mechanism.law(right)
-    loss = exact_loss(*laws, again.promise.delta)
+    loss = loss_for(*laws, again.promise)
     inside = frozenset(output for output in loss.outputs if output in event)
     chances = _chance(laws[0], inside), _chance(laws[1], inside)
     shown = _loss_of(chances, event, again.promise.delta)
-    if shown < loss.epsilon - CLOSE * max(1.0, loss.epsilon):
+    # An event shows a part of a divergence only: what the laws say is computed again from them.
+    if again.promise.approximate and shown < loss.epsilon - CLOSE * max(1.0, loss.epsilon):
         raise _Unlike(f"the event shows a loss of {shown:.6g}, the pair loses {loss.epsilon:.10g}")
     loss = replace(loss, probabilities=chances, event=inside, side=event.side)
     ends = _ends_of(witness, loss)
@@ -315,7 +317,9 @@ def _sampled(
     budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
     spent = claim["samples"]["discovery"]
     ladder = [_varied(again.event, one) for one in witness.ladder or ()]
-    chosen = Chosen(again.candidate, again.event, tuple(ladder), Known(*witness.known or ()))
+    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
+    known = Known(*witness.known or ())
+    chosen = Chosen(again.candidate, again.event, tuple(ladder), known, weighed)
     single = bool(witness.single)
     confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
     rebuilt = confirmation.result(chosen, _recorded(claim, witness))

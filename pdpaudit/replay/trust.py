@@ -103,7 +103,10 @@ def _no_mechanism(found: object) -> str:
         return "its run does not take (instance, rng)"
     except ValueError:
         pass  # not every callable tells
-    return "" if _claims(found) else "it has neither claim nor claims"
+    # One that is audited for a claim of somebody else's has pairs of its own.
+    if _claims(found) or inspect.getattr_static(found, "pairs", None) is not None:
+        return ""
+    return "it has neither claim nor claims"
 
 
 def _kind(found: object) -> type:

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
-from pdpaudit.report.findings import Chances, Point, allowed_miss
+from pdpaudit.report.findings import Chances, Point
 from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
@@ -40,6 +41,9 @@ SOFT, FAINT, PAPER = "#6b6b6b", "#c8c8c8", "#ffffff"
 
 #: Stands for the colour of the verdict, which a page knows.
 VERDICT = "#b3251b"
+
+#: Steps of a claimed curve that has no corners, finest where false positives are rare.
+CURVE = 60
 
 #: What a page's style calls each colour.
 VARIABLES = {
@@ -278,8 +282,7 @@ def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Artist]) 
 
 
 def trade_off_chart(
-    epsilon: float,
-    delta: float,
+    claim: PrivacyClaim,
     seen: Chances,
     attackers: Sequence[Point],
     anchor: str,
@@ -288,13 +291,17 @@ def trade_off_chart(
 ) -> str:
     """Draw the least error rates that a claim allows, and those attained, as part of a page."""
     point, corner = (seen.q, 1 - seen.p), (seen.q_high, 1 - seen.p_low)
-    allowed = allowed_miss(seen.q, epsilon, delta)
+    allowed = float(claim.trade_off(seen.q))
     words = (
         f"Trade-off curve: at a false-positive rate of {number(point[0])} the false-negative rate "
         f"is {number(point[1])}; the claim allows no less than {number(allowed)}"
     )
-    knee = (1 - delta) / (1 + math.exp(min(epsilon, 700.0)))
-    xs, ys = (0.0, knee, 1 - delta, 1.0), (1 - delta, knee, 0.0, 0.0)
+    delta, knee = claim.delta, (1 - claim.delta) / (1 + math.exp(min(claim.epsilon, 700.0)))
+    xs: tuple[float, ...] = (0.0, knee, 1 - delta, 1.0)
+    ys: tuple[float, ...] = (1 - delta, knee, 0.0, 0.0)
+    if not claim.approximate:
+        rates = [(i / CURVE) ** 2 for i in range(CURVE + 1)]
+        xs, ys = tuple(rates), tuple(claim.trade_off(rates).tolist())
     with chart((4.2, 3.9), None) as figure:
         ax = figure.add_axes((0.13, 0.13, 0.84, 0.84))
         window = _window(point, corner, allowed)

@@ -108,10 +108,12 @@ def _neighbours(result: Result, *, networked: bool) -> str:
 
 
 def _parameters(claim: ClaimResult) -> str:
-    delta = claim.claimed.get("delta", 0.0)
+    if not claim.promise.approximate:
+        return f"{claim.statement} ({claim.source})" if claim.source else claim.statement
+    delta = claim.promise.delta
     slack = f", δ = {number(delta, 3)}" if delta else ", δ = 0"
     source = f" ({claim.source})" if claim.source else ""
-    return f"ε = {nats(claim.claimed['epsilon'])}{slack}{source}"
+    return f"ε = {nats(claim.promise.epsilon)}{slack}{source}"
 
 
 def _sensitivity(result: Result) -> str:
@@ -122,5 +124,6 @@ def _sensitivity(result: Result) -> str:
 
 
 def _verdict(claim: ClaimResult) -> str:
-    bound = "" if claim.lower_bound is None else f", loss at least {nats(claim.lower_bound)}"
+    what = "loss" if claim.promise.approximate else claim.promise.symbol
+    bound = "" if claim.lower_bound is None else f", {what} at least {nats(claim.lower_bound)}"
     return f"{claim.statement or claim.id}: {STATUS_WORDS[claim.status]}{bound}"

@@ -30,6 +30,7 @@ from pdpaudit.report.findings import (
     chances,
     claim_facts,
     claim_words,
+    claimed_words,
     compared_words,
     measured_words,
     plain_words,
@@ -220,8 +221,8 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
         for anchor, one in part.anchors():
             if isinstance(one, ClaimResult):
                 title = _claim_title(one, part.result.command)
-                values = nats(one.claimed["epsilon"]), _measured(one)
-                if _judged(one):
+                values = claimed_words(one, plain=True), _measured(one)
+                if _judged(one) and one.promise.approximate:
                     losses.append((one, title, chances(one, len(part.result.claims))))
             elif one.status in ("violated", "error", "inconclusive"):
                 title = clip(one.name, 120)
@@ -237,7 +238,10 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
     charted = [_loss(*found) for found in losses if found in worst_ones]
     declared = any(part.result.checks for part in parts)
     of_checks = "; of a check, what is declared and found" if declared else ""
-    caption = f"Privacy loss ε in nats{of_checks}"
+    measured = [one for part in parts for _, one in part.anchors() if isinstance(one, ClaimResult)]
+    pure = all(one.promise.approximate for one in measured)
+    unit = "Privacy loss ε in nats" if pure else "Privacy loss in each claim's own unit"
+    caption = f"{unit}{of_checks}"
     columns = ("claim", "verdict", "claimed", "measured")
     ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
     blocks: list[Block] = [Table(caption, columns, ranked, kind="verdicts")]
@@ -260,12 +264,12 @@ def _measured(claim: ClaimResult) -> str:
 
 def _loss(claim: ClaimResult, title: str, seen: Chances | None) -> Loss:
     """Return a claim's row in the chart of losses."""
-    exact, delta = claim.exact is not None, claim.claimed["delta"]
+    exact, delta = claim.exact is not None, claim.promise.delta
     line = " ".join(visible(title).split())
     return Loss(
         title=line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…",
         status=claim.status,
-        claimed=claim.claimed["epsilon"],
+        claimed=claim.promise.value,
         low=claim.exact if exact else claim.lower_bound,
         estimate=seen.loss(delta) if seen and not exact else None,
         high=seen.highest_loss(delta) if seen and not exact else None,
@@ -332,11 +336,10 @@ def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Sect
 
 
 def _trade_off(anchor: str, claim: ClaimResult, seen: Chances) -> Picture:
-    attack, claimed = attack_of(claim), claim.claimed
+    attack = attack_of(claim)
     curve = [(x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0))] if attack else []
-    epsilon, delta = claimed["epsilon"], claimed["delta"]
-    draw = partial(trade_off_chart, epsilon, delta, seen, curve, kind=claim.status)
-    return Picture(f"{anchor}-curve", draw, caption=trade_off_words(epsilon, delta, seen))
+    draw = partial(trade_off_chart, claim.promise, seen, curve, kind=claim.status)
+    return Picture(f"{anchor}-curve", draw, caption=trade_off_words(claim, seen))
 
 
 def _pair(picture: PairPicture, anchor: str) -> Picture:
@@ -366,7 +369,7 @@ def found_words(claim: ClaimResult) -> str:
         return words[:1].upper() + words[1:]
     except (KeyError, TypeError, ValueError, ArithmeticError):
         found = nats(claim.lower_bound)
-        return f"Lower bound {found}, claimed {nats(claim.claimed['epsilon'])}."
+        return f"Lower bound {found}, claimed {nats(claim.promise.value)}."
 
 
 def _names(pair: Mapping[str, object], base: Mapping[str, object] | None) -> tuple[str, ...]:

@@ -75,7 +75,9 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
         return "A declaration of the statistic is false: a network was found that contradicts it."
     if status == "violated":
         worst = max(claims, key=_excess)
-        least, allowed = times(worst.lower_bound or 0.0), worst.claimed["epsilon"]
+        if not worst.promise.approximate:
+            return f"The privacy promise is broken: {worst.statement} does not hold."
+        least, allowed = times(worst.lower_bound or 0.0), worst.promise.value
         exact = "" if worst.exact is not None else "at least "
         return (
             f"The privacy promise is broken: some output is {exact}{least} as likely for one input "
@@ -98,12 +100,13 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
     if not findings:
         return ""
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
-    if status == "violated" and len(claims) == 1 and not claims[0].claimed.get("delta"):
+    if status == "violated" and len(claims) == 1 and not claims[0].promise.delta:
         bound = claims[0].lower_bound or 0.0
-        needed = f", or claim no less than ε = {nats(bound)}" if math.isfinite(bound) else ""
+        symbol = claims[0].promise.symbol
+        needed = f", or claim no less than {symbol} = {nats(bound)}" if math.isfinite(bound) else ""
         return (
-            f"Do not rely on the claimed ε = {nats(claims[0].claimed['epsilon'])}: fix the "
-            f"mechanism{needed}. The last command below shows the violation again."
+            f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
+            "The last command below shows the violation again."
         )
     if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
@@ -119,6 +122,28 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
     }[status]
 
 
+def claimed_words(claim: ClaimResult, *, plain: bool = False) -> str:
+    """Return the claimed parameter by its symbol; ``plain`` without it where it is ε."""
+    value = nats(claim.promise.value)
+    return value if plain and claim.promise.approximate else f"{claim.promise.symbol} = {value}"
+
+
+def shown_words(claim: ClaimResult) -> str:
+    """Say what was shown of a claim in its own unit, and what is claimed."""
+    symbol, bound = claim.promise.symbol, claim.lower_bound or 0.0
+    if claim.exact is not None:
+        below = claim.event.get("excess")
+        curve = (
+            f" The trade-off curve falls below the claimed one by {number(float(below))}."
+            if below
+            else ""
+        )
+        shown = f"Computed exactly: {symbol} is {bound:.6g}"
+        return f"{shown}, claimed {claim.promise.value:.6g}.{curve}"
+    sure = f"{100 * (claim.confidence or 0.0):.4g} % lower bound on {symbol}"
+    return f"{sure} {bound:.4g}, claimed {claim.promise.value:.6g}."
+
+
 def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
     """Say what was claimed and measured, of several claims of the worst; nothing of no claim."""
     known = [
@@ -129,15 +154,17 @@ def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
     one = max(known, key=_excess)
     which = "exceeded most" if one.status == "violated" else "that comes nearest to it"
     of = f" (of the claim {which})" if len(known) > 1 else ""
+    if not one.promise.approximate:
+        return f"{shown_words(one)}{of}"
     how = "exactly" if one.exact is not None else "at least"
     sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
-    claimed = f"ε = {nats(one.claimed['epsilon'])}"
-    claimed += f", δ = {number(one.claimed['delta'], 3)}" if one.claimed.get("delta") else ""
+    claimed = f"ε = {nats(one.promise.value)}"
+    claimed += f", δ = {number(one.promise.delta, 3)}" if one.promise.delta else ""
     return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}."
 
 
 def _excess(claim: ClaimResult) -> float:
-    return (claim.lower_bound or 0.0) / (claim.claimed["epsilon"] + 0.1)
+    return (claim.lower_bound or 0.0) / (claim.promise.value + 0.1)
 
 
 def claim_words(claim: ClaimResult) -> str:
@@ -146,7 +173,12 @@ def claim_words(claim: ClaimResult) -> str:
         claim.status in ("error", "inconclusive") and not claim.event.get("words")
     ):
         return claim.method
-    allowed = times(claim.claimed["epsilon"]) if claim.claimed["epsilon"] else "no difference"
+    if not claim.promise.approximate and claim.lower_bound is not None:
+        power = ""
+        if claim.exact is None and claim.detectable_epsilon is not None:
+            power = f" {_detected(claim)}"
+        return f"{shown_words(claim)} The event: {_effect(claim)}.{power}"
+    allowed = times(claim.promise.value) if claim.promise.value else "no difference"
     if claim.status == "certified":
         return f"Certified, {claim.method}: the loss is nowhere above the claim."
     event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
@@ -186,9 +218,11 @@ def mistaken(claim: ClaimResult) -> float | None:
 
     None where runs were not counted at a size fixed beforehand.
     """
-    event, epsilon, delta = claim.event, claim.claimed["epsilon"], claim.claimed.get("delta", 0.0)
+    event, epsilon, delta = claim.event, claim.promise.epsilon, claim.promise.delta
     runs = event.get("runs_a_side")
     if claim.exact is not None or claim.method not in FIXED or not runs:
+        return None
+    if not claim.promise.approximate:
         return None
     from scipy.special import betaincinv
 
@@ -207,12 +241,12 @@ def mistaken(claim: ClaimResult) -> float | None:
 
 def _exactly(claim: ClaimResult) -> str:
     """Say between what ends the loss lies, of a claim that is not violated."""
-    exact, claimed = claim.exact or 0.0, claim.claimed["epsilon"]
+    exact, claimed = claim.exact or 0.0, claim.promise.value
     known = claim.event.get("at_most", {"epsilon": exact, "left_out": 0.0})
     missing = known["left_out"]
     most = f"at most {upward(float(known['epsilon']))}"
     if missing:
-        slack = f"{claim.claimed.get('delta', 0.0) + missing:.3g}"
+        slack = f"{claim.promise.delta + missing:.3g}"
         most += (
             f" with a slack of δ = {slack}, for the laws leave out outputs of probability "
             f"{missing:.3g}"
@@ -271,7 +305,7 @@ def how_known(claim: ClaimResult) -> str:
 
 def true_words(claim: ClaimResult) -> str:
     """Say what is true instead of a claim that is not; nothing where it is not known."""
-    if claim.exact is None or claim.claimed.get("delta"):
+    if claim.exact is None or claim.promise.delta or not claim.promise.approximate:
         return ""
     bound = claim.event.get("proved_bound")
     most = "" if bound is None else f", and at most {bound['epsilon']:.3f} ({bound['words']})"
@@ -280,7 +314,7 @@ def true_words(claim: ClaimResult) -> str:
     if found is not None and found["epsilon"] > claim.exact:
         how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
     return (
-        f"Claimed {claim.claimed['epsilon']:.3f}, true for this configuration: at least "
+        f"Claimed {claim.promise.value:.3f}, true for this configuration: at least "
         f"{least_true(claim.exact, claim.event):.3f}{how}{most}."
     )
 
@@ -295,9 +329,13 @@ def least_true(exact: float, event: Mapping[str, object]) -> float:
 def _effect(claim: ClaimResult) -> str:
     """Say what the rewiring does."""
     event, pair = claim.event, claim.pair
-    if claim.exact is not None:
+    if claim.exact is not None and claim.promise.approximate:
         how = f"{times(claim.exact)} as likely"
         ours, theirs = event["probability"], event["probability_other"]
+        chance = f"{ours:.4g} against {theirs:.4g}"
+    elif claim.exact is not None:
+        ours, theirs = event["probability"], event["probability_other"]
+        how = f"{times(math.log(ours / theirs))} as likely" if ours and theirs else "happen"
         chance = f"{ours:.4g} against {theirs:.4g}"
     else:
         x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
@@ -306,6 +344,14 @@ def _effect(claim: ClaimResult) -> str:
             how = "no likelier"
         chance = f"{x} against {y} of {n} runs"
     return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} ({chance})"
+
+
+def _detected(claim: ClaimResult) -> str:
+    """Say what parameter one event would have shown to be above the claim."""
+    seen, symbol = claim.detectable_epsilon or 0.0, claim.promise.symbol
+    if math.isinf(seen):
+        return f"No {symbol}, however large, would have been found: draw more samples."
+    return f"A {symbol} of {seen:.3g}, shown by one event of that rate, would have been found."
 
 
 def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
@@ -388,6 +434,7 @@ class Rate:
     attained: float
     least: float | None
     allowed: float
+    by: str = "(ε, δ)"
 
     @property
     def beyond(self) -> bool:
@@ -400,7 +447,7 @@ class Rate:
         least = "" if self.least is None else f", at least {_rate_words(self.least)}"
         exceeded = ", exceeded" if self.beyond else ""
         return (
-            f"{_rate_words(self.attained)}{least}; (ε, δ) allows {_rate_words(self.allowed)}"
+            f"{_rate_words(self.attained)}{least}; {self.by} allows {_rate_words(self.allowed)}"
             f"{exceeded}"
         )
 
@@ -431,13 +478,14 @@ class Attack:
 def attack_of(claim: ClaimResult) -> Attack | None:
     """Return what a result says of attackers; None where it says nothing, or nothing that fits."""
     found = claim.inference
+    by = "(ε, δ)" if claim.promise.approximate else "the claim"
     try:
         low, roc = found["tpr_at_low_fpr"], found["roc"]
         curve = tuple((_share(x), _share(y)) for x, y in zip(roc["fpr"], roc["tpr"], strict=True))
         confidence = found.get("confidence")
         attack = Attack(
-            advantage=_rate(found["advantage"]),
-            low=_rate(low),
+            advantage=_rate(found["advantage"], by),
+            low=_rate(low, by),
             fpr=_share(low["fpr"]),
             curve=curve,
             confidence=None if confidence is None else _share(confidence),
@@ -457,10 +505,10 @@ def attack_words(claim: ClaimResult) -> str:
     return f"Best attacker{sure}: {rates}."
 
 
-def _rate(found: Mapping[str, object]) -> Rate:
+def _rate(found: Mapping[str, object], by: str) -> Rate:
     least = found.get("at_least")
     sure = None if least is None else _share(least)
-    return Rate(_share(found["attained"]), sure, _share(found["allowed"]))
+    return Rate(_share(found["attained"]), sure, _share(found["allowed"]), by)
 
 
 def _share(value: object) -> float:
@@ -498,15 +546,9 @@ def _log_ratio(p: float, q: float, delta: float) -> float:
     return max(0.0, math.log((p - delta) / q)) if q > 0 else math.inf
 
 
-def allowed_miss(alpha: float, epsilon: float, delta: float) -> float:
-    """Return f(alpha), the least false-negative rate a claim allows at a false-positive rate."""
-    grown = math.exp(min(epsilon + math.log(alpha), 0.0)) if alpha > 0 else 0.0
-    return max(0.0, 1 - delta - grown, (1 - delta - alpha) * math.exp(-epsilon))
-
-
-def trade_off_words(epsilon: float, delta: float, seen: Chances) -> str:
+def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
     """Say what the event is worth to an attacker, and what the claim allows there."""
-    least = allowed_miss(seen.q, epsilon, delta)
+    least = float(claim.promise.trade_off(seen.q))
     return (
         f"Whoever guesses by the event has a false-positive rate of {number(seen.q)} and a "
         f"false-negative rate of {number(1 - seen.p)}; the claim allows no less than "
@@ -516,8 +558,9 @@ def trade_off_words(epsilon: float, delta: float, seen: Chances) -> str:
 
 def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, str], ...]:
     """Return the numbers behind a verdict, each with its name."""
-    epsilon, delta = claim.claimed["epsilon"], claim.claimed["delta"]
-    event, rows = claim.event, [("claimed", f"ε = {nats(epsilon)}, δ = {number(delta, 3)}")]
+    promise = claim.promise
+    slack = f", δ = {number(promise.delta, 3)}" if promise.approximate else ""
+    event, rows = claim.event, [("claimed", f"{claimed_words(claim)}{slack}")]
     if claim.source:
         rows.append(("source of the claim", clip(claim.source, 300)))
     if claim.exact is not None:
@@ -525,9 +568,10 @@ def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, st
     elif claim.lower_bound is not None:
         sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
         rows.append(("lower bound", nats(claim.lower_bound) + sure))
-    if seen is not None and claim.exact is None:
-        most = nats(seen.highest_loss(delta))
-        rows.append(("observed", f"{nats(seen.loss(delta))}, at most {most} for this event"))
+    if seen is not None and claim.exact is None and promise.approximate:
+        most = nats(seen.highest_loss(promise.delta))
+        found = nats(seen.loss(promise.delta))
+        rows.append(("observed", f"{found}, at most {most} for this event"))
     if event.get("words"):
         rows.append(("event", event["words"]))
     runs = event.get("runs_a_side")

@@ -166,9 +166,9 @@ def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any
 def _row(entry: Mapping[str, Any], claim: ClaimResult | None) -> tuple[str, ...]:
     claimed = least = most = ""
     if claim is not None:
-        claimed = f"{claim.claimed['epsilon']:.4g}"
-        if claim.claimed["delta"]:
-            claimed += f", δ = {claim.claimed['delta']:g}"
+        claimed = f"{claim.promise.value:.4g}"
+        if claim.promise.delta:
+            claimed += f", δ = {claim.promise.delta:g}"
         exact = claim.exact
         least = "" if exact is None else f"{least_true(exact, claim.event):.4f}"
         bound = claim.event.get("proved_bound")

@@ -116,8 +116,11 @@ def _claim_options(claim: ClaimResult) -> list[str]:
     if isinstance(mechanism, Mapping):
         words += _made_with(mechanism.get("parameters"))
         words += _options({"observe": mechanism.get("observe")})
+        if "claimed" in mechanism:
+            words += _options({"claim": claim.promise.text})
     if claim.exact is None:
-        keys = ("samples", "confidence", "method", "detect")
+        more = ("method", "detect") if claim.promise.approximate else ()
+        keys = ("samples", "confidence", *more)
         words += _options({key: witness.get(key) for key in keys})
     return words
 

@@ -150,7 +150,7 @@ def composition_of(result: Result) -> Table | None:
         rounds = components - 1
         if not isinstance(rounds, int) or not 2 <= rounds <= MOST_ROUNDS or not epsilon > 0:
             return None
-        deltas = [other.claimed["delta"] for other in result.claims]
+        deltas = [other.promise.delta for other in result.claims]
         delta = next((value for value in deltas if value > 0), DELTA)
         bounds = _bounds(float(epsilon), rounds, delta)
         return None if bounds is None else _composition(bounds, float(epsilon), rounds, delta)

@@ -110,9 +110,12 @@ def _claims(result: Result) -> Table:
         exact = claim.exact is not None
         bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
         sure = "exact" if exact else "" if claim.confidence is None else f"{claim.confidence:g}"
-        declared = f"{claim.claimed['epsilon']:.3f}"
+        symbol = "" if claim.promise.approximate else f"{claim.promise.symbol} = "
+        declared = f"{symbol}{claim.promise.value:.3f}"
         rows.append((claim.statement, declared, bound, sure, status_text(claim.status)))
-    return _table(("claim", "declared ε", "lower bound", "confidence", "verdict"), rows)
+    pure = all(claim.promise.approximate for claim in result.claims)
+    heading = "declared ε" if pure else "declared"
+    return _table(("claim", heading, "lower bound", "confidence", "verdict"), rows)
 
 
 def _released(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -61,8 +61,10 @@ class Readable:
             return f"{head}, {checks}"
         worst = max(self.claims, key=lambda one: one.lower_bound or 0.0)
         loss = "loss" if worst.exact is not None else "loss at least"
-        claimed = worst.claimed["epsilon"]
-        return f"{head}, {loss} {self.lower_bound:.4g}, {claimed:.4g} claimed"
+        promise = worst.promise
+        if not promise.approximate:
+            loss = promise.symbol if worst.exact is not None else f"{promise.symbol} at least"
+        return f"{head}, {loss} {worst.lower_bound or 0.0:.4g}, {promise.value:.4g} claimed"
 
     def summary(self) -> str:
         """Return what the command line prints of it."""

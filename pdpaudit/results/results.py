@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
 from pdpaudit.results.difference import FirstDifference
@@ -89,7 +90,8 @@ class CheckResult:
 class ClaimResult:
     """The verdict on one privacy claim; by itself one that nothing was measured for.
 
-    ``claimed`` has ``epsilon`` (nats) and ``delta``; ``event`` and ``pair`` say what distinguishes
+    ``claimed`` is the JSON form of the claim; ``lower_bound``, ``exact`` and ``detectable_epsilon``
+    are of its own parameter, ε in nats, ρ or μ; ``event`` and ``pair`` say what distinguishes
     the two inputs, each with ``words``; ``witness`` is what ``replay`` needs; ``inference`` is what
     the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`); ``first_difference``
     is where runs on the pair's two sides part, where that was asked for.
@@ -99,7 +101,7 @@ class ClaimResult:
     statement: str
     source: str
     status: Status
-    claimed: Mapping[str, float]
+    claimed: Mapping[str, Any]
     lower_bound: float | None = None
     exact: float | None = None
     confidence: float | None = None
@@ -112,6 +114,11 @@ class ClaimResult:
     inference: Mapping[str, Any] = field(default_factory=dict)
     detail: str = ""
     first_difference: FirstDifference | None = None
+
+    @property
+    def promise(self) -> PrivacyClaim:
+        """The claim."""
+        return PrivacyClaim.from_json(self.claimed, self.source)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not finite becomes a string."""
@@ -166,7 +173,12 @@ class SampledFinding(ClaimResult):
     confidence: float = field(kw_only=True)
 
 
-def _claimed(fields: Fields) -> dict[str, float]:
+def _claimed(fields: Fields) -> dict[str, Any]:
+    if "kind" in fields.body:
+        try:
+            return PrivacyClaim.from_json(fields.body).to_json()
+        except (KeyError, TypeError, ValueError):
+            raise fields.fail("kind", "a kind of claim with its parameters") from None
     epsilon, delta = fields.number("epsilon"), fields.number("delta") or 0.0
     if epsilon is None or epsilon < 0:
         raise fields.fail("epsilon", "a number of at least 0")

@@ -287,6 +287,7 @@ class AuditWitness:
     enough: bool | None = None
     known: Sequence[int] | None = None
     detect: float | None = None
+    weighed: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
@@ -317,4 +318,5 @@ class AuditWitness:
             enough=True if body.get("enough") is True else None,
             known=[whole(count) for count in fields.listed("known")] if "known" in body else None,
             detect=fields.number("detect"),
+            weighed=fields.mapping("weighed") or None,
         )

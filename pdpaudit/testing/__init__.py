@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pdpaudit.checks import Options
+    from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
 
@@ -35,6 +36,7 @@ def assert_private(
     *,
     epsilon: float | None = None,
     delta: float | None = None,
+    claim: PrivacyClaim | str | None = None,
     networks: Network | Sequence[Network] | None = None,
     max_degree: int | None = None,
     samples: int | None = None,
@@ -51,6 +53,8 @@ def assert_private(
     epsilon, delta : float, optional
         The claim to test, ε in nats; default: what the test's marker ``pdp_audit`` says, else
         what the mechanism claims. With ``epsilon`` alone, ``delta`` is 0.
+    claim : PrivacyClaim or str, optional
+        A claim in another unit, such as ``PrivacyClaim.zcdp(0.5)`` or ``"zcdp:0.5"``.
     networks : Network or sequence of Network, optional
         Where to look for pairs; default: planted instances and embedded real networks.
     max_degree : int, optional
@@ -97,6 +101,7 @@ def assert_private(
         mechanism,
         epsilon=epsilon,
         delta=delta,
+        claim=claim,
         networks=networks,
         max_degree=max_degree,
         samples=samples,

@@ -10,10 +10,11 @@ from typing import Any
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.auditing.first_difference import explained_result
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import difference_words
+from pdpaudit.report.findings import difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.results import ClaimResult, Result
@@ -54,6 +55,7 @@ def judge_mechanism(
     *,
     epsilon: float | None,
     delta: float | None,
+    claim: PrivacyClaim | str | None,
     networks: Network | Sequence[Network] | None,
     max_degree: int | None,
     samples: int | None,
@@ -64,9 +66,9 @@ def judge_mechanism(
     budget = current()
     settings, marked = budget.settings, budget.claim
     made, subject, spec = specified(mechanism, budget.base)
-    if epsilon is None and delta is None:
+    if epsilon is None and delta is None and claim is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
-    tested = promising(made, subject, epsilon, delta, source="the test")
+    tested = promising(made, subject, epsilon, delta, "the test", claim)
     if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
         made, spec = tested, tested.specification(spec)
@@ -150,7 +152,7 @@ def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -
 
 
 def _severity(one: _Found) -> tuple[bool, bool, float]:
-    excess = (one.claim.lower_bound or 0.0) - one.claim.claimed["epsilon"]
+    excess = (one.claim.lower_bound or 0.0) - one.claim.promise.value
     return one.claim.status == "violated", one.grew, excess
 
 
@@ -215,14 +217,15 @@ def _standing(claim: ClaimResult) -> str:
 
 def _claimed(claim: ClaimResult) -> str:
     source = f" ({claim.source})" if claim.source else ""
-    return (
-        f"{claim.statement}{source}: no outcome more than {times(claim.claimed['epsilon'])} as "
-        "likely"
-    )
+    if not claim.promise.approximate:
+        return f"{claim.statement}{source}"
+    return f"{claim.statement}{source}: no outcome more than {times(claim.promise.value)} as likely"
 
 
 def _bound(one: _Found) -> str:
     claim = one.claim
+    if not claim.promise.approximate:
+        return shown_words(claim)
     if claim.exact is not None:
         return f"loss {claim.exact:.6g}, computed exactly: {times(claim.exact)} as likely"
     least = claim.lower_bound or 0.0
@@ -284,8 +287,8 @@ def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, tu
         subject=subject,
         status=claim.status,
         claim=claim.statement,
-        epsilon=_plain(claim.claimed["epsilon"]),
-        delta=_plain(claim.claimed["delta"]),
+        epsilon=_plain(claim.promise.value),
+        delta=_plain(claim.promise.delta),
         bound=_plain(claim.lower_bound),
         detectable=_plain(claim.detectable_epsilon),
         baseline=_plain(None if growth is None else growth.then),

@@ -71,6 +71,8 @@ def entry_of(claim: JSON) -> dict[str, object] | None:
     witness, event = claim.get("witness"), claim.get("event") or {}
     if claim["status"] not in ("not_rejected", "inconclusive", "certified") or not witness:
         return None
+    if "kind" in claim["claimed"]:
+        return None  # growth is measured in ε
     delta = claim["claimed"]["delta"]
     entry = {
         "claim": claim["statement"],

@@ -21,7 +21,6 @@ from pdpaudit.inference.exact_test import rejects
 from pdpaudit.inference.power import detectable
 from pdpaudit.inference.sequential import Wager, look_sizes, smallest_refuted
 from pdpaudit.report.charts import Loss, loss_chart
-from pdpaudit.report.findings import allowed_miss
 from pdpaudit.report.plaintext import times
 
 LARGEST = 1.7e308
@@ -36,7 +35,7 @@ def test_a_larger_claim_allows_no_less(epsilons: list[float], delta: float, fpr:
     slack = 1e-12  # a dozen roundings of numbers up to 1
     for allowed in (advantage_allowed, lambda claim: tpr_allowed(fpr, claim)):
         assert 0 <= allowed(small) <= allowed(large) + slack <= 1 + slack
-    misses = [allowed_miss(fpr, claim.epsilon, delta) for claim in (small, large)]
+    misses = [float(claim.trade_off(fpr)) for claim in (small, large)]
     assert 0 <= misses[1] <= misses[0] + slack
     assert tpr_allowed(fpr, small) == pytest.approx(1 - misses[0], abs=slack) or fpr > 1 - delta
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
-from pdpaudit.report.findings import allowed_miss, chances
+from pdpaudit.report.findings import chances
 from pdpaudit.report.pair_drawing import MOST, draw_pair, draw_witness
 from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import ClaimResult
@@ -49,7 +50,7 @@ def test_an_event_never_seen_otherwise_has_an_open_end() -> None:
 def test_a_chart_obeys_the_policy_of_a_page_and_its_dark_mode(x: int) -> None:
     seen = chances(sampled(x, 1, 300), 1)
     assert seen is not None
-    text = trade_off_chart(1.0, 0.0, seen, ((0, 1), (1, 0)), "here", kind="violated")
+    text = trade_off_chart(PrivacyClaim(1.0), seen, ((0, 1), (1, 0)), "here", kind="violated")
     root = ElementTree.fromstring(text)
     ids = [one.attrib["id"] for one in root.iter() if "id" in one.attrib]
     assert len(ids) == len(set(ids))
@@ -79,7 +80,7 @@ def test_the_curve_is_what_the_worst_mechanism_attains(
     for p, q in zip(left, right, strict=True):
         share = 1.0 if q <= rest else rest / q
         miss, rest = miss - share * p, max(0.0, rest - share * q)
-    assert allowed_miss(alpha, epsilon, delta) == pytest.approx(miss, abs=1e-9)
+    assert float(PrivacyClaim(epsilon, delta).trade_off(alpha)) == pytest.approx(miss, abs=1e-9)
 
 
 @given(st.floats(0, 8), st.sampled_from([0.0, 1e-3]), st.integers(0, 300), st.integers(0, 300))
@@ -89,7 +90,7 @@ def test_a_bound_beyond_the_claim_is_a_corner_below_the_curve(
     seen = chances(sampled(x, y, 300, delta), 1)
     assert seen is not None
     alpha, beta = seen.q_high, 1 - seen.p_low
-    below = beta < allowed_miss(alpha, epsilon, delta) - 1e-12
+    below = beta < float(PrivacyClaim(epsilon, delta).trade_off(alpha)) - 1e-12
     # The event and its complement are judged by one curve.
     events = (seen.p_low, seen.q_high), (1 - seen.q_high, 1 - seen.p_low)
     bounds = [math.log((p - delta) / q) if p > delta and q > 0 else 0.0 for p, q in events]

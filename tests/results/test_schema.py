@@ -24,6 +24,7 @@ VALIDATOR = Draft202012Validator(SCHEMA)
 COMMANDS = (
     "audit zoo:SVT5 --seed 1",
     "audit zoo:Laplace --samples 500 --seed 1",
+    "audit zoo:Laplace --claim zcdp:0.5 --samples 500 --seed 1",
     "audit zoo:Laplace --sequential --samples 500 --seed 1",
     "check CN --max-vertices 3 --seed 1",
     "claims --select C6 --seed 1",
