@@ -502,6 +502,8 @@ def _ratios(
 
 def _kept(ratios: Floats, counts: list[Floats]) -> float:
     """Return how much of a number's log ratios is more than chance (James and Stein, 1961)."""
+    if not all(count.sum() > 0 for count in counts):  # never reached on one side
+        return 0.0
     both = counts[0] / counts[0].sum() + counts[1] / counts[1].sum()
     energy = float((both / 2) @ ratios**2)
     chance = (np.count_nonzero(both) - 1) * sum(1 / float(count.sum()) for count in counts)

@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from pdpaudit.checks import Options
     from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
+    from pdpaudit.testing.assertion import Plan
 
 __all__ = [
     "AuditFailed",
@@ -39,9 +42,7 @@ def assert_private(
     claim: PrivacyClaim | str | None = None,
     networks: Network | Sequence[Network] | None = None,
     max_degree: int | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
-    time_limit: float | None = None,
+    **plan: Unpack[Plan],
 ) -> Result:
     """Try to break a mechanism's privacy claim, and fail if that succeeds.
 
@@ -104,9 +105,7 @@ def assert_private(
         claim=claim,
         networks=networks,
         max_degree=max_degree,
-        samples=samples,
-        seed=seed,
-        time_limit=time_limit,
+        plan=plan,
     )
     if broken:
         raise AuditFailed(broken)

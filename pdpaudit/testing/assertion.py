@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
@@ -22,10 +22,18 @@ from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.budget import Budget, Turn, current
 from pdpaudit.testing.summary import labelled, record, relative, saved, short
 
-__all__ = ["judge_mechanism"]
+__all__ = ["Plan", "judge_mechanism"]
 
 #: Runs a side that show where a claim breaks: few, for a test is to fail soon.
 EXPLAINED = 20
+
+
+class Plan(TypedDict, total=False):
+    """How much an audit within a test may spend."""
+
+    samples: int | None
+    seed: int | None
+    time_limit: float | None
 
 
 @dataclass(frozen=True)
@@ -58,11 +66,10 @@ def judge_mechanism(
     claim: PrivacyClaim | str | None,
     networks: Network | Sequence[Network] | None,
     max_degree: int | None,
-    samples: int | None,
-    seed: int | None,
-    time_limit: float | None,
+    plan: Plan,
 ) -> tuple[Result, str, str]:
     """Audit within the current test."""
+    samples, seed = plan.get("samples"), plan.get("seed")
     budget = current()
     settings, marked = budget.settings, budget.claim
     made, subject, spec = specified(mechanism, budget.base)
@@ -76,21 +83,21 @@ def judge_mechanism(
     claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
-    plan = Config(
+    config = Config(
         turn.seed,
         samples or marked.get("samples") or settings.samples,
         1 - alpha,
-        time_limit=time_limit or settings.time_limit,
+        time_limit=plan.get("time_limit") or settings.time_limit,
         default_samples=made.default_samples,
     )
     where = networks_for(made, networks, max_degree)
-    result = audit(made, where, plan, subject=subject, spec=spec)
+    result = audit(made, where, config, subject=subject, spec=spec)
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
     result = explained_result(result, made, where, runs=EXPLAINED)
     body = result.to_json()
     found = [
-        _compared(budget, turn, made, plan, claim, plain, number, alpha / len(claims))
+        _compared(budget, turn, made, config, claim, plain, number, alpha / len(claims))
         for number, (claim, plain) in enumerate(
             zip(result.claims, body["claims"], strict=True), start=1
         )
