@@ -24,6 +24,7 @@ WITHOUT_MEANING = {
     "are refused",
     "source": "said to differ from the code now",
     "commit": "says where the code was; what it is is the source's digest",
+    "place": "says in which file and line; what it is is the source's digest",
     "written": "when; nothing follows from it",
     "by": "who; nothing follows from it",
     "elapsed_s": "how long; nothing follows from it",
@@ -127,7 +128,7 @@ def test_an_honest_result_is_reproduced(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["exact", "sampled", "proved"])
 def test_a_result_of_before_the_digest_is_still_replayed(kind: str, tmp_path: Path) -> None:
     body = result_of(kind)
-    for key in ("digest", "source", "commit", "written"):
+    for key in ("digest", "source", "commit", "place", "written"):
         body.pop(key, None)
     body["claims"][0]["witness"].pop("ladder", None)
     assert not found_out(body, tmp_path)

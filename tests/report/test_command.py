@@ -59,8 +59,11 @@ def test_what_cannot_be_done_is_said(
     file = saved(audit_body)
     for arguments, message in (
         ((tmp_path / "none.json", "-o", tmp_path / "a.html"), "No such file"),
-        ((file, "-o", tmp_path / "a.pdf"), "end the name in .html or .md"),
-        ((file, "-o", tmp_path / "a.html", "--format", "pdf"), "choose html or md"),
+        ((file, "-o", tmp_path / "a.pdf"), "end the name in .html, .md or .sarif"),
+        (
+            (file, "-o", tmp_path / "a.html", "--format", "pdf"),
+            "choose one of html, md, sarif, checklist",
+        ),
         ((file, "-o", tmp_path / "no" / "a.html"), "make it first"),
         ((file, "-o", file, "--format", "html"), "is one of the result files"),
     ):

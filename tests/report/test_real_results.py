@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, ClassVar
 
 import networkx as nx
@@ -63,8 +64,8 @@ def test_why_a_claim_could_not_be_judged_is_told() -> None:
     result = audit(Broken(), [network()], Config(seed=1), subject="coin", spec={"name": "coin"})
     sources = [through_json(result, "coin.json")]
     html, markdown = render_html(sources), render_markdown(sources)
-    assert "its law raised ValueError: no &lt;law&gt;; --samples does" in html
-    assert "its law raised ValueError: no &lt;law&gt;; --samples does" in markdown
+    for text in (html, markdown):
+        assert re.search(r"its law raised ValueError: no &lt;law&gt; \(.*\); --samples does", text)
     assert "sharpest test" not in html + markdown
 
 

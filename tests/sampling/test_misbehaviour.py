@@ -39,7 +39,9 @@ def test_a_run_that_raises_is_an_output_and_its_first_words_are_kept():
     draws = draw(of(touchy), "x", 2000, seed=1, key=())
     assert len(draws) == draws.counts.total() == 2000
     assert set(counted(draws)) == {0, 1, 2, "raises ValueError"}
-    assert draws.failures == {"raises ValueError": "ValueError: no x"}
+    (words,) = draws.failures.values()
+    assert words.startswith("ValueError: no x (test_misbehaviour.py:")
+    assert words.endswith(', `raise ValueError(f"no {instance}")`)')
     assert draws.answered()
     # 500 expected, standard deviation 19: beyond 5 of them with probability 6e-7; seed pinned.
     assert abs(counted(draws)["raises ValueError"] - 500) < 97
@@ -92,9 +94,10 @@ def test_a_batch_that_raises_is_drawn_run_by_run():
     draws = draw(Half(), None, 100, seed=1, key=("a",))
     rng = stream(1, "a", 0)
     assert draws.counts[flatten(1)] == sum(int(rng.integers(2)) for _ in range(100))
-    assert draws.alone == "MemoryError: too many"
+    first = draws.alone
+    assert first.startswith("MemoryError: too many (test_misbehaviour.py:")
     draws.update(Draws(alone="another"))
-    assert draws.alone == "MemoryError: too many"
+    assert draws.alone == first
     assert draw(of(lambda i, r: 0), None, 3, seed=1, key=()).alone == ""
 
 
@@ -146,7 +149,9 @@ class Everything:
 def test_where_a_verdict_depends_on_it_no_batch_is_drawn_again():
     """Which runs share a batch with one that raises must decide nothing."""
     made, total = Sometimes(), Hits()
-    with pytest.raises(BatchFailed, match=r"its sample raised ZeroDivisionError: 0 on a batch of"):
+    with pytest.raises(
+        BatchFailed, match=r"its sample raised ZeroDivisionError: 0 .*on a batch of"
+    ):
         hits(made, None, 5000, Everything(), seed=1, key=("k",), total=total)
     assert (made.runs, total.runs) == (0, 0)
     assert issubclass(BatchFailed, Misbehaviour)
@@ -295,9 +300,8 @@ def test_failures_and_counts_are_the_same_in_workers(monkeypatch):
 
     one, two = (draw(of(touchy), None, 230, seed=1, key=(), jobs=jobs) for jobs in (1, 2))
     assert one.counts == two.counts
-    assert (
-        one.failures == two.failures == {"raises IndexError": "IndexError: list index out of range"}
-    )
+    assert one.failures == two.failures
+    assert one.failures["raises IndexError"].startswith("IndexError: list index out of range (")
     # In the order of the chunks, whichever worker ended first.
     assert one.same_as(two)
     assert [piece.tolist() for piece in one.arrays[None]] != [[]]
