@@ -2,7 +2,8 @@
 
 Households, workplaces and a few chance meetings; the infection passes along them for six
 generations. Nobody in it is real. The files are as untidy as such files are: outcomes in three
-spellings, a tie that was entered twice, contacts nobody could name, one person who met herself.
+spellings, cases that nobody tested, a tie that was entered twice, contacts nobody could name, one
+person who met herself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ PEOPLE, HOUSEHOLD, WORKPLACE, MEETINGS = 160, 4, 10, 60
 
 #: Probability that an infected person passes it on to one contact in one generation.
 PASSED_ON = 0.25
+
+#: Share of the infected who were tested, and so are in the line list.
+TESTED = 0.6
 
 SPELLINGS = ("confirmed", "Confirmed", " CONFIRMED")
 SETTINGS = {"household": "home", "workplace": "work", "meeting": "other"}
@@ -61,7 +65,8 @@ def main(folder: Path) -> None:
     with (folder / "linelist.csv").open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["case_id", "onset", "outcome"])
-        for number, (person, generation) in enumerate(sorted(cases.items())):
+        tested = [one for one in sorted(cases.items()) if rng.random() < TESTED]
+        for number, (person, generation) in enumerate(tested):
             onset = f"2026-03-{2 + 4 * generation:02d}"
             rows.writerow([name(person), onset, SPELLINGS[number % len(SPELLINGS)]])
     with (folder / "contacts.csv").open("w", newline="") as file:
