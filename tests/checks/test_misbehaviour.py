@@ -119,7 +119,7 @@ def test_a_failure_or_a_hang_in_a_worker_comes_back(jobs):
 def test_a_slow_statistic_says_which_scope_was_completed():
     @statistic(sensitivity=0, impact_cardinality=0)
     def slow(graph, vertex, targets):
-        time.sleep(0.002)
+        time.sleep(0.02)
         return 0.0
 
     results = by_name(check_sop(slow, Options(time_limit=4.0)))
