@@ -172,4 +172,4 @@ def test_the_place_is_the_line_of_what_lies_in_the_working_folder(folder: Path) 
     mechanism = resolve("mechanisms", "mine.py:Mine")()
     line = FILES["mine.py"].splitlines().index("class Mine(Base):") + 1
     assert origin_of(mechanism)["place"] == f"mine.py:{line}"
-    assert origin_of(Laplace())["place"] == ""
+    assert origin_of(Laplace(1.0))["place"] == ""

@@ -57,7 +57,7 @@ def completed(
         ("pdpaudit check CN --select t", ["targeted-sensitivity", "tightness"]),
         ("pdpaudit check CN --skip own", ["own-network"]),
         ("pdpaudit claims --select C1", ["C1", "C10", "C11", "C12", "C13"]),
-        ("pdpaudit report a.json --format ", ["html", "md"]),
+        ("pdpaudit report a.json --format ", ["html", "md", "sarif", "checklist"]),
     ],
 )
 def test_names_and_choices_are_offered(
