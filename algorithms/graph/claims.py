@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pdpaudit.auditing.published_claims import MechanismClaim, Paper
 
+from .relations import relation_sections
+
 __all__ = ["PAPER", *(f"G{number}" for number in range(1, 16))]
 
 PAPER = Paper(
@@ -15,6 +17,7 @@ PAPER = Paper(
         "are all pairs of graphs of up to 4 vertices, or up to 3 for G8, and those of a few larger "
         "graphs. What is true is at least what these pairs lose."
     ),
+    sections=relation_sections,
 )
 
 

@@ -68,12 +68,14 @@ class Audited:
 class Paper:
     """One or several publications whose claims make one dossier.
 
-    Where its claims are about rounds, ``composed``, the dossier compares theorems of composition.
+    Where its claims are about rounds, ``composed``, the dossier compares theorems of composition;
+    ``sections`` returns what else it has, each section as :func:`.section` makes it.
     """
 
     title: str
     text: str
     composed: bool = False
+    sections: Callable[[], Sequence[dict[str, Any]]] = tuple
 
 
 class PublishedClaim(Protocol):
@@ -277,6 +279,8 @@ def audit_claims(
     }
     if about.composed:
         context |= {"composition": composition_rows(), "paper_form": paper_form_region()}
+    if more := about.sections():
+        context["sections"] = list(more)
     return Result(
         command="claims",
         subject="published claims",

@@ -155,6 +155,7 @@ def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any
                 "What was tried",
                 tables=[Table("For each claim", ("", "where it is made", "tried"), tried)],
             ),
+            *context.get("sections", ()),
             *(_composition(context) if "composition" in context else ()),
         ],
     }

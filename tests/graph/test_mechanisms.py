@@ -27,6 +27,7 @@ from pdpaudit.algorithms.graph.pairs import (
     wheel,
 )
 from pdpaudit.algorithms.graph.recommendation import favourite
+from pdpaudit.algorithms.graph.relations import COMPARED, Compared, losses
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.privacy_loss import exact_loss
@@ -324,3 +325,20 @@ def test_shapes() -> None:
     assert star(3).degrees() == [3, 1, 1, 1]
     assert sorted(wheel(5).degrees()) == [3] * 5 + [5]
     assert hubs(3).degrees() == [3, 3, 2, 2, 2]
+
+
+@pytest.mark.parametrize("vertices", [3, 4])
+@pytest.mark.parametrize("one", COMPARED, ids=lambda one: one.make.__name__)
+def test_the_loss_of_one_persons_contacts_is_that_worked_out_by_hand(
+    one: Compared, vertices: int
+) -> None:
+    tie, contacts = losses(one, vertices)
+    assert contacts <= one.loss(vertices) * (1 + 1e-9)
+    if "at most" not in one.formula:
+        assert contacts == pytest.approx(one.loss(vertices))
+    if one.claimed != "vertex":
+        assert tie <= 1 + 1e-9
+
+
+def test_the_table_has_every_sound_mechanism() -> None:
+    assert {one.make.__name__ for one in COMPARED} == set(SOUND)
