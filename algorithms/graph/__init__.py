@@ -8,6 +8,7 @@ worked out in the docstring.
 from .degree_sequence import NoisyDegrees, NoisyDegreesHalfNoise
 from .degree_truncation import FlowTies, TruncatedTies
 from .exposure_notification import RandomisedMeetings, RandomisedNotification
+from .one_sided import SuppressedTies
 from .pairs import Graph, GraphPair
 from .randomised_response import RandomisedLists, RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
@@ -29,6 +30,7 @@ __all__ = [
     "RandomisedMeetings",
     "RandomisedNotification",
     "RandomisedTies",
+    "SuppressedTies",
     "TruncatedTies",
     "TwoRecommendations",
 ]

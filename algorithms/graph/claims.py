@@ -6,16 +6,17 @@ from pdpaudit.auditing.published_claims import MechanismClaim, Paper
 
 from .relations import relation_sections
 
-__all__ = ["PAPER", *(f"G{number}" for number in range(1, 16))]
+__all__ = ["PAPER", *(f"G{number}" for number in range(1, 17))]
 
 PAPER = Paper(
     title="Published graph mechanisms, audited",
     text=(
         "What publications claim of mechanisms on graphs, and beside it the claim of a common "
         "mistake, each with ε = 1 under the relation named: a tie more or less (edge), a person "
-        "with all ties more or less (vertex). Every mechanism has an exact output law; the pairs "
-        "are all pairs of graphs of up to 4 vertices, or up to 3 for G8, and those of a few larger "
-        "graphs. What is true is at least what these pairs lose."
+        "with all ties more or less (vertex), or, for G16, a protected tie exchanged for another. "
+        "Every mechanism has an exact output law; the pairs are all pairs of graphs of up to 4 "
+        "vertices, or up to 3 for G8, and those of a few larger graphs. What is true is at least "
+        "what these pairs lose."
     ),
     sections=relation_sections,
 )
@@ -135,5 +136,13 @@ G15 = _claim(
     "RandomisedMeetings",
     "an exposure notification after randomised response for each meeting is ε-edge-DP",
     "mistake: Warner 1965, of each meeting that took place",
+    violated=True,
+)
+G16 = _claim(
+    16,
+    "SuppressedTies",
+    "suppressing protected ties, and others with probability exp(-ε), is ε-DP both ways",
+    "mistake: Doudalis, Kotsogiannis, Haney, Machanavajjhala, Mehrotra 2017, one-sided privacy "
+    "taken for differential privacy",
     violated=True,
 )

@@ -15,7 +15,7 @@ from pdpaudit.report.published import dossier, published
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 PAPER = REPORTS / "paper"
-GRAPH = [f"G{i}" for i in range(1, 16)]
+GRAPH = [f"G{i}" for i in range(1, 17)]
 
 
 def _run(*arguments: str) -> int:
