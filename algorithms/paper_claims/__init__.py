@@ -9,10 +9,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pdpaudit.auditing.published_claims import BoundClaim, MechanismClaim
+from pdpaudit.auditing.published_claims import BoundClaim, MechanismClaim, Paper
 from pdpaudit.core.network import Network, adjacency_from_edges
 
-__all__ = ["C1", "C2", "C3", "C4", "C5", "C6", "C7", "C8", "C9", "C10", "C11", "C12", "C13"]
+__all__ = [
+    "C1",
+    "C2",
+    "C3",
+    "C4",
+    "C5",
+    "C6",
+    "C7",
+    "C8",
+    "C9",
+    "C10",
+    "C11",
+    "C12",
+    "C13",
+    "PAPER",
+]
 
 APPENDIX = "Kearns et al., Technical Appendix"
 MAIN = "Kearns et al., main text"
@@ -37,6 +52,12 @@ def crowd() -> Iterator[Network]:
         max_degree=targets + 1,
     )
 
+
+PAPER = Paper(
+    title="The paper's privacy claims, audited",
+    text='The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)".',
+    composed=True,
+)
 
 C1 = MechanismClaim(
     id="C1",

@@ -1,7 +1,9 @@
 """Audit published claims: each by the machinery that would audit anybody's.
 
 A catalogue, found under the entry-point group ``pdpaudit.claims``, says of each claim what it
-states, where, and what to audit for it. The verdict is whatever comes of that.
+states, where, and what to audit for it. The verdict is whatever comes of that. A claim registered
+as ``graph:G1`` is claim G1 of the paper ``graph`` of the group ``pdpaudit.papers``; one without a
+colon is of the paper ``kearns``.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from pdpaudit.core.protocols import (
     Mechanism,
     StatisticOfProximity,
 )
-from pdpaudit.core.registry import make_mechanism, make_sop, registered
+from pdpaudit.core.registry import KEARNS, claims_of, make_mechanism, make_sop, registered
 from pdpaudit.core.statistic import stated_error
 from pdpaudit.core.subject import Subject
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, worst
@@ -45,6 +47,7 @@ __all__ = [
     "Audited",
     "BoundClaim",
     "MechanismClaim",
+    "Paper",
     "PublishedClaim",
     "audit_claims",
     "catalogue",
@@ -59,6 +62,20 @@ class Audited:
 
     findings: tuple[ClaimResult | CheckResult, ...]
     tried: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """One or several publications whose claims make one dossier.
+
+    Where its claims are about rounds, ``composed``, the dossier compares theorems of composition;
+    ``sections`` returns what else it has, each section as :func:`.section` makes it.
+    """
+
+    title: str
+    text: str
+    composed: bool = False
+    sections: Callable[[], Sequence[dict[str, Any]]] = tuple
 
 
 class PublishedClaim(Protocol):
@@ -205,9 +222,10 @@ class _Restated:
         return stated_error(self.sop, max_degree)
 
 
-def catalogue(selected: Sequence[str] | None = None) -> list[PublishedClaim]:
-    """Return the registered claims, C2 before C10."""
-    known = {item.name: item for item in registered("claims")}
+def catalogue(selected: Sequence[str] | None = None, paper: str = KEARNS) -> list[PublishedClaim]:
+    """Return the registered claims of a paper, C2 before C10."""
+    _paper(paper)
+    known = claims_of(paper)
     for name in selected or ():
         if name not in known:
             raise InputError(f"there is no claim {name!r}; known: {', '.join(_sorted(known))}")
@@ -215,15 +233,27 @@ def catalogue(selected: Sequence[str] | None = None) -> list[PublishedClaim]:
     return [known[name].load() for name in _sorted(chosen)]
 
 
+def _paper(name: str) -> Paper:
+    known = {item.name: item for item in registered("papers")}
+    if name not in known:
+        raise InputError(f"there is no paper {name!r}; known: {', '.join(sorted(known))}")
+    found: Paper = known[name].load()
+    return found
+
+
 def _sorted(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
 
 
 def audit_claims(
-    claims: Sequence[PublishedClaim], seed: int, *, watcher: Watcher | None = None
+    claims: Sequence[PublishedClaim],
+    seed: int,
+    *,
+    paper: str = KEARNS,
+    watcher: Watcher | None = None,
 ) -> Result:
-    """Audit published claims."""
-    watcher = watcher or Silent()
+    """Audit published claims of a paper."""
+    watcher, about = watcher or Silent(), _paper(paper)
     checks: list[CheckResult] = []
     verdicts: list[ClaimResult] = []
     entries = []
@@ -243,6 +273,14 @@ def audit_claims(
                 "status": worst([finding.status for finding in audited.findings]),
             }
         )
+    context: dict[str, Any] = {
+        "catalogue": entries,
+        "paper": {"name": paper, "title": about.title, "text": about.text},
+    }
+    if about.composed:
+        context |= {"composition": composition_rows(), "paper_form": paper_form_region()}
+    if more := about.sections():
+        context["sections"] = list(more)
     return Result(
         command="claims",
         subject="published claims",
@@ -250,11 +288,7 @@ def audit_claims(
         elapsed_s=0.0,
         checks=tuple(checks),
         claims=tuple(verdicts),
-        context={
-            "catalogue": entries,
-            "composition": composition_rows(),
-            "paper_form": paper_form_region(),
-        },
+        context=context,
         source=source_digest(None),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import names_of
+from pdpaudit.cli.completing import claims_offered, names_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +20,7 @@ __all__ = ["EXAMPLES", "claims_command"]
 EXAMPLES = o.examples(
     "pdpaudit claims --select C6 --select C11 --seed 1",
     "pdpaudit claims --seed 1 --output reports/paper",
+    "pdpaudit claims --paper graph --seed 1 --output reports/graph",
 )
 
 
@@ -29,10 +30,18 @@ def claims_command(
         list[str] | None,
         typer.Option(
             metavar="CLAIM",
-            autocompletion=names_of("claims"),
+            autocompletion=claims_offered,
             help="Audit this claim only, such as C2; may be repeated.",
         ),
     ] = None,
+    paper: Annotated[
+        str,
+        typer.Option(
+            metavar="PAPER",
+            autocompletion=names_of("papers"),
+            help="Whose claims; `pdpaudit list` names the papers.",
+        ),
+    ] = "kearns",
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +53,7 @@ def claims_command(
     *,
     output: o.OutputOptions,
 ) -> int:
-    """Audit every claim of the paper, and write the dossier."""
+    """Audit every claim of a paper, and write the dossier."""
     import shlex
     import time
     from dataclasses import replace
@@ -52,6 +61,7 @@ def claims_command(
     from pdpaudit.auditing.published_claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, progress
     from pdpaudit.core.errors import InputError
+    from pdpaudit.core.registry import KEARNS
     from pdpaudit.results.results import exit_status
     from pdpaudit.sampling import draw_seed
 
@@ -66,15 +76,16 @@ def claims_command(
             ) from None
         check_writable(folder / "claims.json")
     root = draw_seed(output.seed)
-    claims = catalogue(select)
+    claims = catalogue(select, paper)
     screen = output.screen()
     screen.print(f"pdpaudit claims, seed {root}", markup=False)
     with progress(quiet=output.quiet) as watcher:
-        result = audit_claims(claims, root, watcher=watcher)
+        result = audit_claims(claims, root, paper=paper, watcher=watcher)
     result = replace(result, elapsed_s=time.monotonic() - began)
     _show(screen, result)
     chosen = "".join(f" --select {name}" for name in select or ())
-    command = f"pdpaudit claims --seed {root}{chosen}"
+    whose = "" if paper == KEARNS else f" --paper {paper}"
+    command = f"pdpaudit claims{whose} --seed {root}{chosen}"
     file = shlex.quote(str(output.json_file)) if output.saved else "result.json"
     output.write(screen, _described(result, f"{command} --json {file}", f"pdpaudit replay {file}"))
     if folder is not None:
@@ -136,6 +147,8 @@ def _show(screen: Console, result: Result) -> None:
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
         for words in verdict_words(body, entry):
             screen.print(Padding(Text(words), (0, 0, 0, 4)))
+    if "composition" not in body["context"]:
+        return
     table = Table(box=None, pad_edge=False, title="composition of m rounds", title_justify="left")
     forms = [bound["form"] for bound in body["context"]["composition"][0]["bounds"]]
     for heading in ("ε", "m", "δ", *forms, "the paper's form"):

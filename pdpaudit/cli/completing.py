@@ -17,6 +17,7 @@ __all__ = [
     "REGIMES",
     "among",
     "by_number",
+    "claims_offered",
     "names_of",
 ]
 
@@ -63,6 +64,15 @@ def names_of(group: Group) -> Completer:
         return [name for name in by_number(names) if name.startswith(incomplete)]
 
     return complete
+
+
+def claims_offered(incomplete: str) -> list[str]:
+    """Return what completes to a published claim, whosever; the paper has an option of its own."""
+    return [
+        name.rpartition(":")[2]
+        for name in names_of("claims")("")
+        if name.rpartition(":")[2].startswith(incomplete)
+    ]
 
 
 def by_number(names: list[str]) -> list[str]:

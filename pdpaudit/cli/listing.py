@@ -23,6 +23,7 @@ TITLES = {
     "networks": "networks an audit brings along (benchmark networks)",
     "populations": "ways to plant targeted people (populations)",
     "claims": "published claims, for claims --select (claims)",
+    "papers": "whose claims they are, for claims --paper (papers)",
 }
 
 

@@ -20,6 +20,7 @@ from typing import Any, Literal
 from pdpaudit.core.errors import InputError, ParameterError
 
 __all__ = [
+    "KEARNS",
     "SINGULAR",
     "Find",
     "Group",
@@ -28,6 +29,7 @@ __all__ = [
     "check_arguments",
     "check_file",
     "check_run",
+    "claims_of",
     "configure",
     "imported_for",
     "is_registered",
@@ -48,6 +50,7 @@ Group = Literal[
     "networks",
     "populations",
     "claims",
+    "papers",
 ]
 
 SINGULAR = {
@@ -59,6 +62,7 @@ SINGULAR = {
     "networks": "benchmark network",
     "populations": "population",
     "claims": "claim",
+    "papers": "paper",
 }
 
 
@@ -70,6 +74,9 @@ OTHER_COMMAND: dict[str, tuple[Group, str]] = {
 
 #: Modules that come with the program, where published claims find mechanisms of their own.
 OURS = "pdpaudit.algorithms."
+
+#: The paper whose claims are meant where none is named.
+KEARNS = "kearns"
 
 #: Names offered where none is near.
 MOST_OFFERED = 12
@@ -110,6 +117,15 @@ def registered(group: Group) -> list[Registered]:
         for point in entry_points(group=f"pdpaudit.{group}")
     }
     return [found[name] for name in sorted(found)]
+
+
+def claims_of(paper: str) -> dict[str, Registered]:
+    """Return the published claims of a paper by their own names, which follow its name and a colon.
+
+    Those of :data:`KEARNS` are registered without it.
+    """
+    apart = [(item.name.rpartition(":"), item) for item in registered("claims")]
+    return {name: item for (whose, _, name), item in apart if (whose or KEARNS) == paper}
 
 
 def is_registered(group: Group, name: str) -> bool:

@@ -13,7 +13,7 @@ from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.auditing.released import LIST, released_rows, shares_words
 from pdpaudit.checks.suite import check_names
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.registry import Find, registered
+from pdpaudit.core.registry import KEARNS, Find, claims_of
 from pdpaudit.outputs import JSON
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
@@ -153,7 +153,8 @@ def _budget(result: Result) -> str:
 def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
     """Return the fields of a claim that say what it is called."""
     if result.command == "claims":
-        known = {item.name: item for item in registered("claims")}
+        paper = result.context.get("paper")
+        known = claims_of(paper.get("name", KEARNS) if isinstance(paper, Mapping) else KEARNS)
         if claim.id not in known:
             raise InputError(f"{claim.id}: there is no such published claim; audit again")
         published = known[claim.id].load()

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pdpaudit.core.registry import registered
+from pdpaudit.core.registry import KEARNS, claims_of, registered
 from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
 from pdpaudit.results.difference import Difference, Kind
 from pdpaudit.results.fields import is_number
@@ -365,12 +365,14 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
     spec: Mapping[str, object] = next(
         (one.witness["mechanism"] for one in result.claims if one.witness), {}
     )
-    claims = [item.load() for item in registered("claims")] if "name" in spec else []
-    known = [one for one in claims if getattr(one, "known_violated", False)]
-    known = sorted((one.id for one in known if one.mechanism == spec["name"]), key=_by_number)
-    if known:
-        select = " ".join(f"--select {name}" for name in known)
-        words.append(f"Known violated elsewhere: {', '.join(known)} (pdpaudit claims {select})")
+    for paper in registered("papers") if "name" in spec else []:
+        claims = [item.load() for item in claims_of(paper.name).values()]
+        known = [one for one in claims if getattr(one, "known_violated", False)]
+        names = sorted((one.id for one in known if one.mechanism == spec["name"]), key=_by_number)
+        if names:
+            whose = "" if paper.name == KEARNS else f"--paper {paper.name} "
+            select = whose + " ".join(f"--select {name}" for name in names)
+            words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")
     return tuple(words)
 
 

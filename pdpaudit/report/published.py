@@ -135,14 +135,11 @@ def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any
     entries = context["catalogue"]
     rows = tuple(_row(entry, claims.get(entry["id"])) for entry in entries)
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
-    alone = f"{command.split(' --')[0]} --seed {body['seed']} --select {entries[0]['id']}"
+    alone = f"{command.split(' --seed')[0]} --seed {body['seed']} --select {entries[0]['id']}"
     tried = tuple((entry["id"], entry["source"], entry["tried"]) for entry in entries)
     return {
-        "title": "The paper's privacy claims, audited",
-        "text": [
-            'The claims of Kearns, Roth, Wu and Yaroslavtsev, "Privacy for the Protected (Only)". '
-            "Losses are in nats. Every verdict is computed."
-        ],
+        "title": context["paper"]["title"],
+        "text": [f"{context['paper']['text']} Losses are in nats. Every verdict is computed."],
         "made": command,
         "replay": replay,
         "sections": [
@@ -158,7 +155,8 @@ def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any
                 "What was tried",
                 tables=[Table("For each claim", ("", "where it is made", "tried"), tried)],
             ),
-            *_composition(context),
+            *context.get("sections", ()),
+            *(_composition(context) if "composition" in context else ()),
         ],
     }
 

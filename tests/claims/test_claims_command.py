@@ -13,7 +13,9 @@ from pdpaudit.cli import main
 from pdpaudit.replay import Terms, replay_result
 from pdpaudit.report.published import dossier, published
 
-PAPER = Path(__file__).resolve().parents[2] / "reports" / "paper"
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+PAPER = REPORTS / "paper"
+GRAPH = [f"G{i}" for i in range(1, 17)]
 
 
 def _run(*arguments: str) -> int:
@@ -57,6 +59,54 @@ def test_what_cannot_be_carried_out_is_told(
     (tmp_path / "file").touch()
     assert _run("claims", "--select", "C11", "--output", str(tmp_path / "file")) == 2
     assert "choose another folder" in capsys.readouterr().err
+
+
+def test_a_paper_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("claims", "--paper", "nobody") == 2
+    assert "no paper 'nobody'; known: graph, kearns" in capsys.readouterr().err
+    assert _run("claims", "--paper", "graph", "--select", "C6") == 2
+    assert "no claim 'C6'; known: G1, G2" in capsys.readouterr().err
+
+
+def test_another_paper_says_how_its_dossier_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--paper", "graph", "--select", "G13", "--seed", "1", "--output", "out"]
+    assert _run("claims", *arguments) == 1
+    assert "composition" not in capsys.readouterr().out
+    page = (tmp_path / "out/README.md").read_text()
+    assert "python -m pdpaudit claims --paper graph --seed 1 --select G13 --output out" in page
+    assert "Published graph mechanisms" in page
+    assert "Composition of m" not in page
+    assert _run("replay", "out/claims.json") == 0
+
+
+def test_the_page_of_graph_mechanisms_is_made_of_the_published_numbers() -> None:
+    body = json.loads((REPORTS / "graph" / "claims.json").read_text(encoding="utf-8"))
+    assert published(body) == body
+    said = dossier(
+        body,
+        "python -m pdpaudit claims --paper graph --seed 1 --output reports/graph",
+        "python -m pdpaudit replay reports/graph/claims.json",
+    )
+    assert said == body["context"]["dossier"]
+    assert [entry["id"] for entry in body["context"]["catalogue"]] == GRAPH
+
+
+@pytest.mark.parametrize(
+    "name",
+    [one if one in GRAPH[2:13:5] else pytest.param(one, marks=pytest.mark.slow) for one in GRAPH],
+)
+def test_published_numbers_of_graph_mechanisms_come_out_again(name: str) -> None:
+    body = json.loads((REPORTS / "graph" / "claims.json").read_text(encoding="utf-8"))
+    claims = catalogue([name], "graph")
+    again = published(audit_claims(claims, body["seed"], paper="graph").to_json())
+    for kind, ours in (("claims", again["claims"]), ("catalogue", again["context"]["catalogue"])):
+        where = body if kind == "claims" else body["context"]
+        theirs = [one for one in where[kind] if one["id"] == name]
+        assert json.dumps(ours) == json.dumps(theirs)
+        assert len(ours) == 1
 
 
 def test_what_the_page_says_first_is_made_of_the_published_numbers() -> None:

@@ -16,7 +16,12 @@ from pdpaudit.cli import main
 from pdpaudit.report.published import published
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
-FILES = ("paper/claims.json", "statistics/tables.json", "benchmark/auditor.json")
+FILES = (
+    "paper/claims.json",
+    "graph/claims.json",
+    "statistics/tables.json",
+    "benchmark/auditor.json",
+)
 
 
 def report(file: Path, output: Path) -> None:

@@ -1,0 +1,36 @@
+"""Published mechanisms on graphs, and beside each the common mistake.
+
+Each is a frozen dataclass with ``claim``, ``run``, ``sample``, ``law`` and ``pairs``, the pairs
+being neighbours under the relation that it claims its ε for. What is true where a claim fails is
+worked out in the docstring.
+"""
+
+from .degree_sequence import NoisyDegrees, NoisyDegreesHalfNoise
+from .degree_truncation import FlowTies, TruncatedTies
+from .exposure_notification import RandomisedMeetings, RandomisedNotification
+from .one_sided import SuppressedTies
+from .pairs import Graph, GraphPair
+from .randomised_response import RandomisedLists, RandomisedTies
+from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
+from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesLocal
+
+__all__ = [
+    "ExponentialRecommendation",
+    "FlowTies",
+    "Graph",
+    "GraphPair",
+    "NoisyDegrees",
+    "NoisyDegreesHalfNoise",
+    "NoisyRecommendation",
+    "NoisyStars",
+    "NoisyTies",
+    "NoisyTriangles",
+    "NoisyTrianglesLocal",
+    "RandomisedLists",
+    "RandomisedMeetings",
+    "RandomisedNotification",
+    "RandomisedTies",
+    "SuppressedTies",
+    "TruncatedTies",
+    "TwoRecommendations",
+]

@@ -1,0 +1,152 @@
+"""Small graphs, and their neighbours under the three relations of the literature.
+
+*Edge*: one tie more or less. *Vertex*: one person with all ties more or less. *Protected*: one
+person has other contacts, as in Kearns et al.; people stay the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+import networkx as nx
+
+from pdpaudit.core.errors import InputError
+
+__all__ = [
+    "Graph",
+    "GraphPair",
+    "check_epsilon",
+    "complete",
+    "edge_pairs",
+    "hubs",
+    "labelled_graphs",
+    "protected_pairs",
+    "small_graphs",
+    "star",
+    "vertex_pairs",
+    "wheel",
+]
+
+Tie = tuple[int, int]
+
+
+class Graph(NamedTuple):
+    """An undirected graph on vertices ``0..vertices-1``; ties ascending, each ``(low, high)``."""
+
+    vertices: int
+    ties: tuple[Tie, ...]
+
+    def contacts(self) -> list[set[int]]:
+        """Return the neighbours of every vertex."""
+        found: list[set[int]] = [set() for _ in range(self.vertices)]
+        for one, other in self.ties:
+            found[one].add(other)
+            found[other].add(one)
+        return found
+
+    def degrees(self) -> list[int]:
+        """Return the degree of every vertex."""
+        return [len(contacts) for contacts in self.contacts()]
+
+
+class GraphPair(NamedTuple):
+    """Two neighbouring graphs."""
+
+    name: str
+    left: Graph
+    right: Graph
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse an ε that scales no noise."""
+    if not 0.0 < epsilon < math.inf:
+        raise InputError(f"epsilon = {epsilon}: give a finite number of nats above 0")
+
+
+def _graph(vertices: int, ties: Iterable[Tie]) -> Graph:
+    return Graph(vertices, tuple(sorted((min(tie), max(tie)) for tie in ties)))
+
+
+@cache
+def _atlas() -> tuple[Graph, ...]:
+    graphs = nx.graph_atlas_g()
+    return tuple(_graph(len(graph), graph.edges) for graph in graphs[1:])
+
+
+def small_graphs(most: int, least: int = 1) -> Iterator[Graph]:
+    """Yield one graph of each isomorphism class, up to 7 vertices."""
+    return (graph for graph in _atlas() if least <= graph.vertices <= most)
+
+
+def labelled_graphs(vertices: int) -> Iterator[Graph]:
+    """Yield every graph on these vertices, for mechanisms to which not all people are alike."""
+    places = list(itertools.combinations(range(vertices), 2))
+    for chosen in itertools.product((False, True), repeat=len(places)):
+        yield Graph(vertices, tuple(itertools.compress(places, chosen)))
+
+
+def star(leaves: int) -> Graph:
+    """Return a star around vertex 0."""
+    return _graph(leaves + 1, ((0, leaf) for leaf in range(1, leaves + 1)))
+
+
+def complete(vertices: int) -> Graph:
+    """Return the complete graph."""
+    return _graph(vertices, itertools.combinations(range(vertices), 2))
+
+
+def wheel(rim: int) -> Graph:
+    """Return a cycle of ``rim`` vertices, all of them tied to vertex 0."""
+    around = ((i, i % rim + 1) for i in range(1, rim + 1))
+    return _graph(rim + 1, [*star(rim).ties, *around])
+
+
+def hubs(shared: int) -> Graph:
+    """Return vertices 0 and 1 without a tie, both tied to all of ``shared`` others."""
+    return _graph(shared + 2, itertools.product((0, 1), range(2, shared + 2)))
+
+
+def edge_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterator[GraphPair]:
+    """Yield each graph with each tie added that it lacks; none at the vertex ``spared``.
+
+    A pair has no order, so with one graph of each isomorphism class this is every pair up to
+    isomorphism.
+    """
+    for graph in graphs:
+        for tie in itertools.combinations(range(graph.vertices), 2):
+            if tie not in graph.ties and spared not in tie:
+                name = f"{_said(graph)}; tie {tie[0]}-{tie[1]} added"
+                yield GraphPair(name, graph, _graph(graph.vertices, (*graph.ties, tie)))
+
+
+def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
+    """Yield each graph without each of its vertices; the later ones move up by one."""
+    for graph in graphs:
+        for gone in range(graph.vertices):
+            kept = [tie for tie in graph.ties if gone not in tie]
+            moved = ((one - (one > gone), other - (other > gone)) for one, other in kept)
+            fewer = _graph(graph.vertices - 1, moved)
+            yield GraphPair(f"{_said(graph)}; vertex {gone} removed", graph, fewer)
+
+
+def protected_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterator[GraphPair]:
+    """Yield each graph with every other set of contacts of each vertex but ``spared``."""
+    for graph in graphs:
+        for person in set(range(graph.vertices)) - {spared}:
+            others = [vertex for vertex in range(graph.vertices) if vertex != person]
+            kept = [tie for tie in graph.ties if person not in tie]
+            for chosen in itertools.product((False, True), repeat=len(others)):
+                contacts = list(itertools.compress(others, chosen))
+                rewired = _graph(graph.vertices, [*kept, *((person, one) for one in contacts)])
+                if rewired != graph:
+                    name = f"{_said(graph)}; contacts of {person} now {contacts}"
+                    yield GraphPair(name, graph, rewired)
+
+
+def _said(graph: Graph) -> str:
+    ties = ", ".join(f"{one}-{other}" for one, other in graph.ties) or "no ties"
+    return f"{graph.vertices} vertices with {ties}"

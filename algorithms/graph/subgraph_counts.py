@@ -1,0 +1,194 @@
+"""Counts of ties, triangles and stars that hide one tie.
+
+Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data analysis", 2007,
+section on triangles; Karwa, Raskhodnikova, Smith and Yaroslavtsev, "Private analysis of graph
+structure", 2011, section on k-stars. The number of people is public. The papers add Laplace noise
+to real numbers; here it is its whole-number form, clamped to what can occur, with the same ε.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
+
+from .noise import draw_geometric, geometric_cells
+from .pairs import Graph, GraphPair, check_epsilon, complete, edge_pairs, hubs, small_graphs, star
+
+__all__ = ["NoisyStars", "NoisyTies", "NoisyTriangles", "NoisyTrianglesLocal"]
+
+
+@dataclass(frozen=True)
+class _NoisyCount:
+    """A count with geometric noise of rate ε over its sensitivity."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        """Refuse what scales no noise."""
+        check_epsilon(self.epsilon)
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """ε between graphs that differ in one tie."""
+        return PrivacyClaim(self.epsilon, source=(type(self).__doc__ or "").split("\n")[0])
+
+    def count(self, graph: Graph) -> int:
+        """Return what is counted."""
+        raise NotImplementedError
+
+    def largest(self, vertices: int) -> int:
+        """Return the largest count there may be."""
+        return self.count(complete(vertices))
+
+    def sensitivity(self, graph: Graph) -> int:
+        """Return by how much the noise assumes that a tie moves the count."""
+        raise NotImplementedError
+
+    def pairs(self) -> tuple[GraphPair, ...]:
+        """Return all pairs of up to 4 vertices, and those of larger graphs of known shapes."""
+        shaped = (star(4), hubs(3), hubs(4))
+        return tuple(edge_pairs([*small_graphs(4, 2), *shaped]))
+
+    def run(self, instance: Graph, rng: np.random.Generator) -> int:
+        """Return the noisy count."""
+        return int(draw_geometric(*self._noise(instance), 1, rng)[0])
+
+    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
+        """Return noisy counts; O(size)."""
+        top = self.largest(instance.vertices)
+        return Outputs(range(top + 1), draw_geometric(*self._noise(instance), size, rng))
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, in closed form."""
+        return Law(dict(enumerate(geometric_cells(*self._noise(instance)).tolist())))
+
+    def _noise(self, graph: Graph) -> tuple[int, int, float]:
+        rate = self.epsilon / max(1, self.sensitivity(graph))
+        return self.count(graph), self.largest(graph.vertices), rate
+
+
+@dataclass(frozen=True)
+class NoisyTies(_NoisyCount):
+    """Number of ties, noise for a sensitivity of 1: correct.
+
+    The claim is attained: one tie moves the count by just 1, and beyond both counts the ratio of
+    probabilities is exp(ε).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+
+    Examples
+    --------
+    >>> round(NoisyTies(1.0).law(Graph(2, ())).probabilities[0], 4)
+    0.7311
+    """
+
+    def count(self, graph: Graph) -> int:
+        """Return the number of ties."""
+        return len(graph.ties)
+
+    def sensitivity(self, graph: Graph) -> int:
+        """Return 1."""
+        return 1
+
+
+@dataclass(frozen=True)
+class NoisyTriangles(_NoisyCount):
+    """Number of triangles, noise for a sensitivity of n - 2: correct.
+
+    A tie closes a triangle with each shared contact of its ends, n - 2 at most; where both ends
+    know everybody the claim is attained. Nissim, Raskhodnikova and Smith 2007.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+
+    Examples
+    --------
+    >>> NoisyTriangles(1.0).count(complete(4)), NoisyTriangles(1.0).sensitivity(complete(4))
+    (4, 2)
+    """
+
+    def count(self, graph: Graph) -> int:
+        """Return the number of triangles."""
+        contacts = graph.contacts()
+        return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
+
+    def sensitivity(self, graph: Graph) -> int:
+        """Return n - 2."""
+        return graph.vertices - 2
+
+
+@dataclass(frozen=True)
+class NoisyTrianglesLocal(NoisyTriangles):
+    """Number of triangles, noise for what a tie moves on this graph only: broken.
+
+    The largest number of shared contacts is read off the data, and a tie moves it by 1. Where it
+    goes from s to s + 1 the rates of decay differ, by ε/s - ε/(s + 1), and the loss grows with the
+    distance from the count: closing a path of 4 to a cycle among n people loses about ε·C(n, 3)/2.
+    Nissim, Raskhodnikova and Smith 2007, introduction, on why noise may not follow the local
+    sensitivity.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+
+    Examples
+    --------
+    >>> NoisyTrianglesLocal(1.0).sensitivity(hubs(3)), NoisyTrianglesLocal(1.0).sensitivity(star(3))
+    (3, 1)
+    """
+
+    def sensitivity(self, graph: Graph) -> int:
+        """Return the largest number of contacts that two people share."""
+        contacts = graph.contacts()
+        shared = (len(a & b) for a, b in itertools.combinations(contacts, 2))
+        return max(shared, default=0)
+
+
+@dataclass(frozen=True)
+class NoisyStars(_NoisyCount):
+    """Number of k-stars, noise for a sensitivity of 2·C(n - 2, k - 1): correct.
+
+    A tie gives either end the stars that it makes with k - 1 of the end's other contacts, n - 2 at
+    most; where both ends know everybody the claim is attained. Karwa, Raskhodnikova, Smith and
+    Yaroslavtsev 2011.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    k : int
+        Leaves of a star, at least 2.
+
+    Examples
+    --------
+    >>> NoisyStars(1.0).count(star(4)), NoisyStars(1.0).sensitivity(star(4))
+    (6, 6)
+    """
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse stars that are ties."""
+        super().__post_init__()
+        if self.k < 2:
+            raise InputError(f"k = {self.k}: give a whole number, at least 2")
+
+    def count(self, graph: Graph) -> int:
+        """Return the number of k-stars."""
+        return sum(math.comb(degree, self.k) for degree in graph.degrees())
+
+    def sensitivity(self, graph: Graph) -> int:
+        """Return 2·C(n - 2, k - 1)."""
+        return 2 * math.comb(graph.vertices - 2, self.k - 1)
