@@ -363,7 +363,7 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
         page = shlex.join(["pdpaudit", "report", file])
         words = [*([f"to replay: {replay}"] if replay else []), f"to report: {page}"]
     spec: Mapping[str, object] = next(
-        (one.witness["mechanism"] for one in result.claims if one.witness), {}
+        (one.witness.get("mechanism") or {} for one in result.claims if one.witness), {}
     )
     for paper in registered("papers") if "name" in spec else []:
         claims = [item.load() for item in claims_of(paper.name).values()]
