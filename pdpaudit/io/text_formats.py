@@ -165,11 +165,7 @@ def read_pajek(source: Source) -> Ties:
             if word == "*vertices" and section == "*partition":
                 continue
             if word == "*vertices":
-                if len(fields) != 2 or not fields[1].isdigit():
-                    raise InputError(f"{where}: {show(line)}: one number of vertices is expected")
-                if size >= 0:
-                    raise InputError(f"{where}: a second network; write one network a file")
-                size = int(fields[1])
+                size = _announced(where, fields, again=size >= 0)
             elif word == "*partition":
                 values = partitions.setdefault(" ".join(fields[1:]) or "partition", [])
             section, first = word, number + 1
@@ -209,6 +205,15 @@ def read_pajek(source: Source) -> Ties:
         said = "labels of vertices repeat, so they are called by their numbers"
         return replace(ties, notes=(said,))
     return replace(ties, names=names, ids=numbers)
+
+
+def _announced(where: str, fields: Sequence[str], *, again: bool) -> int:
+    """Return the number of vertices that Pajek announces."""
+    if len(fields) != 2 or not fields[1].isdigit():
+        raise InputError(f"{where}: {show(' '.join(fields))}: one number of vertices is expected")
+    if again:
+        raise InputError(f"{where}: a second network; write one network a file")
+    return int(fields[1])
 
 
 def _numbers(

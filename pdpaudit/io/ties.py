@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.io.columns import EdgeOptions, choose_columns
+from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns
 from pdpaudit.io.fields import is_missing, named_ends, times_of, unify
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.table import Table, read_table
@@ -134,6 +134,13 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
+#: What is said of rows that name one person or nobody.
+DROPPED_ENDS = (
+    "rows without one or both ends (blank, NA, null, …) are dropped; --keep-missing takes such "
+    "words for names"
+)
+
+
 def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = ()) -> Ties:
     """Read an edge list; ``ids`` of a people table help to find the ends."""
     table = read_table(source, header=False)
@@ -148,12 +155,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
             f"{source.path}: holds a header and no edges; a network needs at least one edge"
         )
     ends, values, rows = table.factorize([columns.source, columns.target], first_row)
-    for code, name in enumerate(values):
-        if "\n" in name or "\r" in name:
-            raise InputError(
-                f"{table.where(int(rows[code]))}: the quoted name {show(name, 40)} runs over "
-                "several lines; close the quotes, or double a quote that is part of a name"
-            )
+    _refuse_open_quotes(table, values, rows)
     names, changed = unify(values)
     absent = np.array(
         [not options.keep_missing and len(name) < 5 and is_missing(name) for name in names]
@@ -164,11 +166,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
             "ends or remove the line"
         )
     missing = absent[ends].any(axis=1)
-    header = np.zeros(len(ends), dtype=np.bool_)
-    if columns.header and len(table.head) > max(columns.source, columns.target):
-        pair = [table.head[columns.source], table.head[columns.target]]
-        if all(name in values for name in pair):
-            header = (ends == [values.index(name) for name in pair]).all(axis=1)
+    header = _repeated_headers(table, columns, ends, values)
     inside = ~(missing | header)
     outside = 0
     if columns.time is not None and (options.since or options.until):
@@ -191,11 +189,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     notes = [*source.notes, *table.notes, *columns.notes]
     if changed:
         notes.append(f"{source.path}: {changed:,} whole numbers written like 2.0 are read as 2")
-    if missing.any():
-        notes.append(
-            f"{source.path}: rows without one or both ends (blank, NA, null, …) are dropped; "
-            "--keep-missing takes such words for names"
-        )
+    notes += [f"{source.path}: {DROPPED_ENDS}"] if missing.any() else []
     return Ties(
         names=distinct[order].tolist(),
         ends=number[people[ends[inside]]],
@@ -209,6 +203,27 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         ),
         notes=tuple(notes),
     )
+
+
+def _refuse_open_quotes(table: Table, values: Sequence[str], rows: npt.NDArray[np.int64]) -> None:
+    for code, name in enumerate(values):
+        if "\n" in name or "\r" in name:
+            raise InputError(
+                f"{table.where(int(rows[code]))}: the quoted name {show(name, 40)} runs over "
+                "several lines; close the quotes, or double a quote that is part of a name"
+            )
+
+
+def _repeated_headers(
+    table: Table, columns: Ends, ends: npt.NDArray[np.int64], values: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """Return which rows are the header once more."""
+    if columns.header and len(table.head) > max(columns.source, columns.target):
+        pair = [table.head[columns.source], table.head[columns.target]]
+        if all(name in values for name in pair):
+            codes = [values.index(name) for name in pair]
+            return np.asarray((ends == codes).all(axis=1), dtype=np.bool_)
+    return np.zeros(len(ends), dtype=np.bool_)
 
 
 def _in_window(
