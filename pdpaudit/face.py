@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -36,7 +36,7 @@ def audit(
     epsilon: float | None = None,
     delta: float | None = None,
     claim: PrivacyClaim | str | None = None,
-    pairs: Sequence[Any] | None = None,
+    pairs: Sequence[object] | None = None,
     networks: Network | Sequence[Network] | None = None,
     samples: int | None = None,
     seed: int | None = None,

@@ -108,7 +108,7 @@ def own_pairs(mechanism: Subject) -> list[CandidatePair]:
     ]
 
 
-def _sides(left: Any, right: Any) -> tuple[Any, Any]:
+def _sides(left: object, right: object) -> tuple[Any, Any]:
     return left, right
 
 

@@ -82,7 +82,7 @@ class Evidence:
 
 
 def claim_fields(
-    evidence: Evidence, method: str, shown: Mapping[str, Any], **witnessed: Any
+    evidence: Evidence, method: str, shown: Mapping[str, object], **witnessed: Any
 ) -> dict[str, Any]:
     """Return the fields that all verdicts on a claim share; ``shown`` is of the event.
 
@@ -170,7 +170,7 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
     return f"rewiring {name(pair.vertex)} from {said[0]} to {said[1]}"
 
 
-def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, Any] | None) -> dict[str, Any]:
+def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, object] | None) -> dict[str, Any]:
     """Return the JSON form of a pair with its words, which lead to the side ``to``."""
     name = pair.network.name
     body = PairWitness.of(pair, file).to_json()

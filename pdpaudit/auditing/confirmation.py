@@ -335,7 +335,7 @@ class Confirmation:
         chosen: Chosen,
         lower: float,
         seen: float | None,
-        witnessed: Mapping[str, Any] | None = None,
+        witnessed: Mapping[str, object] | None = None,
         detail: str = "",
         method: str | None = None,
     ) -> ClaimResult:

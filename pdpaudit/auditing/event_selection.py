@@ -143,7 +143,7 @@ class EventSelection:
                 "the rng it is given"
             )
 
-    def _timed(self, instance: Any) -> float:
+    def _timed(self, instance: object) -> float:
         """Return the seconds that the first run takes."""
         began = time.monotonic()
         draw(
@@ -408,7 +408,7 @@ class EventSelection:
         self.context.remark("the time limit ended the search")
         return one.score > -math.inf
 
-    def _grow(self, key: Hashable, instance: Any, until: int) -> None:
+    def _grow(self, key: Hashable, instance: object, until: int) -> None:
         """Draw until an input has that number of runs; each half has a stream of its own."""
         pool = self._pools.setdefault(key, (Draws(), Draws()))
         # With the same streams everywhere, pairs whose outputs never part are seen to be alike.
@@ -580,7 +580,7 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _hashable(value: Any) -> bool:
+def _hashable(value: object) -> bool:
     try:
         hash(value)
     except TypeError:

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
 from pdpaudit.auditing.claim_results import AuditContext
@@ -69,7 +68,7 @@ class _Meter:
         timed = self.context.config.time_limit is not None
         return time.monotonic() - self.began if timed else self.work
 
-    def _law(self, candidate: CandidatePair, side: str, instance: Any) -> Law:
+    def _law(self, candidate: CandidatePair, side: str, instance: object) -> Law:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
         try:

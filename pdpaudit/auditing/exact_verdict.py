@@ -234,7 +234,7 @@ def _bound(
     return known
 
 
-def _said(context: AuditContext, part: Part, kind: type[Said], instance: Any) -> Said | None:
+def _said(context: AuditContext, part: Part, kind: type[Said], instance: object) -> Said | None:
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
         said = context.mechanism.ask(part, instance, limit=patience(context))

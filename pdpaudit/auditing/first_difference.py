@@ -61,7 +61,7 @@ def explained_result(
 ) -> Result:
     """Return a result whose violated claims say where the two sides of their pairs differ."""
 
-    def read(body: Mapping[str, Any], _: int) -> Network:
+    def read(body: Mapping[str, object], _: int) -> Network:
         """Return the network of a file, which has been read."""
         [network] = networks
         return network
@@ -122,7 +122,11 @@ def first_difference(
 
 
 def _traced(
-    mechanism: Subject, instance: Any, authored: Callable[[CodeType], bool], seed: int, number: int
+    mechanism: Subject,
+    instance: object,
+    authored: Callable[[CodeType], bool],
+    seed: int,
+    number: int,
 ) -> Recorder:
     """Return what one run did; what it prints is swallowed, and what it raises noted."""
     traced = _Traced(mechanism, Recorder(authored))
@@ -138,7 +142,7 @@ class _Traced(Subject):
         super().__init__(mechanism)
         self.recorder = recorder
 
-    def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
+    def run(self, instance: object, rng: np.random.Generator) -> Hashable:
         """Run, and record what is done on the way."""
         kind = recorded(np.random.Generator, self.recorder, "draw", GENERATOR)
         oracle = getattr(instance, "oracle", None)
@@ -208,7 +212,7 @@ class _Parted:
         return min(first, key=lambda one: one.after, default=self.value or self.output)
 
 
-def _parted(ours: Recorder, theirs: Recorder, inputs: tuple[Any, Any]) -> _Parted:
+def _parted(ours: Recorder, theirs: Recorder, inputs: tuple[object, object]) -> _Parted:
     """Compare what two runs did."""
     whole = not (ours.full or theirs.full)
     line = _lines_part(ours.steps, theirs.steps, whole=whole)
@@ -272,7 +276,9 @@ def _call(after: int, step: Step | None, against: Step | None) -> _Found | None:
     return _Found("oracle" if known.kind == "oracle" else "draw", known.at, after, *words)
 
 
-def _values_part(ours: list[Step], theirs: list[Step], inputs: tuple[Any, Any]) -> _Found | None:
+def _values_part(
+    ours: list[Step], theirs: list[Step], inputs: tuple[object, object]
+) -> _Found | None:
     """Return the first value that differs; where there is no other, the input, copied as it is."""
     given = text(inputs[0], 1_000), text(inputs[1], 1_000)
     entries = tuple({*_entries(one)} for one in inputs)
@@ -303,7 +309,7 @@ def _assigned(value: Value) -> str:
     return f"{value.name} = {value.text}" if value.name else value.text
 
 
-def _entries(instance: Any) -> Iterator[str]:
+def _entries(instance: object) -> Iterator[str]:
     if isinstance(instance, list | tuple | set | frozenset | np.ndarray):
         yield from (shown for one in list(instance)[:1_000] if (shown := text(one)) is not None)
 

@@ -40,8 +40,8 @@ def audit(
     config: Config,
     *,
     subject: str,
-    spec: Mapping[str, Any] | None = None,
-    file: dict[str, Any] | None = None,
+    spec: Mapping[str, object] | None = None,
+    file: dict[str, object] | None = None,
     watcher: Watcher | None = None,
     prover: Prover | None = None,
 ) -> Result:

@@ -35,8 +35,8 @@ class Unproved(ValueError):
 
 def prove(
     mechanism: object,
-    ours: Any,
-    theirs: Any,
+    ours: object,
+    theirs: object,
     outputs: frozenset[Hashable],
     claim: PrivacyClaim,
 ) -> Certificate:

@@ -87,7 +87,7 @@ def _place_of(subject: object) -> str:
     return f"{path.relative_to(Path.cwd()).as_posix()}:{line}"
 
 
-def source_digest(mechanism: Any) -> str:
+def source_digest(mechanism: object) -> str:
     """Return a digest of the source of a mechanism, of its statistic, and of all they import."""
     digest = hashlib.sha256()
     for name, content in sorted((path.name, _digest([path])) for path in source_files(mechanism)):
@@ -130,7 +130,7 @@ def _digest(files: Iterable[Path]) -> str:
 MOST_PARTS = 10_000
 
 
-def source_files(mechanism: Any) -> list[Path]:
+def source_files(mechanism: object) -> list[Path]:
     """List the files that define a mechanism and its parts, and what these import from others.
 
     What lies in the standard library, among installed packages or in this one is left out, unless
@@ -157,7 +157,7 @@ def source_files(mechanism: Any) -> list[Path]:
     return sorted(found)
 
 
-def _parts(mechanism: Any) -> Iterator[Any]:
+def _parts(mechanism: object) -> Iterator[Any]:
     """Yield a mechanism and what it is made of: attributes, statistics, functions wrapped."""
     todo: list[Any] = [mechanism]
     seen: dict[int, Any] = {}  # kept, so that no other object gets its number
@@ -170,7 +170,7 @@ def _parts(mechanism: Any) -> Iterator[Any]:
         todo.extend(_inside(part))
 
 
-def _inside(part: Any) -> Iterable[Any]:
+def _inside(part: object) -> Iterable[Any]:
     if isinstance(part, Mapping):
         return part.values()
     if isinstance(part, list | tuple | set | frozenset):
@@ -197,7 +197,7 @@ def _filled(cell: Any) -> bool:
     return True
 
 
-def _defined_in(part: Any) -> Iterator[Path]:
+def _defined_in(part: object) -> Iterator[Path]:
     """Yield the file of a function, or of a class's module or, where none is known, methods."""
     if isinstance(part, FunctionType):
         functions = [part]
@@ -238,11 +238,11 @@ def _ours(name: str) -> bool:
     return name.partition(".")[0] == "pdpaudit"
 
 
-def _name(module: Any) -> str:
+def _name(module: object) -> str:
     return str(getattr(module, "__name__", ""))
 
 
-def _file_of(module: Any) -> Path | None:
+def _file_of(module: object) -> Path | None:
     """Return a module's file; None for what is no module or has none."""
     file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
     return _resolved(file) if isinstance(file, str) else None

@@ -29,8 +29,8 @@ def audit_released(
     plan: Config,
     *,
     subject: str,
-    spec: Mapping[str, Any] | None = None,
-    file: dict[str, Any] | None = None,
+    spec: Mapping[str, object] | None = None,
+    file: dict[str, object] | None = None,
     watcher: Watcher | None = None,
 ) -> Result:
     """Test the claims of a search on its list and on each of its side channels."""

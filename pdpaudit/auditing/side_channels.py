@@ -30,7 +30,7 @@ def _examined(instance: Any, _: float) -> Hashable:
     return tuple(sorted(int(vertex) for vertex in instance.oracle.log))
 
 
-def _seconds(_: Any, seconds: float) -> Hashable:
+def _seconds(_: object, seconds: float) -> Hashable:
     return seconds
 
 
@@ -130,7 +130,7 @@ class Observed(Subject):
             replace(claim, source=f"{claim.source}; {words}") for claim in self.mechanism.claims
         )
 
-    def specification(self, inner: dict[str, Any]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
         """Return how to make it again."""
         return {**inner, "observe": self.what} if inner else {}
 
@@ -140,13 +140,13 @@ class Observed(Subject):
             return self._law
         return super().part(name) if name == "pairs" else None
 
-    def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
+    def run(self, instance: object, rng: np.random.Generator) -> Hashable:
         """Run the search and return the by-product; the cost of one run."""
         began = time.perf_counter()
         self.mechanism.run(instance, rng)
         return OBSERVABLES[self.what](instance, time.perf_counter() - began)
 
-    def _law(self, instance: Any) -> Law:
+    def _law(self, instance: object) -> Law:
         """Return the one by-product of a search that draws nothing; the cost of a few runs."""
         if not self.repeatable:
             raise LawUnavailable("what differs from run to run has no law that could be computed")

@@ -343,7 +343,11 @@ def _made(
 
 
 def _networks(
-    made: Any, reading: o.NetworkOptions | None, max_degree: int | None, seed: int, screen: Console
+    made: object,
+    reading: o.NetworkOptions | None,
+    max_degree: int | None,
+    seed: int,
+    screen: Console,
 ) -> tuple[list[Network], dict[str, Any] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
     from pdpaudit.auditing.candidate_pairs import networks_for

@@ -21,7 +21,7 @@ INTERRUPTED = 130
 
 @contextmanager
 def keeping(
-    path: Path | None, mechanism: Any, spec: Mapping[str, Any], seed: int, **settings: Any
+    path: Path | None, mechanism: object, spec: Mapping[str, object], seed: int, **settings: Any
 ) -> Iterator[Store | None]:
     """Open the store asked for, if any; commit and close it whatever happens."""
     if path is None:

@@ -45,7 +45,7 @@ class _Screen(Console):
         super().print(*(_harmless(one, shown) for one in objects), **options)
 
 
-def _harmless(thing: Any, shown: Callable[[str], str]) -> Any:
+def _harmless(thing: object, shown: Callable[[str], str]) -> Any:
     """Return what is to be printed, its text passed through a function."""
     if isinstance(thing, str):
         return shown(thing)

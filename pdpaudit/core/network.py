@@ -160,7 +160,7 @@ class SearchInstance:
         adjacency: csr_array,
         targeted: npt.NDArray[np.bool_],
         seeds: tuple[int, ...],
-        memory: dict[Hashable, Any] | None = None,
+        memory: dict[Hashable, object] | None = None,
         *,
         max_degree: int | None = None,
     ) -> None:

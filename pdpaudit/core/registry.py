@@ -211,7 +211,7 @@ def resolve(group: Group, name: str) -> Any:
     )
 
 
-def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
+def configure(factory: object, name: str, options: Mapping[str, object]) -> Any:
     """Make an object of a class with those options that were given."""
     given = {key: value for key, value in options.items() if value is not None}
     takes = _arguments(factory)
@@ -230,7 +230,7 @@ def configure(factory: Any, name: str, options: Mapping[str, Any]) -> Any:
         raise UserCodeError(f"{name} cannot be made") from error
 
 
-def _arguments(factory: Any) -> list[str] | None:
+def _arguments(factory: object) -> list[str] | None:
     """Return the names of what a class is made of, none for an object; None where any name does."""
     if not inspect.isclass(factory):
         return []
@@ -294,7 +294,7 @@ def check_run(run: object, name: str, form: str = "run(self, instance, rng)") ->
         raise InputError(f"{name}: its run takes {takes}; write it as {form}") from None
 
 
-def needs_trust(witnesses: Iterable[Mapping[str, Any] | None]) -> bool:
+def needs_trust(witnesses: Iterable[Mapping[str, object] | None]) -> bool:
     """Say whether replaying any of these witnesses imports code that is not registered."""
     names = {named for one in witnesses for named in _names(one or {})}  # looking up takes long
     return any(not is_registered(*named) for named in names)
@@ -342,7 +342,7 @@ def _user_modules(group: Group) -> list[ModuleType]:
     return modules
 
 
-def _takes_one(factory: Any) -> bool:
+def _takes_one(factory: object) -> bool:
     """Return whether a class can be made from one argument without its name."""
     if not inspect.isclass(factory):
         return False

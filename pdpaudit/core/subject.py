@@ -150,7 +150,7 @@ class Subject:
         """The first thing it promises."""
         return self.claims[0]
 
-    def specification(self, inner: dict[str, Any]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
         """Return how to make it again, from how to make what it delegates to."""
         return inner
 
@@ -164,7 +164,7 @@ class Subject:
         """Say whether it has all of these parts."""
         return all(self.part(name) is not None for name in names)
 
-    def run(self, instance: Any, rng: np.random.Generator) -> Hashable:
+    def run(self, instance: object, rng: np.random.Generator) -> Hashable:
         """Return one output."""
         output: Hashable = self.mechanism.run(instance, rng)
         return output
@@ -189,14 +189,14 @@ class Subject:
             except (Exception, SystemExit) as error:
                 raise Misbehaviour(f"its {name} raised {located(error)}") from error
 
-    def law(self, instance: Any, limit: float = LIMIT_S) -> Law:
+    def law(self, instance: object, limit: float = LIMIT_S) -> Law:
         """Return its output law on an instance, once it is seen to be one."""
         return as_law(self.ask("law", instance, limit=limit))
 
     def enclosure(
         self,
         name: Literal["enclose", "enclose_again"],
-        instance: Any,
+        instance: object,
         outputs: frozenset[Hashable],
     ) -> tuple[Fraction, Fraction]:
         """Return what it encloses the probability of outputs in, once that is an interval."""
@@ -236,7 +236,7 @@ class Variant(Subject):
         mechanism: object,
         *,
         claim: PrivacyClaim | None = None,
-        pairs: Sequence[Any] | None = None,
+        pairs: Sequence[object] | None = None,
     ) -> None:
         super().__init__(Subject.of(mechanism))
         self._claim, self._pairs = claim, pairs
@@ -247,7 +247,7 @@ class Variant(Subject):
         """The claim given, else its own."""
         return self.mechanism.claims if self._claim is None else (self._claim,)
 
-    def specification(self, inner: dict[str, Any]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
         """Return how to make it again: pairs that were given are known to nobody else."""
         if not inner or self._pairs is not None or self._claim is None:
             return inner if self._pairs is None else {}
@@ -266,7 +266,7 @@ class Variant(Subject):
 class _Function:
     """A bare function as a mechanism that claims nothing."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self.function = self.run = function
 
     @property
@@ -314,7 +314,7 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
     return [(pair[0] if _is_named(pair) else "", *pair[-2:]) for pair in given]
 
 
-def _is_named(pair: Sequence[Any]) -> bool:
+def _is_named(pair: Sequence[object]) -> bool:
     return len(pair) == 3 and isinstance(pair[0], str)
 
 

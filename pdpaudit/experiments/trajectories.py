@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +62,7 @@ def trace_by_running(
     return trajectory_of_log(network, view.oracle.log[:budget])
 
 
-def trajectory_of_log(network: Network, log: Iterable[Any]) -> Trajectory:
+def trajectory_of_log(network: Network, log: Iterable[object]) -> Trajectory:
     """Return the curve of a run that asked about these vertices, in this order."""
     asked = np.fromiter(log, dtype=np.int64)
     found = np.flatnonzero(network.targeted[asked]) + 1

@@ -224,7 +224,7 @@ def _composition(context: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _region(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _region(row: Mapping[str, object]) -> tuple[str, ...]:
     ends = (row[key] for key in ("proved_up_to", "holds_up_to"))
     said = ("all tried" if end is None else str(end) for end in ends)
     return (f"{row['epsilon']:g}", f"{row['delta']:g}", *said)

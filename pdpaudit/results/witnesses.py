@@ -150,7 +150,7 @@ class PairWitness:
     own: Own | None = None
 
     @classmethod
-    def of(cls, pair: NeighborPair, file: Mapping[str, Any] | None) -> PairWitness:
+    def of(cls, pair: NeighborPair, file: Mapping[str, object] | None) -> PairWitness:
         """Return a pair; ``file`` says how to read a network too large to be written out."""
         network = pair.network
         base: InlineNetwork | NamedNetwork
@@ -262,7 +262,7 @@ def _listed(output: Hashable) -> Any:
     return [_listed(item) for item in output] if isinstance(output, tuple) else output
 
 
-def _hashable(value: Any) -> Hashable:
+def _hashable(value: object) -> Hashable:
     return tuple(_hashable(item) for item in value) if isinstance(value, list) else value
 
 
@@ -296,7 +296,7 @@ class AuditWitness:
         return {"kind": "audit", **kept}
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any], file: str) -> AuditWitness:
+    def from_json(cls, body: Mapping[str, object], file: str) -> AuditWitness:
         """Return the witness of a JSON form, every field looked at."""
         fields = Fields(body, file, "witness.")
         ends = fields.numbers("ends", 2) if "ends" in body else None

@@ -153,7 +153,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
         yield client
 
 
-def shareable(work: Callable[..., Any]) -> Shared:
+def shareable(work: Callable[..., object]) -> Shared:
     """Return what all tasks of a job share, made to travel once and be unpacked once a worker.
 
     A worker that unpacks a network anew for each chunk would score it anew each time.

@@ -101,7 +101,7 @@ def _tagged(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} cannot be written down")
 
 
-def _items(value: dict[Any, Any]) -> list[Any]:
+def _items(value: dict[object, object]) -> list[Any]:
     """Return keys and items in an order that does not depend on when they came."""
     if _of_vertices(value):
         return sorted(value.items())
@@ -138,7 +138,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _plain(coded: Any) -> Any:
+def _plain(coded: object) -> Any:
     if isinstance(coded, list):
         return tuple(_plain(item) for item in coded)
     if isinstance(coded, dict):

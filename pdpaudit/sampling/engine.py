@@ -62,7 +62,13 @@ class Means(TypedDict, total=False):
 
 
 def tally(
-    mechanism: Mechanism, instance: Any, size: int, *, seed: int, key: Key, **means: Unpack[Means]
+    mechanism: Mechanism,
+    instance: object,
+    size: int,
+    *,
+    seed: int,
+    key: Key,
+    **means: Unpack[Means],
 ) -> Counter[Hashable]:
     """Run a mechanism many times and count its outputs."""
     total: Counter[Hashable] = Counter()
@@ -76,7 +82,13 @@ def tally(
 
 
 def draw(
-    mechanism: Mechanism, instance: Any, size: int, *, seed: int, key: Key, **means: Unpack[Means]
+    mechanism: Mechanism,
+    instance: object,
+    size: int,
+    *,
+    seed: int,
+    key: Key,
+    **means: Unpack[Means],
 ) -> Draws:
     """Run a mechanism many times, whatever it does, and keep what came out."""
     store, single = means.get("store"), means.get("single", False)
@@ -133,7 +145,7 @@ class Hits:
 
 def hits(
     mechanism: Mechanism,
-    instance: Any,
+    instance: object,
     size: int,
     event: Counting,
     *,
@@ -253,7 +265,7 @@ def _sum(parts: Sequence[T], add: Add[T]) -> T:
     return parts[0]
 
 
-def _unordered(tasks: Iterable[Any], jobs: int) -> Generator[Any, None, None]:
+def _unordered(tasks: Iterable[object], jobs: int) -> Generator[Any, None, None]:
     """Yield results as they come; counting does not care about their order."""
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
     try:
@@ -297,7 +309,7 @@ def _batch(
 
 def _drawn(
     mechanism: Mechanism,
-    instance: Any,
+    instance: object,
     limits: tuple[float, float],
     event: Counting | None,
     how: How,
@@ -319,7 +331,7 @@ def _drawn(
 
 def _tallied(
     mechanism: Mechanism,
-    instance: Any,
+    instance: object,
     sizes: Sequence[int],
     seed: int,
     keys: Sequence[Key],

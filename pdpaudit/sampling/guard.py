@@ -63,7 +63,7 @@ class Guard:
     def __init__(
         self,
         mechanism: Mechanism,
-        instance: Any,
+        instance: object,
         limit: float = LIMIT_S,
         until: float = math.inf,
     ) -> None:
@@ -120,7 +120,7 @@ class Guard:
             draws.alone = why
         return draws
 
-    def call(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call(self, what: str, function: Callable[..., object], *arguments: Any) -> Any:
         """Return what a function of the mechanism answers, or let through what it raises."""
         self._clock.wind(what)
         try:

@@ -109,7 +109,12 @@ class Store:
             self._base.close()
 
     def kept(
-        self, kind: type[T], key: Sequence[str | int], seed: int, instance: Any, event: Any = None
+        self,
+        kind: type[T],
+        key: Sequence[str | int],
+        seed: int,
+        instance: object,
+        event: object = None,
     ) -> Kept[T]:
         """Return the chunks of one stream on one instance."""
         digest = self._settings.copy()
@@ -167,7 +172,7 @@ class Store:
         except ValueError as error:
             raise self._damaged(error) from None
 
-    def keep(self, stream: bytes, chunk: int, runs: int, value: Any) -> None:
+    def keep(self, stream: bytes, chunk: int, runs: int, value: object) -> None:
         """Take a chunk; it is on disk within some seconds, and after :meth:`commit`."""
         try:
             outputs = encode(value)

@@ -38,13 +38,13 @@ def _environment() -> dict[Any, Any]:
     return dict(getattr(ENVIRONMENT, "_data", ENVIRONMENT))
 
 
-def _put_environment(before: dict[Any, Any]) -> None:
+def _put_environment(before: dict[object, object]) -> None:
     for name in ENVIRONMENT.keys() - before.keys():
         del ENVIRONMENT[name]
     ENVIRONMENT.update(before)
 
 
-def _put_streams(before: tuple[Any, Any, Any]) -> None:
+def _put_streams(before: tuple[object, object, object]) -> None:
     sys.stdin, sys.stdout, sys.stderr = before
 
 
@@ -53,7 +53,7 @@ def _warnings() -> tuple[Any, ...]:
     return list(shown.filters), shown.showwarning, shown._showwarnmsg_impl
 
 
-def _put_warnings(before: tuple[Any, ...]) -> None:
+def _put_warnings(before: tuple[object, ...]) -> None:
     shown: Any = warnings
     shown.filters[:], shown.showwarning, shown._showwarnmsg_impl = before
     shown._filters_mutated()
@@ -147,7 +147,7 @@ class Surroundings:
         self._descriptors.put_back()
 
 
-def _put_back(parts: list[tuple[Callable[[Any], Any], Callable[[], Any], Any]]) -> None:
+def _put_back(parts: list[tuple[Callable[[object], object], Callable[[], object], object]]) -> None:
     for put, look, before in parts:
         if look() != before:
             put(before)

@@ -114,7 +114,9 @@ class Recorder:
         self._step("line", place)
         called.at = place
 
-    def leave(self, frame: FrameType, value: Any, error: type[BaseException] | None = None) -> None:
+    def leave(
+        self, frame: FrameType, value: object, error: type[BaseException] | None = None
+    ) -> None:
         """End a function, by an exception where one is given."""
         if self._stopped() or not self._stack or self._stack[-1].frame != id(frame):
             return
@@ -229,7 +231,7 @@ if sys.version_info >= (3, 12):
                 return watch.DISABLE
             return recorder.line(sys._getframe(1), number)
 
-        def left(code: CodeType, _: int, value: Any) -> object:
+        def left(code: CodeType, _: int, value: object) -> object:
             if not recorder.authored(code):
                 return watch.DISABLE
             return recorder.leave(sys._getframe(1), value)
@@ -276,7 +278,7 @@ def recorded(
         inner = getattr(kind, name)
         called = what if name == "__call__" else name
 
-        def method(self: Any, *arguments: Any, **more: Any) -> Any:
+        def method(self: object, *arguments: Any, **more: Any) -> Any:
             nonlocal busy
             if busy:
                 return inner(self, *arguments, **more)
@@ -294,7 +296,7 @@ def recorded(
     return type(kind.__name__, (kind,), {name: noted(name) for name in names})
 
 
-def recorded_oracle(oracle: Any, recorder: Recorder) -> None:
+def recorded_oracle(oracle: object, recorder: Recorder) -> None:
     """Let an oracle note what it is asked, where its class allows it."""
     kind = type(oracle)
     names = [
@@ -308,7 +310,7 @@ def recorded_oracle(oracle: Any, recorder: Recorder) -> None:
         return
 
 
-def text(value: Any, most: int = MOST_ENTRIES) -> str | None:
+def text(value: object, most: int = MOST_ENTRIES) -> str | None:
     """Return a value of numbers and texts as it is compared; None for what is not, or too long."""
     if value is None or isinstance(value, bool):
         return repr(value)
@@ -332,7 +334,7 @@ def text(value: Any, most: int = MOST_ENTRIES) -> str | None:
     return None
 
 
-def _argument(value: Any) -> str:
+def _argument(value: object) -> str:
     shown = text(value, 1_000)
     if shown is None:
         return (hasattr(value, "dtype") and _array(value)) or type(value).__name__
@@ -356,7 +358,7 @@ def _simple(frame: FrameType) -> dict[str, str]:
     return {name: shown for name, shown in found.items() if shown is not None}
 
 
-def _is_numeric(value: Any) -> bool:
+def _is_numeric(value: object) -> bool:
     """Say whether a value is a number or made of floats: a score, and no decision."""
     if isinstance(value, bool):
         return False

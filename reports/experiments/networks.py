@@ -40,7 +40,7 @@ def records() -> list[dict[str, Any]]:
     return read
 
 
-def network_of(record: Mapping[str, Any], data: Path) -> Network:
+def network_of(record: Mapping[str, object], data: Path) -> Network:
     """Return the network of a record, with its population planted anew.
 
     Raises
@@ -64,7 +64,7 @@ def _adjacency(name: str, min_weight: float | None, data: Path) -> csr_array:
     if not path.is_file():
         raise InputError(f"{path}: no such file; say where the networks are with --data FOLDER")
 
-    def everybody(adjacency: csr_array, _: Any) -> Any:
+    def everybody(adjacency: csr_array, _: object) -> Any:
         import numpy as np
 
         # Labels are planted later; reading wants some.
