@@ -76,15 +76,15 @@ def origin_of(subject: object) -> Origin:
 def _place_of(subject: object) -> str:
     """Return ``file:line`` of what lies in the working folder; nothing of anything else."""
     subject = getattr(subject, "function", subject)
-    defined = subject if inspect.isclass(subject) or inspect.isroutine(subject) else type(subject)
-    try:
-        file, line = inspect.getsourcefile(defined), inspect.getsourcelines(defined)[1]
-    except (OSError, TypeError):
-        return ""
-    path = Path(file or "").resolve()
-    if not path.is_relative_to(Path.cwd()) or installed(path):
-        return ""
-    return f"{path.relative_to(Path.cwd()).as_posix()}:{line}"
+    defined = subject if isinstance(subject, FunctionType | type) else type(subject)
+    for path in _defined_in(defined):
+        if not path.is_relative_to(Path.cwd()) or installed(path):
+            continue
+        # A file named like another module is known by no name, so it is looked up in the text.
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == defined.__name__:
+                return f"{path.relative_to(Path.cwd()).as_posix()}:{node.lineno}"
+    return ""
 
 
 def source_digest(mechanism: object) -> str:

@@ -168,7 +168,14 @@ def test_a_file_of_ours_that_is_loaded_under_another_name_is_still_ours(
     assert source_files(Laplace(1.0)) == before
 
 
-def test_the_place_is_the_line_of_what_lies_in_the_working_folder(folder: Path) -> None:
+@pytest.mark.parametrize("clash", [False, True])
+def test_the_place_is_the_line_of_what_lies_in_the_working_folder(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, clash: bool
+) -> None:
+    if clash:  # a file named like another module
+        other = tmp_path_factory.mktemp("other")
+        (other / "mine.py").write_text("")
+        sys.path.insert(0, str(other))
     mechanism = resolve("mechanisms", "mine.py:Mine")()
     line = FILES["mine.py"].splitlines().index("class Mine(Base):") + 1
     assert origin_of(mechanism)["place"] == f"mine.py:{line}"
