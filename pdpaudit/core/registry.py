@@ -36,6 +36,7 @@ __all__ = [
     "make_mechanism",
     "make_sop",
     "needs_trust",
+    "paper_of",
     "refuse_without_claim",
     "registered",
     "resolve",
@@ -126,6 +127,18 @@ def claims_of(paper: str) -> dict[str, Registered]:
     """
     apart = [(item.name.rpartition(":"), item) for item in registered("claims")]
     return {name: item for (whose, _, name), item in apart if (whose or KEARNS) == paper}
+
+
+def paper_of(mechanism: str) -> str | None:
+    """Return the paper whose claims may be about a registered mechanism; imports nothing.
+
+    A name begins with its paper or family and a colon; one without is of :data:`KEARNS`, as is
+    ``PTarget:repaired``, a variant of a mechanism there.
+    """
+    family, colon, _ = mechanism.partition(":")
+    if family in {item.name for item in registered("papers")}:
+        return family
+    return KEARNS if not colon or is_registered("mechanisms", family) else None
 
 
 def is_registered(group: Group, name: str) -> bool:

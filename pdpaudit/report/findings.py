@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pdpaudit.core.registry import KEARNS, claims_of, registered
+from pdpaudit.core.registry import KEARNS, claims_of, paper_of
 from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
 from pdpaudit.results.difference import Difference, Kind
 from pdpaudit.results.fields import is_number
@@ -365,14 +365,14 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
     spec: Mapping[str, object] = next(
         (one.witness.get("mechanism") or {} for one in result.claims if one.witness), {}
     )
-    for paper in registered("papers") if "name" in spec else []:
-        claims = [item.load() for item in claims_of(paper.name).values()]
-        known = [one for one in claims if getattr(one, "known_violated", False)]
-        names = sorted((one.id for one in known if one.mechanism == spec["name"]), key=_by_number)
-        if names:
-            whose = "" if paper.name == KEARNS else f"--paper {paper.name} "
-            select = whose + " ".join(f"--select {name}" for name in names)
-            words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")
+    name = str(spec.get("name", ""))
+    paper = paper_of(name)
+    claims = [item.load() for item in claims_of(paper).values()] if name and paper else []
+    known = [one for one in claims if getattr(one, "known_violated", False)]
+    if names := sorted((one.id for one in known if one.mechanism == name), key=_by_number):
+        whose = "" if paper == KEARNS else f"--paper {paper} "
+        select = whose + " ".join(f"--select {one}" for one in names)
+        words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")
     return tuple(words)
 
 
