@@ -28,6 +28,7 @@ class Budget(TypedDict, total=False):
     tries: int | None
     time_limit: float | None
     detect: float | None
+    explain: bool
 
 
 def audit(
@@ -66,7 +67,8 @@ def audit(
         Root of all randomness; the same gives the same result. Default: a fresh one.
     **budget
         ``confidence``, ``method``, ``jobs``, ``tries``, ``time_limit`` and ``detect``, as the
-        options of ``pdpaudit audit``; ``budget`` is "quick", "default" or "thorough".
+        options of ``pdpaudit audit``; ``budget`` is "quick", "default" or "thorough". With
+        ``explain`` a violated claim says which line of the mechanism parts its two sides.
 
     Returns
     -------
@@ -100,7 +102,8 @@ def audit(
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
     config = Config(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
-    return carry_out(subject, networks_for(subject, networks), config, subject=name, spec=spec)
+    where = networks_for(subject, networks, budget=config.budget)
+    return carry_out(subject, where, config, subject=name, spec=spec)
 
 
 def check(sop: object, *, seed: int | None = None, options: Options | None = None) -> Result:

@@ -38,6 +38,9 @@ __all__ = [
     "within_degree_bound",
 ]
 
+#: Most vertices of a benchmark network that a mechanism is run on one run at a time.
+LARGEST = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class CandidatePair:
@@ -68,13 +71,23 @@ def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> 
 
 
 def networks_for(
-    mechanism: Subject, networks: Network | Sequence[Network] | None, max_degree: int | None = None
+    mechanism: Subject,
+    networks: Network | Sequence[Network] | None,
+    max_degree: int | None = None,
+    *,
+    budget: str = "default",
 ) -> list[Network]:
-    """Return the networks to rewire: those given, else the benchmark ones where any are needed."""
+    """Return the networks to rewire: those given, else the benchmark ones where any are needed.
+
+    Where each output is a whole run, only the thorough budget has time for the large ones.
+    """
     if networks is None:
         if mechanism.has("pairs"):
             return []
-        return within_degree_bound(benchmark_networks(), max_degree)
+        found = benchmark_networks()
+        if budget != "thorough" and not (mechanism.has("sample") or mechanism.has("law")):
+            found = [network for network in found if network.n <= LARGEST]
+        return within_degree_bound(found, max_degree)
     several = [networks] if isinstance(networks, Network) else list(networks)
     if max_degree is None:
         return several

@@ -83,6 +83,7 @@ class Config:
     detect: float | None = None
     default_samples: int = 30_000
     budget: str = "default"
+    explain: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""

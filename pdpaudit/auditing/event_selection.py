@@ -220,12 +220,14 @@ class EventSelection:
 
         It ends early with a pair that breaks every claim by far more than chance.
         """
-        found = [MeasuredPair(one) for one in candidates[: self.context.config.tries]]
+        # The small networks first: a leak that stands out there needs no large one.
+        tried = sorted(candidates[: self.context.config.tries], key=_vertices)
+        found = [MeasuredPair(one) for one in tried]
         each, dropped = min(FIRST_LOOK, runs), list[MeasuredPair]()
         while True:
             more = each - found[0].wanted
             words = f"looking at {_plural(len(found), 'pair')}, {each:,} runs a side"
-            self.context.watcher.stage(words, 2 * more * len(found))
+            self.context.watcher.stage(words + _worst_words(found[0]), 2 * more * len(found))
             measured = list[MeasuredPair]()
             for one in found:
                 if self._measure(one, more):
@@ -574,6 +576,16 @@ def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:
     if len(failed) == 1:
         failures.append("not so on the other side, which anyone who waits can see")
     return "; ".join(failures)
+
+
+def _vertices(candidate: CandidatePair) -> int:
+    """Return the size of the network of a pair, 0 of what is no network."""
+    return 0 if candidate.pair is None else candidate.pair.network.n
+
+
+def _worst_words(one: MeasuredPair) -> str:
+    """Say what the worst pair so far seems to lose, where that is anything."""
+    return f"; worst so far about {one.score:.2g}, {one.candidate.label}" if one.score > 0 else ""
 
 
 def _plural(count: int, noun: str) -> str:

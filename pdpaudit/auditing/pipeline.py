@@ -16,6 +16,7 @@ from pdpaudit.auditing.claim_results import AuditContext, Prover, unconfirmed_cl
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
+from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
@@ -85,7 +86,7 @@ def audit(
             else one
             for i, (claim, one) in enumerate(zip(claims, verdicts, strict=True), start=1)
         ]
-    return Result(
+    result = Result(
         command="audit",
         subject=subject,
         seed=config.seed,
@@ -100,6 +101,7 @@ def audit(
         },
         **origin_of(asked.origin),
     )
+    return explained_result(result, asked, networks) if config.explain else result
 
 
 def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:

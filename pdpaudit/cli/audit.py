@@ -285,7 +285,7 @@ def audit_command(
     check_writable(output.json_file)
     if asked.fail_on not in (None, "inconclusive"):
         raise InputError(f"--fail-on {asked.fail_on}: give inconclusive, or leave it out")
-    plan = sampling.plan(output, workers.jobs)
+    plan = replace(sampling.plan(output, workers.jobs), explain=asked.explain)
     if asked.observe == "all" and (workers.store is not None or asked.prove or asked.explain):
         raise InputError(
             "--observe all goes without --store, --prove and --explain; name one observable"
@@ -293,7 +293,7 @@ def audit_command(
     made, spec, plan = _made(mechanism, made_with, asked, plan)
     screen = output.screen()
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
-    networks, file = _networks(made, reading, made_with.max_degree, plan.seed, screen)
+    networks, file = _networks(made, reading, made_with.max_degree, plan, screen)
     if asked.exposure and file is None:
         raise InputError("--exposure is about the people of a network; give it with --edges")
     audited = _Audited(mechanism, made, spec, networks, file)
@@ -346,7 +346,7 @@ def _networks(
     made: object,
     reading: o.NetworkOptions | None,
     max_degree: int | None,
-    seed: int,
+    plan: Config,
     screen: Console,
 ) -> tuple[list[Network], dict[str, Any] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
@@ -354,8 +354,8 @@ def _networks(
     from pdpaudit.core.subject import Subject
 
     if reading is None:
-        return networks_for(Subject.of(made), None, max_degree), None
-    network, said, reading = reading.read(seed)
+        return networks_for(Subject.of(made), None, max_degree, budget=plan.budget), None
+    network, said, reading = reading.read(plan.seed)
     if max_degree is None:
         said = [
             *said,
@@ -411,9 +411,4 @@ def _audit(
             said["prover"] = prove_claim
         how = audit_released if asked.observe == "all" else audit
         result = how(made, audited.networks, replace(plan, store=kept), **said)
-    if asked.explain:
-        from pdpaudit.auditing.first_difference import explained_result
-        from pdpaudit.core.subject import Subject
-
-        result = explained_result(result, Subject.of(made), audited.networks)
     return replace(result, context={**result.context, **more})

@@ -150,8 +150,9 @@ class _Lines:
             spent = now - self._began
             # What is said to be left only falls, whatever the last runs took.
             self._ends = min(self._ends, now + spent * (self._total / self._done - 1))
-            left = max(0.0, self._ends - now)
-            line += f": {self._done:,} of {self._total:,}, about {left:,.0f} s of it left"
+            left = self._ends - now
+            ahead = f"about {left:,.0f} s of it left" if left >= 1 else "longer than expected"
+            line += f": {self._done:,} of {self._total:,}, {ahead}"
         self._write(line)
 
     def say(self, words: str) -> None:

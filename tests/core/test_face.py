@@ -123,3 +123,12 @@ def test_what_makes_no_sense_is_refused(asked: dict[str, Any], said: str) -> Non
     with pytest.raises(pdpaudit.InputError) as caught:
         pdpaudit.audit(leaky, **asked)
     assert said in str(caught.value)
+
+
+def test_it_says_which_line_parts_the_two_sides() -> None:
+    result = pdpaudit.audit(
+        leaky, epsilon=1, pairs=[(0.0, 1.0)], samples=2000, seed=1, explain=True
+    )
+    place = result.claims[0].first_difference
+    assert place is not None
+    assert place.places[0].file.endswith("test_face.py")
