@@ -1,6 +1,7 @@
 """Find and make statistics, mechanisms and attacks: by registered name, module, file or name."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import difflib
@@ -451,7 +452,18 @@ def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> 
     """Return a name from a module, or offer the nearest."""
     if hasattr(module, attribute):
         return getattr(module, attribute)
-    public = [key for key in vars(module) if not key.startswith("_")]
+    public = [
+        key
+        for key, value in vars(module).items()
+        if not key.startswith("_") and not _imported(value, module)
+    ]
     near = difflib.get_close_matches(attribute, public, n=3, cutoff=0.4)
     offer = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(public[:8])}"
     raise InputError(f"{where}: no {SINGULAR[group]} named {attribute!r}; {offer}")
+
+
+def _imported(value: object, into: ModuleType) -> bool:
+    """Return whether a name of a module is a module, a class or a function from elsewhere."""
+    if inspect.isclass(value) or inspect.isroutine(value):
+        return value.__module__ != into.__name__
+    return isinstance(value, ModuleType | __future__._Feature)
