@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import figures
+import measured
 
 project = "pdpaudit"
 author = "the pdpaudit developers"
@@ -20,7 +21,7 @@ copyright = "the pdpaudit developers, Apache-2.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["build"]
+exclude_patterns = ["build", "_static"]
 
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -34,3 +35,4 @@ html_static_path = ["_static"]
 html_show_sourcelink = False
 
 figures.draw(Path(__file__).parent / "_static")
+measured.write(Path(__file__).parent / "_static" / "measured.md")

@@ -17,6 +17,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -334,13 +335,17 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def result(
-    claims: list[ClaimResult], table: list[dict[str, Any]], machine: list[dict[str, Any]]
+    claims: list[ClaimResult],
+    table: list[dict[str, Any]],
+    machine: list[dict[str, Any]],
+    measured: str | None = None,
 ) -> dict[str, Any]:
     """Return what ``auditor.json`` holds."""
     context = {
         KEY: dossier(table, machine),
         "rows": table,
         "machine": machine,
+        **({"measured": measured} if measured else {}),
         "error_budget": f"false alarm at most {ALPHA:.0%} in each row by itself",
     }
     found = Result("benchmark", "zoo", SEEDS[0], 0.0, claims=tuple(claims), context=context)
@@ -371,7 +376,8 @@ def main() -> None:
         machine.append(spent)
         sys.stderr.write(f"{name} {epsilon}: {row['bounds']} of {row['oracle']}, {spent}\n")
     asked.folder.mkdir(parents=True, exist_ok=True)
-    write(asked.folder, result(claims, table, machine))
+    today = datetime.now(UTC).date().isoformat()
+    write(asked.folder, result(claims, table, machine, today))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "figures.json"
         ran = subprocess.run(
-            [sys.executable, "-m", "pytest", *map(str, files), "-s", "-q"],
+            [sys.executable, "-m", "pytest", *map(str, files), "-s", "-q", "--slow"],
             env={**os.environ, "PDPAUDIT_FIGURES": str(out)},
             check=False,
         )
