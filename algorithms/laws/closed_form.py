@@ -20,14 +20,11 @@ from typing import Any
 
 import flint
 
-from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable
 
-from .exact_round import Enclosure, ExactRound, Number
+from .exact_round import Ball, ExactRound, Interval, Levels, Number, ends_of
 
-# python-flint has no type information
-Ball = Any
-Poly = Any
+Poly = Any  # python-flint has no type information
 
 _MAX_BITS = 200_000
 # Entries of all tables of mixed differences; about a microsecond and a half each.
@@ -35,58 +32,35 @@ _MAX_WORK = 40_000_000
 
 
 def enclose_round(
-    question: ExactRound, event: Number | None, *, relative: float = 1e-12
-) -> Enclosure:
+    question: ExactRound, event: Number | None, *, relative: float = 1e-20
+) -> Interval:
     """Enclose the probability of an event rigorously.
 
     Cost: for n protected and m targets, O(n + m) numbers of about 2n bits per piece, plus the
     product of the protected counts left and right of each piece.
     """
-    score = None if event is None else Fraction(event)
-    question.check_event(score)
-    bits = _first_bits(question)
-    while True:
-        ball = probability_ball(question, score, bits)
-        if float(ball.rad()) == 0.0 or float(ball.rad() / abs(ball.mid())) <= relative:
-            return enclosure_of(ball)
-        bits = _more_bits(bits)
-
-
-def enclosure_of(ball: Ball) -> Enclosure:
-    """Turn a ball into decimal strings, rounded outward."""
-    return Enclosure.around(_rational(ball.mid()), _rational(ball.rad()))
-
-
-def probability_ball(question: ExactRound, event: Fraction | None, bits: int) -> Ball:
-    """Enclose the probability of an event at a given working precision, as a flint ball."""
-    with flint.ctx.workprec(bits):
-        if not question.targets:
-            return flint.arb(1)
-        if question.scale == 0:
-            return _noiseless(question, event)
-        if question.threshold is None and question.stop_score is None and event is None:
-            return flint.arb(0)
-        return _integral(question, event)
-
-
-def _first_bits(question: ExactRound) -> int:
-    size = sum(c for _, c in question.protected) + sum(c for _, c in question.targets)
-    # about one bit per vertex is lost to cancellation
-    return 192 + 5 * size // 4
-
-
-def _more_bits(bits: int) -> int:
-    if bits >= _MAX_BITS:
-        raise LawUnavailable(
-            f"no enclosure as narrow as asked at {bits} bits; ask for a wider one, or enclose by "
-            "verified quadrature (verify.enclose_by_quadrature)"
-        )
-    return min(2 * bits, _MAX_BITS)
-
-
-def _rational(ball: Ball) -> Fraction:
-    mantissa, exponent = ball.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    race, winners = question.race(event)
+    certain = question.certain(event)
+    if certain is not None:
+        return Fraction(certain), Fraction(certain)
+    hidden = question.hidden
+    kinks = sorted({score for score, _ in [*race, *hidden]})
+    _check_work(hidden, kinks)
+    # About one bit per vertex is lost to cancellation.
+    bits = 192 + 5 * sum(count for _, count in [*race, *hidden]) // 4
+    while bits <= _MAX_BITS:
+        with flint.ctx.workprec(bits):
+            failing = event is None and question.stop_score is None
+            values = _stop_values(question, failing)
+            ball = _integral(race, winners, hidden, values)
+            low, high = ends_of(ball)
+        if high > 0 and high - low <= relative * high:
+            return low, high
+        bits *= 2
+    raise LawUnavailable(
+        f"no enclosure as narrow as asked at {_MAX_BITS} bits; ask for a wider one, or enclose by "
+        "verified quadrature (verify.enclose_by_quadrature)"
+    )
 
 
 def _ball(value: Fraction) -> Ball:
@@ -105,54 +79,21 @@ def _survival(gap: Fraction, scale: Fraction) -> tuple[Ball, Ball]:
     return (tail, 1 - tail) if gap > 0 else (1 - tail, tail)
 
 
-def _noiseless(question: ExactRound, event: Fraction | None) -> Ball:
-    best = question.targets[-1][0]
-    if question.threshold is None or question.stop_score is not None:
-        raise InputError("without noise this search has no randomness: nothing to enclose")
-    if question.ahead is None:
-        raise InputError("without noise on the scores, `ahead` must be given")
-    passed, failed = _survival(question.ahead - question.threshold, question.threshold_scale)
-    if event is None:
-        return failed
-    return passed if event == best else flint.arb(0)
-
-
-def _integral(question: ExactRound, event: Fraction | None) -> Ball:
+def _integral(race: Levels, winners: Levels, hidden: Levels, values: list[Ball]) -> Ball:
     """Sum the closed form over the pieces between neighbouring scores, in units of the scale."""
-    b = question.scale
-    contestants = [(score / b, count) for score, count in question.targets]
-    if question.stop_score is not None:
-        merged = dict(contestants)
-        merged[question.stop_score / b] = merged.get(question.stop_score / b, 0) + 1
-        contestants = sorted(merged.items())
-    protected = [(score / b, count) for score, count in question.protected]
-    if question.threshold is None:
-        protected = []
-    if question.stop_score is not None:
-        winners = [(question.stop_score if event is None else event) / b]
-        weights = [1]
-    elif event is None:
-        winners = [score for score, _ in contestants]
-        weights = [count for _, count in contestants]
-    else:
-        winners, weights = [event / b], [1]
-    failing = event is None and question.stop_score is None
-    values = _stop_values(question, sum(c for _, c in protected), failing)
-    kinks = sorted({score for score, _ in contestants} | {score for score, _ in protected})
-    _check_work(protected, kinks)
+    kinks = sorted({score for score, _ in [*race, *hidden]})
     total = flint.arb(0)
     ends: list[Fraction | None] = [None, *kinks, None]
     for left, right in pairwise(ends):
         origin = kinks[0] if left is None else left
-        stop, stop_low = _stop_laurent(protected, origin, left, values)
-        for winner, weight in zip(winners, weights, strict=True):
-            race, race_low = _race_laurent(contestants, winner, origin, left)
-            piece = _integrate(race * stop, race_low + stop_low, left, right)
-            total += weight * piece
+        stop, stop_low = _stop_laurent(hidden, origin, left, values)
+        for winner, weight in winners:
+            density, low = _race_laurent(race, winner, origin, left)
+            total += weight * _integrate(density * stop, low + stop_low, left, right)
     return total
 
 
-def _check_work(protected: list[tuple[Fraction, int]], kinks: list[Fraction]) -> None:
+def _check_work(protected: Levels, kinks: list[Fraction]) -> None:
     work = 0
     for left in kinks:
         below = sum(count for score, count in protected if score <= left)
@@ -164,14 +105,13 @@ def _check_work(protected: list[tuple[Fraction, int]], kinks: list[Fraction]) ->
         )
 
 
-def _stop_values(question: ExactRound, size: int, failing: bool) -> list[Ball]:
-    """Pr[b <= K + nu] for b = 0..size, or its complement."""
+def _stop_values(question: ExactRound, failing: bool) -> list[Ball]:
+    """Pr[b <= K + nu] for b = 0, 1, ..., or its complement."""
     if question.threshold is None:
         return [flint.arb(1)]
-    pick = 1 if failing else 0
-    return [
-        _survival(b - question.threshold, question.threshold_scale)[pick] for b in range(size + 1)
-    ]
+    size = sum(count for _, count in question.hidden)
+    gaps = [b - question.threshold for b in range(size + 1)]
+    return [_survival(gap, question.threshold_scale)[failing] for gap in gaps]
 
 
 def _power_product(factors: list[tuple[Ball, int]]) -> Poly:
@@ -187,7 +127,7 @@ def _power_product(factors: list[tuple[Ball, int]]) -> Poly:
 
 
 def _race_laurent(
-    contestants: list[tuple[Fraction, int]],
+    contestants: Levels,
     winner: Fraction,
     origin: Fraction,
     left: Fraction | None,
@@ -226,7 +166,7 @@ def _differences(values: list[Ball]) -> list[Ball]:
 
 
 def _stop_laurent(
-    protected: list[tuple[Fraction, int]],
+    protected: Levels,
     origin: Fraction,
     left: Fraction | None,
     values: list[Ball],

@@ -1,168 +1,233 @@
-"""A search round in exact rational numbers, and enclosures with digits rounded outward.
+"""What one search round knows, in exact rational numbers, from the fast path or by definition.
 
-The statement of the question lives here, apart from the two ways of answering it
-(`closed_form` and `verify`), which share no code with each other.
+The proof groups the targets as the sampler does, from the fast path's scores, and integrates in
+closed form (`closed_form`). The check recomputes every score by the statistic itself on the
+networkx graph, finds out who has been examined from the definitions, and integrates by verified
+quadrature (`verify`). The two share no code but the statement of the round.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.core.protocols import Instance, LawUnavailable, StatisticOfProximity
 
-Number = int | float | str | Fraction
-Levels = tuple[tuple[Fraction, int], ...]
+from ..samplers.partition import component_members, component_order, remaining, seed_components
+from ..samplers.search_com import remaining_targets, state_after_sfs, state_at_seeds
+
+Ball = Any  # python-flint has no type information
+Interval = tuple[Fraction, Fraction]
+Number = int | float | Fraction
+Levels = list[tuple[Fraction, int]]
 
 
 @dataclass(frozen=True)
 class ExactRound:
-    """One round with rational scores, grouped by level.
-
-    Build it with `exact_search_com`, `exact_first_target` or `exact_threshold_stop`. Events are
-    named by the found target's score (one particular target of that score), or None for the
-    empty answer.
-    """
+    """One round with rational scores by level; events are named by the found target's score."""
 
     targets: Levels
-    protected: Levels
     scale: Fraction
+    protected: Levels
     threshold: Fraction | None
     threshold_scale: Fraction
     stop_score: Fraction | None
-    ahead: int | None = None
 
-    def check_event(self, event: Fraction | None) -> None:
-        """Refuse an event that is not one of this round."""
-        if event is not None and event not in dict(self.targets):
+    @classmethod
+    def of(
+        cls,
+        targets: Iterable[Number],
+        scale: Number,
+        *,
+        protected: Iterable[tuple[Number, int]] = (),
+        threshold: Number | None = None,
+        threshold_scale: Number = 0,
+        stop_score: Number | None = None,
+    ) -> ExactRound:
+        """State a round of SearchCom by its threshold, or one with a public score to beat."""
+        if not scale > 0:
+            raise LawUnavailable("there is no noise on the scores, so nothing to integrate")
+        counted: Counter[Fraction] = Counter()
+        for score, count in protected:
+            counted[Fraction(score)] += count
+        return cls(
+            sorted(Counter(Fraction(score) for score in targets).items()),
+            Fraction(scale),
+            sorted((score, count) for score, count in counted.items() if count),
+            None if threshold is None else Fraction(threshold),
+            Fraction(threshold_scale),
+            None if stop_score is None else Fraction(stop_score),
+        )
+
+    @property
+    def hidden(self) -> Levels:
+        """The levels of the protected vertices that count, in units of the scale."""
+        if self.threshold is None:
+            return []
+        return [(score / self.scale, count) for score, count in self.protected]
+
+    def race(self, event: Number | None) -> tuple[Levels, Levels]:
+        """Return who takes part, and who may win in an event, in units of the scale."""
+        taking_part = Counter({score / self.scale: count for score, count in self.targets})
+        if event is not None and Fraction(event) / self.scale not in taking_part:
             raise InputError(f"no remaining target has score {event}")
+        if self.stop_score is not None:
+            taking_part[self.stop_score / self.scale] += 1
+            event = self.stop_score if event is None else event
+        everybody = sorted(taking_part.items())
+        return everybody, everybody if event is None else [(Fraction(event) / self.scale, 1)]
+
+    def certain(self, event: Number | None) -> int | None:
+        """Return the probability of the empty answer where it is 0 or 1 for certain."""
+        if not self.targets:
+            return 1
+        return 0 if self.threshold is None and self.stop_score is None and event is None else None
 
 
-def exact_search_com(
-    targets: Iterable[Number],
-    protected: Iterable[tuple[Number, int]],
-    *,
-    epsilon: Number,
-    sensitivity: Number,
-    impact_cardinality: Number,
-    threshold: Number,
-    ahead: int | None = None,
-) -> ExactRound:
-    """State a round of SearchCom exactly."""
-    budget = _fraction("epsilon", epsilon)
-    if budget <= 0:
-        raise InputError(f"epsilon must be positive, not {epsilon!r}")
-    scale = 4 * _positive("sensitivity", sensitivity) / budget
-    counted: Counter[Fraction] = Counter()
-    for score, count in protected:
-        if count < 0:
-            raise InputError(f"counts must be >= 0, not {count!r}")
-        counted[_fraction("protected", score)] += int(count)
-    return ExactRound(
-        _grouped(targets),
-        tuple(sorted((score, count) for score, count in counted.items() if count)),
-        scale,
-        _fraction("threshold", threshold),
-        2 * _positive("impact_cardinality", impact_cardinality) / budget,
-        None,
-        ahead,
-    )
+def ends_of(ball: Ball) -> Interval:
+    """Return the ends of a flint ball."""
+    low, high = (end.fmpq() for end in (ball.lower(), ball.upper()))
+    return Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q))
 
 
-def exact_first_target(targets: Iterable[Number], scale: Number) -> ExactRound:
-    """State a round of the main text exactly: Laplace noise of this scale, no stopping rule."""
-    return ExactRound(_grouped(targets), (), _scale(scale), None, Fraction(0), None)
+#: State a round exactly: from the targets' scores, and the protected vertices' by level.
+Question = Callable[[list[Number], list[tuple[Number, int]]], ExactRound]
 
-
-def exact_threshold_stop(
-    targets: Iterable[Number], stop_score: Number, scale: Number
-) -> ExactRound:
-    """State a round of the threshold stop exactly, with Laplace noise of this scale."""
-    dummy = _fraction("stop_score", stop_score)
-    return ExactRound(_grouped(targets), (), _scale(scale), None, Fraction(0), dummy)
+#: Enclose the probability of an event of a round.
+Enclose = Callable[[ExactRound, "Number | None"], Interval]
 
 
 @dataclass(frozen=True)
-class Enclosure:
-    """An interval ``mid +- rad`` in decimal digits, exactly as written."""
+class RoundView:
+    """What a round knows, and how its outputs name who was found."""
 
-    mid: str
-    rad: str
-
-    @property
-    def lower(self) -> Fraction:
-        """Lower end, exactly."""
-        return Fraction(self.mid) - Fraction(self.rad)
-
-    @property
-    def upper(self) -> Fraction:
-        """Upper end, exactly."""
-        return Fraction(self.mid) + Fraction(self.rad)
-
-    def exceeds(self, claim: Number) -> bool:
-        """Say whether every value of the enclosure is above `claim`."""
-        return self.lower > _fraction("claim", claim)
-
-    @classmethod
-    def around(cls, mid: Fraction, rad: Fraction, digits: int = 20) -> Enclosure:
-        """Round outward to decimal strings: the result contains ``mid +- rad``.
-
-        `digits` are significant digits of the midpoint.
-        """
-        text = _decimal(mid, digits)
-        missing = abs(mid - Fraction(text)) + rad
-        return cls(text, _decimal(missing, 6, up=True))
+    targets: Mapping[int, Fraction]
+    protected: Mapping[Fraction, int]
+    winner: Callable[[Hashable], int | None]
 
 
-def _decimal(value: Fraction, digits: int, *, up: bool = False) -> str:
-    """Decimal string of a number of significant digits, to nearest or away from 0."""
-    if value == 0:
-        return "0"
-    size = abs(value)
-    exponent = _magnitude(size)
-    shift = digits - exponent
-    scaled = size * Fraction(10) ** shift
-    whole = -((-scaled.numerator) // scaled.denominator) if up else round(scaled)
-    text = str(int(whole))
-    kept = text.rstrip("0")
-    # built from its digits: arithmetic on Decimals would round to the context's precision
-    parts = tuple(int(digit) for digit in kept)
-    return str(Decimal((int(value < 0), parts, len(text) - len(kept) - shift)))
+def view_of_round(
+    instance: SearchInstance, sop: StatisticOfProximity, *, explored: bool, hidden: bool
+) -> RoundView:
+    """Return what a round knows, from the fast path's scores; O(n) beside one scoring."""
+    if hidden:
+        state = (state_after_sfs if explored else state_at_seeds)(instance, sop)
+        levels = state.targets
+        scores, sizes = state.classes.scores.tolist(), state.classes.sizes.tolist()
+    else:
+        levels, scores, sizes = remaining_targets(instance, sop, seed_components(instance)), [], []
+    return RoundView(
+        dict(zip(levels.members.tolist(), map(_whole, levels.each().tolist()), strict=True)),
+        dict(zip(map(_whole, scores), sizes, strict=True)),
+        lambda output: _winner(instance, output) if explored else _only(output),
+    )
 
 
-def _magnitude(size: Fraction) -> int:
-    """Find the e with 10^(e-1) <= size < 10^e, by integer arithmetic."""
-    e = len(str(size.numerator)) - len(str(size.denominator))
-    while size >= Fraction(10) ** e:
-        e += 1
-    while size < Fraction(10) ** (e - 1):
-        e -= 1
-    return e
+def view_again(
+    instance: SearchInstance, sop: StatisticOfProximity, *, explored: bool, hidden: bool
+) -> RoundView:
+    """Return the same from the definitions alone, one vertex at a time; O(n) evaluations."""
+    graph, oracle = instance.graph, instance.fresh().oracle
+    targeted = [v for v in graph if oracle(v)]
+    inside = graph.subgraph(targeted)
+    known = set(instance.seeds)
+    if explored:
+        for seed in instance.seeds:
+            known |= nx.node_connected_component(inside, seed)
+    met = {x for v in known for x in graph[v]} if explored else set()
+    members = frozenset(known)
+
+    def score(vertex: int) -> Fraction:
+        return _whole(sop(graph, vertex, members))
+
+    protected: Counter[Fraction] = Counter()
+    if hidden:
+        everybody = set(targeted)
+        protected.update(score(v) for v in graph if v not in everybody and v not in met)
+    start = _explore(inside, instance.seeds)
+
+    def winner(output: Hashable) -> int | None:
+        if not explored:
+            return _only(output)
+        if output == start:
+            return None
+        if isinstance(output, tuple) and len(output) > len(start):
+            found = output[len(start)]
+            if found in inside and output == start + _explore(inside, (found,)):
+                return int(found)
+        raise LawUnavailable(f"{output!r} is no output of this search")
+
+    return RoundView({v: score(v) for v in targeted if v not in known}, protected, winner)
 
 
-def _fraction(name: str, value: Number) -> Fraction:
-    try:
-        return Fraction(value)
-    except (ValueError, OverflowError, TypeError, ZeroDivisionError) as error:
-        raise InputError(f"{name} must be a finite number, not {value!r}") from error
+def found_and_left(
+    instance: SearchInstance,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return what statistic-first search finds from the seeds, and the targets left; ascending."""
+    members, labels = component_members(instance), seed_components(instance)
+    found = np.sort(np.concatenate([members[label] for label in labels]))
+    return found, remaining(instance, labels)
 
 
-def _positive(name: str, value: Number) -> Fraction:
-    number = _fraction(name, value)
-    if number < 0:
-        raise InputError(f"{name} must be >= 0, not {value!r}")
-    return number
+def enclose_winners(
+    view: RoundView, question: Question, outputs: Iterable[Hashable], enclose: Enclose
+) -> Interval:
+    """Enclose the probability that a round puts out one of ``outputs``."""
+    winners = [view.winner(output) for output in outputs]
+    unknown = [t for t in winners if t is not None and t not in view.targets]
+    if unknown:
+        raise LawUnavailable(f"vertex {unknown[0]} is not left to be found")
+    stated = question(list(view.targets.values()), list(view.protected.items()))
+    low, high = Fraction(0), Fraction(0)
+    for event, times in Counter(None if t is None else view.targets[t] for t in winners).items():
+        part = enclose(stated, event)
+        low, high = low + times * part[0], high + times * part[1]
+    return max(low, Fraction(0)), min(high, Fraction(1))
 
 
-def _scale(value: Number) -> Fraction:
-    number = _fraction("scale", value)
-    if number <= 0:
-        raise InputError(f"the scale must be positive, not {value!r}")
-    return number
+def _whole(score: float) -> Fraction:
+    value = Fraction(score)
+    if value.denominator != 1:
+        raise LawUnavailable(
+            f"a score is {float(score):g}: only whole numbers are certain not to be rounded"
+        )
+    return value
 
 
-def _grouped(targets: Iterable[Number]) -> Levels:
-    return tuple(sorted(Counter(_fraction("targets", score) for score in targets).items()))
+def _only(output: Hashable) -> int | None:
+    if isinstance(output, tuple) and len(output) <= 1:
+        return int(output[0]) if output else None
+    raise LawUnavailable(f"{output!r} is no output of one round")
+
+
+def _winner(instance: Instance, output: Hashable) -> int | None:
+    assert isinstance(instance, SearchInstance)
+    start = component_order(instance, instance.seeds)
+    if output == start:
+        return None
+    if isinstance(output, tuple) and len(output) > len(start):
+        found = int(output[len(start)])
+        if output == start + component_order(instance, (found,)):
+            return found
+    raise LawUnavailable(f"{output!r} is no output of this search")
+
+
+def _explore(inside: nx.Graph, start: tuple[int, ...]) -> tuple[int, ...]:
+    """Statistic-first search among the targeted alone, by its definition."""
+    found = list(start)
+    count = Counter(x for v in start for x in inside[v] if x not in start)
+    while count:
+        best = min(count, key=lambda v: (-count[v], v))
+        del count[best]
+        found.append(best)
+        count.update(x for x in inside[best] if x not in found)
+    return tuple(found)

@@ -10,7 +10,6 @@ from typing import Any
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, StatisticOfProximity
 
-from ..samplers.noisy_max import remaining_targets
 from ..samplers.partition import (
     coding_of,
     component_labels,
@@ -20,9 +19,15 @@ from ..samplers.partition import (
     seed_components,
     written_out,
 )
-from ..samplers.search_com import Calibration, State, state_after_sfs, state_at_seeds
+from ..samplers.search_com import (
+    Calibration,
+    State,
+    remaining_targets,
+    state_after_sfs,
+    state_at_seeds,
+)
 from .noise import Laplace, Noise
-from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law, threshold_stop_law
+from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law
 
 __all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
 
@@ -91,11 +96,7 @@ def law_of_winners(
         if found not in known:
             targets = remaining_targets(instance, sop, found)
             scores, vertices = targets.each(), targets.members
-            law = (
-                first_target_law(scores, noise, vertices)
-                if threshold is None
-                else threshold_stop_law(scores, threshold, noise, vertices)
-            )
+            law = first_target_law(scores, noise, vertices, stop_score=threshold)
             known[found] = vertices.tolist(), law
         return known[found]
 

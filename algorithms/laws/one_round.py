@@ -178,21 +178,7 @@ def search_com_law(
         return _noiseless_search(scores, threshold, threshold_noise)
     if threshold == np.inf:
         return first_target_law(scores.targets, noise)
-    factors, panels, pooled = round_panels(scores, noise, threshold, threshold_noise)
-    logs = log_integrals(factors, panels, pooled)
-    inverse = np.unique(scores.targets, return_inverse=True)[1]
-    return _checked(logs[:pooled][inverse], float(logsumexp(logs[pooled:])))
-
-
-def round_panels(
-    scores: RoundScores, noise: Laplace, threshold: float, threshold_noise: Laplace
-) -> tuple[Callable[[FloatArray], Factors], FloatArray, int]:
-    """Integrands of one round of SearchCom, panels to begin with, and how many are pooled.
-
-    Per target level the density with which a given target of it wins and passes, and the one with
-    which any wins and fails; parameters as of `search_com_law`, noise on the scores.
-    """
-    levels, sizes = np.unique(scores.targets, return_counts=True)
+    levels, inverse, sizes = np.unique(scores.targets, return_inverse=True, return_counts=True)
 
     def stop(x: FloatArray) -> tuple[FloatArray, FloatArray]:
         centred = x[:, None] - scores.levels
@@ -201,40 +187,35 @@ def round_panels(
 
     crowd = float(scores.counts.sum()) + scores.targets.size
     panels = laplace_panels(np.union1d(levels, scores.levels), noise, crowd)
-    return _winner_densities(noise, levels, sizes, stop), panels, levels.size
+    # Per target level a given one of it wins and passes; then any of it wins and fails.
+    densities = _winner_densities(noise, levels, sizes, stop)
+    logs = log_integrals(densities, panels, levels.size)
+    found, none = np.split(logs, [levels.size])
+    return _checked(found[inverse], float(logsumexp(none)))
 
 
 def first_target_law(
-    targets: ArrayLike, noise: Noise, target_vertices: ArrayLike | None = None
+    targets: ArrayLike,
+    noise: Noise,
+    target_vertices: ArrayLike | None = None,
+    *,
+    stop_score: float | None = None,
 ) -> RoundLaw:
-    """Law of the main text's search: examine in noisy order until a target is met.
+    """Law of a noisy maximum over the remaining targets, and a public score if one is given.
 
-    Protected vertices do not matter to the answer, so only the targets' scores enter.
-
-    Cost: some 10 to 20 quadrature nodes per distinct score; closed form for Gumbel noise.
+    Of the main text's search, where protected vertices do not matter to the answer, and of the
+    threshold stop. Cost: some 10 to 20 quadrature nodes per distinct score; closed form for Gumbel
+    noise.
     """
     scores = RoundScores.from_levels(targets, [], [], target_vertices)
     if scores.targets.size == 0:
         return RoundLaw(np.zeros(0), 0.0)
     if noise.scale == 0.0:
-        return _certain(scores.targets.size, scores.first, 0.0, -np.inf)
-    return _checked(_log_argmax(scores.targets, noise), -np.inf)
-
-
-def threshold_stop_law(
-    targets: ArrayLike,
-    stop_score: float,
-    noise: Noise,
-    target_vertices: ArrayLike | None = None,
-) -> RoundLaw:
-    """Law of the threshold stop: noisy max over the remaining targets and a public dummy."""
-    scores = RoundScores.from_levels(targets, [stop_score], [1], target_vertices)
-    if scores.targets.size == 0:
-        return RoundLaw(np.zeros(0), 0.0)
-    if noise.scale == 0.0:
-        wins = scores.targets[scores.first] >= stop_score
+        wins = stop_score is None or scores.targets[scores.first] >= stop_score
         log_found, log_none = (0.0, -np.inf) if wins else (-np.inf, 0.0)
         return _certain(scores.targets.size, scores.first, log_found, log_none)
+    if stop_score is None:
+        return _checked(_log_argmax(scores.targets, noise), -np.inf)
     logs = _log_argmax(np.append(scores.targets, stop_score), noise)
     return _checked(logs[:-1], float(logs[-1]))
 
@@ -296,29 +277,21 @@ def _winner_densities(
     sizes: NDArray[np.int64],
     stop: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None,
 ) -> Callable[[FloatArray], Factors]:
+    """Return factors of a round's integrals: per target level found, then none found."""
+    weights = sizes.astype(float)
+
     def factors(x: FloatArray) -> Factors:
         centred = x[:, None] - levels
-        log_pdf, log_cdf = noise.logpdf(centred), noise.logcdf(centred)
-        return winner_factors(log_pdf, log_cdf, sizes, None if stop is None else stop(x))
+        log_pdf = noise.logpdf(centred)
+        others = _product_of_others(noise.logcdf(centred), weights)
+        if stop is None:
+            return Factors(others, np.zeros_like(others), log_pdf)
+        log_pass, log_fail = stop(x)
+        up = np.hstack([others + log_pass[:, None], others])
+        down = np.hstack([np.zeros_like(others), np.repeat(log_fail[:, None], sizes.size, axis=1)])
+        return Factors(up, down, np.hstack([log_pdf, log_pdf + np.log(weights)]))
 
     return factors
-
-
-def winner_factors(
-    log_pdf: FloatArray,
-    log_cdf: FloatArray,
-    sizes: NDArray[np.int64],
-    stop: tuple[FloatArray, FloatArray] | None,
-) -> Factors:
-    """Factors of a round's integrals at N points: per target level found, then none found."""
-    weights = sizes.astype(float)
-    others = _product_of_others(log_cdf, weights)
-    if stop is None:
-        return Factors(others, np.zeros_like(others), log_pdf)
-    log_pass, log_fail = stop
-    up = np.hstack([others + log_pass[:, None], others])
-    down = np.hstack([np.zeros_like(others), np.repeat(log_fail[:, None], sizes.size, axis=1)])
-    return Factors(up, down, np.hstack([log_pdf, log_pdf + np.log(weights)]))
 
 
 def _product_of_others(log_cdf: FloatArray, weights: FloatArray) -> FloatArray:

@@ -33,8 +33,6 @@ _LOG_ERROR = np.log(1e-14)
 # Quadrature must see at least this share of the panel's upper bound.
 _LOG_SEEN = np.log(1e-4)
 _MAX_DEPTH = 200
-# Panels that other integrands are to use as well meet each limit with these nats to spare.
-_SPARE = 4.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,10 @@ class Factors:
     up: FloatArray
     down: FloatArray
     either: FloatArray
+
+    def at(self, places: NDArray[np.bool_] | slice) -> Factors:
+        """Return the factors at some of the points."""
+        return Factors(self.up[places], self.down[places], self.either[places])
 
     @property
     def log_value(self) -> FloatArray:
@@ -67,52 +69,9 @@ def log_integrals(
     factors: Callable[[FloatArray], Factors], breakpoints: FloatArray, pooled: int = 0
 ) -> FloatArray:
     """Logarithms of E integrals of positive functions over [breakpoints[0], breakpoints[-1]]."""
-    logs, _ = _integrate(factors, breakpoints, pooled)
-    return logs
-
-
-def panels_of(
-    factors: Callable[[FloatArray], Factors], breakpoints: FloatArray, pooled: int = 0
-) -> FloatArray:
-    """Return the ends of the panels of `log_integrals`, dropped ones included; see there.
-
-    They are somewhat finer than it needs, so that they serve similar integrands too.
-    """
-    _, ends = _integrate(factors, breakpoints, pooled, _SPARE)
-    return ends
-
-
-def nodes_of(ends: FloatArray) -> FloatArray:
-    """Nodes of the panels between ``ends``, panel by panel, shape (P * 19,)."""
-    left, right = ends[:-1], ends[1:]
-    middle, half = 0.5 * (left + right), 0.5 * (right - left)
-    return np.asarray((middle[:, None] + half[:, None] * _ALL_NODES).ravel())
-
-
-def log_integrals_on(
-    widths: FloatArray, low: Factors, high: Factors, inside: Factors, pooled: int = 0
-) -> FloatArray | None:
-    """Do as `log_integrals` on given panels; None where one of them would have to be divided."""
-    log_width = np.log(widths)[:, None]
-    upper = high.up + low.down + np.maximum(low.either, high.either) + log_width
-    lower = low.up + high.down + np.minimum(low.either, high.either) + log_width
-    fine, coarse = _both_rules(inside, log_width)
-    total = np.maximum(_pool(logsumexp(fine), pooled), _pool(logsumexp(lower), pooled))
-    return logsumexp(fine) if _agree(fine, coarse, upper, total).all() else None
-
-
-def _integrate(
-    factors: Callable[[FloatArray], Factors],
-    breakpoints: FloatArray,
-    pooled: int,
-    spare: float = 0.0,
-) -> tuple[FloatArray, FloatArray]:
-    """Logarithms of the integrals, and ends of the panels."""
     ends = factors(breakpoints)
     left, right = breakpoints[:-1], breakpoints[1:]
-    kept = [breakpoints]
-    lo = Factors(ends.up[:-1], ends.down[:-1], ends.either[:-1])
-    hi = Factors(ends.up[1:], ends.down[1:], ends.either[1:])
+    lo, hi = ends.at(slice(None, -1)), ends.at(slice(1, None))
     done: list[FloatArray] = []
     for _ in range(_MAX_DEPTH):
         log_width = np.log(right - left)[:, None]
@@ -120,35 +79,28 @@ def _integrate(
         lower = lo.up + hi.down + np.minimum(lo.either, hi.either) + log_width
         floor = logsumexp(np.concatenate([*done, lower]))
         floor = _pool(floor, pooled)
-        keep = np.any(upper > floor + _LOG_NEGLIGIBLE - spare, axis=1)
+        keep = np.any(upper > floor + _LOG_NEGLIGIBLE, axis=1)
         if not keep.any():
-            return logsumexp(np.concatenate([*done, lower])), np.unique(np.concatenate(kept))
+            return logsumexp(np.concatenate([*done, lower]))
         left, right, upper = left[keep], right[keep], upper[keep]
-        lo, hi, log_width = _take(lo, keep), _take(hi, keep), log_width[keep]
+        lo, hi, log_width = lo.at(keep), hi.at(keep), log_width[keep]
         middle, half = 0.5 * (left + right), 0.5 * (right - left)
         # The midpoint (node 3 of the 7) serves the children as an end.
         nodes = (middle[:, None] + half[:, None] * _ALL_NODES).ravel()
         inside = factors(nodes)
-        shape = (left.size, _ALL_NODES.size, -1)
         fine, coarse = _both_rules(inside, log_width)
         total = _pool(logsumexp(np.concatenate([*done, fine])), pooled)
         total = np.maximum(total, floor)
-        good = _agree(fine, coarse, upper, total, spare)
+        good = _agree(fine, coarse, upper, total)
         if good.any():
             done.append(fine[good])
         bad = ~good
         if not bad.any():
-            return logsumexp(np.concatenate(done)), np.unique(np.concatenate(kept))
-        centre = Factors(
-            inside.up.reshape(shape)[bad, 15],
-            inside.down.reshape(shape)[bad, 15],
-            inside.either.reshape(shape)[bad, 15],
-        )
-        low, high = _take(lo, bad), _take(hi, bad)
-        lo, hi = _join(low, centre), _join(centre, high)
+            return logsumexp(np.concatenate(done))
+        centre = inside.at(slice(15, None, _ALL_NODES.size)).at(bad)
+        lo, hi = _join(lo.at(bad), centre), _join(centre, hi.at(bad))
         left = np.concatenate([left[bad], middle[bad]])
         right = np.concatenate([middle[bad], right[bad]])
-        kept.append(middle[bad])
     raise LawUnavailable(
         f"quadrature did not converge near x = {left[0]!r}; "
         "score levels closer than rounding allows: round the scores"
@@ -172,31 +124,20 @@ def _pool(total: FloatArray, pooled: int) -> FloatArray:
 
 
 def _agree(
-    fine: FloatArray,
-    coarse: FloatArray,
-    upper: FloatArray,
-    total: FloatArray,
-    spare: float = 0.0,
+    fine: FloatArray, coarse: FloatArray, upper: FloatArray, total: FloatArray
 ) -> NDArray[np.bool_]:
     """Panels on which every integral is either negligible or resolved."""
-    negligible = upper <= total + _LOG_NEGLIGIBLE - spare
+    negligible = upper <= total + _LOG_NEGLIGIBLE
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.log(np.minimum(np.abs(np.expm1(coarse - fine)), 1.0))
         error = fine + 1.5 * gap
-    resolved = (error <= total + _LOG_ERROR - spare) & (fine >= upper + _LOG_SEEN + spare)
+    resolved = (error <= total + _LOG_ERROR) & (fine >= upper + _LOG_SEEN)
     return np.asarray(np.all(negligible | resolved, axis=1))
 
 
-def _take(factors: Factors, mask: NDArray[np.bool_]) -> Factors:
-    return Factors(factors.up[mask], factors.down[mask], factors.either[mask])
-
-
 def _join(a: Factors, b: Factors) -> Factors:
-    return Factors(
-        np.concatenate([a.up, b.up]),
-        np.concatenate([a.down, b.down]),
-        np.concatenate([a.either, b.either]),
-    )
+    pairs = ((a.up, b.up), (a.down, b.down), (a.either, b.either))
+    return Factors(*(np.concatenate(pair) for pair in pairs))
 
 
 # Gauss-Legendre panels for products of Laplace or exponential factors: between kinks such a

@@ -7,8 +7,6 @@ of that probability and of its complement, both to relative accuracy, for millio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
@@ -158,31 +156,20 @@ def _log_expected_survival(
     result = np.empty(thresholds.size)
     if scale > 0.0:
         tilt = np.full(thresholds.size, -1.0 / scale)
-        excess, variance = tilted_excess(log_odds, counts, tilt, thresholds)
-        clear = clearance(excess, variance) >= _WINDOW_EXPONENT
+        above = expit(log_odds + tilt[:, None])
+        variance = (above * (1.0 - above)) @ counts
+        clear = clearance(above @ counts - thresholds, variance) >= _WINDOW_EXPONENT
     else:
         clear = np.zeros(thresholds.size, dtype=bool)
     if clear.any():
         odds, base = log_odds[clear], log_base[clear]
-        moment = log_moment(odds, base, counts, tilt[clear], thresholds[clear])
+        moment = _log_moment(odds, base, counts, tilt[clear], thresholds[clear])
         result[clear] = moment - np.log(2.0)
     near = ~clear
     if near.any():
         odds, base = log_odds[near], log_base[near]
-        plan = contour(odds, counts, thresholds[near], scale)
-        moment = log_moment(odds, base, counts, plan.tilt, plan.centre)
-        result[near] = moment + plan.log_sum(np.exp(plan.log_phi))
+        result[near] = _fourier_sum(odds, base, counts, thresholds[near], scale)
     return result
-
-
-def tilted_excess(
-    log_odds: FloatArray, counts: FloatArray, tilt: FloatArray, thresholds: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Mean of B less the threshold, and variance of B, under the law tilted by ``tilt``."""
-    tilted = log_odds + tilt[:, None]
-    rare = expit(-np.abs(tilted))
-    mean = np.where(tilted > 0.0, 1.0 - rare, rare) @ counts
-    return np.asarray(mean - thresholds), np.asarray((rare * (1.0 - rare)) @ counts)
 
 
 def clearance(excess: FloatArray, variance: FloatArray) -> FloatArray:
@@ -195,38 +182,14 @@ def clearance(excess: FloatArray, variance: FloatArray) -> FloatArray:
     return np.asarray((v + fall) * np.log1p(fall / v) - fall)
 
 
-@dataclass(frozen=True, eq=False)
-class Contour:
-    """Where E[S(B)] is summed: frequencies of the tilted law of B, and S's transform there."""
-
-    tilt: FloatArray
-    centre: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-    reach: FloatArray
-    owner: IntArray
-    theta: FloatArray
-    offset: IntArray
-    kernel: NDArray[np.complex128]
-    log_unit: FloatArray
-    log_phi: NDArray[np.complex128]
-
-    def log_sum(self, phi: NDArray[np.complex128]) -> FloatArray:
-        """Log E[S(B) exp(-tilt (B - centre))] under a tilted law with the transform ``phi``."""
-        sums = np.add.reduceat((phi * self.kernel).real, self.offset)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.log_unit + np.log(np.maximum(sums, 0.0)))
-
-
-def contour(
+def _fourier_sum(
     log_odds: FloatArray,
+    log_base: FloatArray,
     counts: FloatArray,
     thresholds: FloatArray,
     scale: float,
-    *,
-    spare: float = 0.0,
-) -> Contour:
-    """Choose tilt, window and frequencies at each of N points."""
+) -> FloatArray:
+    """Log E[S(B)] at each of N points, over frequencies of the tilted law of B."""
     tilt = _tilt(log_odds, counts, thresholds, scale)
     tilted = log_odds + tilt[:, None]
     # Likely vertices are counted by exception, so that only the spread of B, not its size,
@@ -240,57 +203,33 @@ def contour(
     lowest, highest = -ones, counts.sum() - ones
     thresholds = thresholds - ones
     centre = np.clip(np.rint(mean), lowest, highest)
-    half = window_reach(variance)
-    if spare:
-        half = np.ceil(half * (1.0 + spare)) + 2.0
-        first, last = centre - half, centre + half
-    else:
-        first, last = np.maximum(centre - half, lowest), np.minimum(centre + half, highest)
+    # Up to a mass of exp(-36), by Bernstein's inequality.
+    c = _WINDOW_EXPONENT
+    half = np.ceil(c / 3.0 + np.sqrt(c * c / 9.0 + 2.0 * c * variance)) + 1.0
+    first, last = np.maximum(centre - half, lowest), np.minimum(centre + half, highest)
     size = last - first + 1.0
     # |transform| <= exp(-2 variance sin^2(theta/2)), so these frequencies suffice.
-    enough = _FREQUENCY_EXPONENT * (1.0 + spare) / 2.0
-    sine = np.minimum(np.sqrt(enough / np.maximum(variance, 1e-9)), 1.0)
+    sine = np.minimum(np.sqrt(_FREQUENCY_EXPONENT / 2.0 / np.maximum(variance, 1e-9)), 1.0)
     cut = np.ceil(size * np.arcsin(sine) / np.pi)
     top = np.minimum(np.floor(size / 2.0), cut).astype(np.int64)
     owner = np.repeat(np.arange(mean.size), top + 1)
     offset = np.cumsum(top + 1) - (top + 1)
     j = np.arange(owner.size) - offset[owner]
     theta = 2.0 * np.pi * j / size[owner]
-    # a series is as good for this law, but its error is not one that shrinks with the transform
-    transform = transform_by_levels if spare else _log_transform
-    log_phi = transform(rare, sign, counts, owner, theta)
     shift = centre[owner]
+    log_phi = _log_transform(rare, sign, counts, owner, theta)
+    log_phi += 1j * theta * (mean[owner] - shift)
     d = -tilt[owner] - 1j * theta
     log_unit = _kernel_size(first, last, centre, -tilt, thresholds, scale)
     kernel = _kernel(first[owner], last[owner], shift, log_unit[owner], d, thresholds[owner], scale)
-    weight = np.where((j == 0) | (2 * j == size[owner]), 1.0, 2.0)
-    return Contour(
-        tilt,
-        ones + centre,
-        mean - centre,
-        variance,
-        half,
-        owner,
-        theta,
-        offset,
-        weight / size[owner] * kernel,
-        log_unit,
-        log_phi + 1j * theta * (mean[owner] - shift),
-    )
+    weight = np.where((j == 0) | (2 * j == size[owner]), 1.0, 2.0) / size[owner]
+    sums = np.add.reduceat((np.exp(log_phi) * weight * kernel).real, offset)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = log_unit + np.log(np.maximum(sums, 0.0))
+    return np.asarray(total + _log_moment(log_odds, log_base, counts, tilt, ones + centre))
 
 
-def window_reach(variance: FloatArray, exponent: float = _WINDOW_EXPONENT) -> FloatArray:
-    """How far from its mean a sum of bits may be, up to a mass of exp(-exponent); Bernstein."""
-    c = exponent
-    return np.asarray(np.ceil(c / 3.0 + np.sqrt(c * c / 9.0 + 2.0 * c * variance)) + 1.0)
-
-
-def frequency_exponent(variance: FloatArray, theta: FloatArray) -> FloatArray:
-    """Bound the transform of a sum of bits at ``theta``: it is at most exp(-this)."""
-    return np.asarray(2.0 * variance * np.sin(theta / 2.0) ** 2)
-
-
-def log_moment(
+def _log_moment(
     log_odds: FloatArray,
     log_base: FloatArray,
     counts: FloatArray,
@@ -321,11 +260,11 @@ def _log_transform(
     if wide.any():
         result[wide] = _transform_by_cumulants(rare, sign, counts, owner[wide], theta[wide])
     rest = ~wide
-    result[rest] = transform_by_levels(rare, sign, counts, owner[rest], theta[rest])
+    result[rest] = _transform_by_levels(rare, sign, counts, owner[rest], theta[rest])
     return result
 
 
-def transform_by_levels(
+def _transform_by_levels(
     rare: FloatArray, sign: FloatArray, counts: FloatArray, owner: IntArray, theta: FloatArray
 ) -> NDArray[np.complex128]:
     """Do so by a product over the levels, to relative accuracy."""

@@ -1,7 +1,9 @@
-"""SearchCom many times over: outputs at the cost of the score levels, not of the network.
+"""Searches many times over: outputs at the cost of the score levels, not of the network.
 
-Between two rounds a search remembers more than it puts out, namely which protected vertices it
-has examined; what of it matters is a count for each class of exchangeable vertices.
+Between two rounds SearchCom remembers more than it puts out, namely which protected vertices it
+has examined; what of it matters is a count for each class of exchangeable vertices. Where rounds
+depend on earlier outputs alone, the runs that have found the same components, in whatever order
+and whichever of their vertices first, share one state.
 """
 
 from __future__ import annotations
@@ -15,9 +17,8 @@ import pandas as pd
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import Outputs, StatisticOfProximity
 
-from ..laws.noise import Laplace
-from ..searches.rounds import examine, ranked, score, unexamined
-from ..searches.sfs import sfs
+from ..laws.noise import Laplace, Noise
+from ..searches.rounds import examine, ranked, score, sfs, unexamined
 from .partition import (
     by_label,
     component_labels,
@@ -41,15 +42,6 @@ from .score_levels import (
     split,
     survival,
 )
-
-__all__ = [
-    "Calibration",
-    "State",
-    "sample_search",
-    "sample_searches",
-    "state_after",
-    "state_at_seeds",
-]
 
 Ints = npt.NDArray[np.int64]
 
@@ -271,3 +263,47 @@ def _sample_noiseless(
         going &= ahead <= calibration.draw_limits(size, rng)
         codes += going
     return Outputs([output for _, output in steps], codes)
+
+
+def remaining_targets(
+    instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
+) -> Levels:
+    """Return the targets outside the components ``found``, by score; one scoring, then kept."""
+
+    def build() -> Levels:
+        members = component_members(instance)
+        known = np.concatenate([members[label] for label in found])
+        scores = score(sop, instance, known)
+        left = remaining(instance, found)
+        return group_by_score(left, scores[left])
+
+    key = ("whatever order", sop, found)
+    return shelf(instance, "states").get(key, build, lambda levels: len(levels.members))
+
+
+def sample_winners(
+    instance: SearchInstance,
+    sop: StatisticOfProximity,
+    noise: Noise,
+    rounds: int,
+    size: int,
+    rng: np.random.Generator,
+    threshold: float | None = None,
+) -> Outputs:
+    """Draw outputs of a search that takes the noisy winner among the remaining targets."""
+    labels = component_labels(instance)
+    winners = np.full((rounds, size), -1)
+    groups = {seed_components(instance): np.arange(size)}
+    for winners_now in winners:
+        parts: dict[tuple[int, ...], list[Ints]] = {}
+        for found, runs in groups.items():
+            targets = remaining_targets(instance, sop, found)
+            if not len(targets.members):
+                continue
+            positions, _ = draw_winners(targets, noise, len(runs), rng, threshold)
+            won = np.where(positions >= 0, targets.members[positions], -1)
+            winners_now[runs] = won
+            for label, chosen in by_label(won, labels):
+                parts.setdefault(tuple(sorted((*found, label))), []).append(runs[chosen])
+        groups = {found: np.concatenate(runs) for found, runs in parts.items()}
+    return outputs_of_rounds(instance, winners)

@@ -32,8 +32,6 @@ from .partition import (
     targets_in_order,
 )
 
-__all__ = ["Rule", "draw_trajectories", "order_of_asking"]
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -68,6 +66,24 @@ def draw_trajectories(
     n = instance.adjacency.shape[0]
     start = shelf(instance, "states").get(("runs", sop, budget), build, lambda _: 8 * n)
     return [start.copy().finish(rule, rounds, rng) for rng in rngs]
+
+
+class Traced:
+    """A search whose runs are drawn by its rule for a round."""
+
+    sop: StatisticOfProximity
+    components: int
+
+    def rule(self, instance: SearchInstance) -> Rule:
+        """Return how a round ranks, and when it gives up."""
+        raise NotImplementedError
+
+    def trajectories(
+        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
+    ) -> list[Trajectory]:
+        """Return how runs go on; see :func:`.draw_trajectories`."""
+        rounds = self.components - 1
+        return draw_trajectories(instance, self.sop, self.rule(instance), rounds, budget, rngs)
 
 
 def order_of_asking(

@@ -1,40 +1,80 @@
-"""Two yardsticks: Target, the search without noise, and asking about everyone."""
+"""Statistic-first search, and two yardsticks: Target, without noise, and asking about everyone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pdpaudit.core.network import SearchInstance
-from pdpaudit.core.protocols import (
-    Instance,
-    Law,
-    Outputs,
-    PrivacyClaim,
-    StatisticOfProximity,
-    Trajectory,
-)
+from pdpaudit.core.protocols import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 
 from ..laws.noise import Laplace
-from ..samplers.trajectories import Rule, draw_trajectories
-from .rounds import check_search, examine, query_limit, ranked, score, targeting, unexamined
+from ..samplers.trajectories import Rule, Traced
+from .rounds import (
+    check_search,
+    examine,
+    query_limit,
+    ranked,
+    score,
+    sfs,
+    targeting,
+    unexamined,
+)
 
-__all__ = ["QueryEveryone", "Target", "query_everyone", "search_best_first"]
 
+class _Certain:
+    """A search without randomness that promises one thing."""
 
-def search_best_first(
-    instance: Instance, found: tuple[int, ...], sop: StatisticOfProximity, stop: int | None
-) -> tuple[int, ...]:
-    """Query by decreasing statistic, ties by index, while at most ``stop`` have been asked."""
-    vertices = unexamined(instance)
-    order = ranked(vertices, score(sop, instance, found)[vertices])
-    return examine(instance.oracle, order, query_limit(stop, instance.adjacency.shape[0]))
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The promise."""
+        raise NotImplementedError
+
+    @property
+    def claims(self) -> tuple[PrivacyClaim, ...]:
+        """All that is promised."""
+        return (self.claim,)
+
+    def search(self, instance: Instance) -> tuple[int, ...]:
+        """Return what is found, in order."""
+        raise NotImplementedError
+
+    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return what is found, in order."""
+        return self.search(instance)
+
+    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
+        """Return ``size`` times the one output."""
+        return Outputs([self.search(instance.fresh())], np.zeros(size, dtype=np.int64))
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the point mass on the one output."""
+        return Law({self.search(instance.fresh()): 1.0})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class SFS(_Certain):
+    """Statistic-first search from the seeds; deterministic.
+
+    Examples
+    --------
+    >>> SFS().claim.epsilon
+    0.0
+    """
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The paper's lemma: 0-protected differential privacy."""
+        return PrivacyClaim(0.0, source="Technical Appendix, lemma on SFS")
+
+    def search(self, instance: Instance) -> tuple[int, ...]:
+        """Return the targets of the seeds' components, in the order found."""
+        return sfs(instance, instance.seeds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target(Traced, _Certain):
     """The paper's non-private benchmark Target(k, f); deterministic, promises nothing.
 
     Parameters
@@ -66,46 +106,24 @@ class Target:
         """None is made: what is audited is how far from ε = 0 a search without noise is."""
         return PrivacyClaim(0.0, source="none: the non-private benchmark, audited against 0")
 
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """What it is audited against."""
-        return (self.claim,)
+    def rule(self, instance: SearchInstance) -> Rule:
+        """Return how a round ranks, and when it gives up."""
+        return Rule(Laplace(0.0), limit=query_limit(self.stop, instance.adjacency.shape[0]))
 
-    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+    def search(self, instance: Instance) -> tuple[int, ...]:
         """Return the targets found, in order, seeds first."""
-        return self._search(instance)
 
-    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
-        """Return ``size`` times the one output."""
-        return Outputs([self._search(instance.fresh())], np.zeros(size, dtype=np.int64))
+        def best_first(found: tuple[int, ...]) -> tuple[int, ...]:
+            vertices = unexamined(instance)
+            order = ranked(vertices, score(self.sop, instance, found)[vertices])
+            limit = query_limit(self.stop, instance.adjacency.shape[0])
+            return examine(instance.oracle, order, limit)
 
-    def law(self, instance: SearchInstance) -> Law:
-        """Return the point mass on the one output."""
-        return Law({self._search(instance.fresh()): 1.0})
-
-    def trajectories(
-        self, instance: SearchInstance, budget: int, rngs: Sequence[np.random.Generator]
-    ) -> list[Trajectory]:
-        """Return how runs go on; see :func:`.draw_trajectories`."""
-        rule = Rule(Laplace(0.0), limit=query_limit(self.stop, instance.adjacency.shape[0]))
-        return draw_trajectories(instance, self.sop, rule, self.components - 1, budget, rngs)
-
-    def _search(self, instance: Instance) -> tuple[int, ...]:
-        return targeting(
-            instance,
-            self.components,
-            lambda found: search_best_first(instance, found, self.sop, self.stop),
-        )
-
-
-def query_everyone(instance: Instance) -> tuple[int, ...]:
-    """Return all targeted vertices, ascending; looks at no edge, O(n)."""
-    oracle = instance.oracle
-    return tuple(v for v in range(instance.adjacency.shape[0]) if oracle(v))
+        return targeting(instance, self.components, best_first)
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryEveryone:
+class QueryEveryone(_Certain):
     """The search that asks about everyone; its output does not depend on the edges."""
 
     @property
@@ -113,19 +131,7 @@ class QueryEveryone:
         """The paper's remark: 0-protected differential privacy."""
         return PrivacyClaim(0.0, source="the paper's remark on querying everyone")
 
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
-
-    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return all targeted vertices, ascending."""
-        return query_everyone(instance)
-
-    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
-        """Return ``size`` times the one output."""
-        return Outputs([query_everyone(instance.fresh())], np.zeros(size, dtype=np.int64))
-
-    def law(self, instance: SearchInstance) -> Law:
-        """Return the point mass on the one output."""
-        return Law({query_everyone(instance.fresh()): 1.0})
+    def search(self, instance: Instance) -> tuple[int, ...]:
+        """Return all targeted vertices, ascending; looks at no edge, O(n)."""
+        oracle = instance.oracle
+        return tuple(v for v in range(instance.adjacency.shape[0]) if oracle(v))

@@ -1,7 +1,8 @@
-"""What the searches share: the arguments they accept, who is left, how they rank, whom to ask."""
+"""What the searches share: statistic-first search, arguments, who is left, how they rank."""
 
 from __future__ import annotations
 
+import heapq
 import math
 import operator
 from collections.abc import Callable, Iterable
@@ -14,20 +15,34 @@ from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.protocols import Instance, Oracle, StatisticOfProximity
 from pdpaudit.core.statistic import score_all
 
-from .sfs import sfs
 
-__all__ = [
-    "check_search",
-    "declared",
-    "declared_sensitivity",
-    "degree_bound",
-    "examine",
-    "query_limit",
-    "ranked",
-    "score",
-    "targeting",
-    "unexamined",
-]
+def sfs(instance: Instance, start: tuple[int, ...]) -> tuple[int, ...]:
+    """Explore the targeted components of ``start`` (Kearns et al., algorithm SFS(G, t))."""
+    indptr, indices = instance.adjacency.indptr, instance.adjacency.indices
+    oracle = instance.oracle
+    found = list(start)
+    inside = set(start)
+    path_1: dict[int, int] = {}
+    # Path_1 only grows, so an entry is out of date exactly when it differs from the count kept.
+    heap: list[tuple[int, int]] = []
+
+    def meet_neighbours(vertex: int) -> None:
+        for x in indices[indptr[vertex] : indptr[vertex + 1]].tolist():
+            if x not in inside and not oracle.examined(x):
+                path_1[x] = path_1.get(x, 0) + 1
+                heapq.heappush(heap, (-path_1[x], x))
+
+    for vertex in start:
+        meet_neighbours(vertex)
+    while heap:
+        negative, best = heapq.heappop(heap)
+        if oracle.examined(best) or -negative != path_1[best]:
+            continue
+        if oracle(best):
+            found.append(best)
+            inside.add(best)
+            meet_neighbours(best)
+    return tuple(found)
 
 
 def check_search(
@@ -38,6 +53,7 @@ def check_search(
     stop: int | None = None,
     max_degree: int | None = None,
     delta: float = 0.5,
+    **_: object,
 ) -> None:
     """Refuse arguments that no search can be run with; O(1)."""
     if not isinstance(sop, StatisticOfProximity):

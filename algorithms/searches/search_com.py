@@ -1,36 +1,57 @@
-"""SearchCom: a private search for one vertex of a new targeted component."""
+"""SearchCom, a private search for one vertex of a new component, and PTarget, which repeats it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.core.composition import basic_composition, paper_composition
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import (
     Instance,
     LargestLoss,
     Law,
+    LawUnavailable,
     Outputs,
     PrivacyClaim,
     ProvedBound,
+    RoundLoss,
     SearchRound,
     StatisticOfProximity,
 )
 
-from ..laws.enclosures import enclose_winners, round_view
-from ..laws.exact_round import ExactRound, Number, exact_search_com
-from ..laws.nearby import NearbyLaws
-from ..laws.networks import law_of_search
+from ..laws.closed_form import enclose_round
+from ..laws.exact_round import (
+    Enclose,
+    ExactRound,
+    Interval,
+    Number,
+    RoundView,
+    enclose_winners,
+    found_and_left,
+    view_again,
+    view_of_round,
+)
+from ..laws.networks import law_of_search, law_of_searches
 from ..laws.noise import Laplace
-from ..laws.one_round import RoundScores
+from ..laws.one_round import RoundScores, search_com_law
+from ..laws.verify import enclose_by_quadrature
 from ..laws.worst_case import search_com_bound, search_com_worst_case
-from ..samplers.search_com import Calibration, State, sample_search, state_at_seeds
+from ..samplers.search_com import (
+    Calibration,
+    State,
+    sample_search,
+    sample_searches,
+    state_after_sfs,
+    state_at_seeds,
+)
+from ..samplers.trajectories import Rule, Traced
 from .rounds import (
     check_search,
     declared,
@@ -39,13 +60,62 @@ from .rounds import (
     query_limit,
     ranked,
     score,
+    targeting,
     unexamined,
 )
 
-__all__ = ["SearchCom", "SearchComRound", "search_com"]
-
 Floats = npt.NDArray[np.float64]
 RoundLawOfScores = Callable[[Floats, Floats, Floats], tuple[Floats, float]]
+
+
+class Search:
+    """What private searches share: their arguments are checked, and one round can be enclosed."""
+
+    sop: StatisticOfProximity
+    epsilon: float
+    components: int
+    #: Whether statistic-first search comes first, and protected vertices count.
+    explored, hidden = True, True
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        check_search(**vars(self))
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The first promise."""
+        raise NotImplementedError
+
+    @property
+    def claims(self) -> tuple[PrivacyClaim, ...]:
+        """All that is promised."""
+        return (self.claim,)
+
+    def question(
+        self, instance: SearchInstance, targets: list[Number], protected: list[tuple[Number, int]]
+    ) -> ExactRound:
+        """State a round in exact numbers."""
+        raise NotImplementedError
+
+    def enclose(self, instance: SearchInstance, outputs: frozenset[Hashable]) -> Interval:
+        """Enclose the probability of ``outputs`` in closed form."""
+        return self._enclose(instance, outputs, view_of_round, enclose_round)
+
+    def enclose_again(self, instance: SearchInstance, outputs: frozenset[Hashable]) -> Interval:
+        """Enclose it from the definitions, by verified quadrature."""
+        return self._enclose(instance, outputs, view_again, enclose_by_quadrature)
+
+    def _enclose(
+        self,
+        instance: SearchInstance,
+        outputs: frozenset[Hashable],
+        view: Callable[..., RoundView],
+        enclose: Enclose,
+    ) -> Interval:
+        if self.components != 2:
+            raise LawUnavailable("enclosures are worked out for one search round, 2 components")
+        seen = view(instance, self.sop, explored=self.explored, hidden=self.hidden)
+        return enclose_winners(seen, partial(self.question, instance), outputs, enclose)
 
 
 def search_com(
@@ -106,23 +176,26 @@ class SearchComRound:
 
     def question(self, targets: list[Number], protected: list[tuple[Number, int]]) -> ExactRound:
         """State the round in exact numbers."""
-        delta_f, ic_f = declared(self.sop, self.max_degree)
-        return exact_search_com(
+        delta_f, ic_f = map(Fraction, declared(self.sop, self.max_degree))
+        epsilon = Fraction(self.epsilon)
+        return ExactRound.of(
             targets,
-            protected,
-            epsilon=self.epsilon,
-            sensitivity=delta_f,
-            impact_cardinality=ic_f,
+            4 * delta_f / epsilon,
+            protected=protected,
             threshold=self.stop,
+            threshold_scale=2 * ic_f / epsilon,
         )
 
     def law_of_scores(self) -> RoundLawOfScores:
-        """Return the round's law as a function of scores; like scores share work."""
+        """Return the round's law as a function of scores."""
         noises = self.noises
-        laws = NearbyLaws(Laplace(noises.score_scale), noises.limit, Laplace(noises.limit_scale))
+        noise, stop = Laplace(noises.score_scale), Laplace(noises.limit_scale)
 
         def law(targets: Floats, levels: Floats, counts: Floats) -> tuple[Floats, float]:
-            found = laws(RoundScores.from_levels(targets, levels, counts))
+            scores = RoundScores.from_levels(targets, levels, counts)
+            found = search_com_law(
+                scores, noise=noise, threshold=noises.limit, threshold_noise=stop
+            )
             return found.log_found, found.log_none
 
         return law
@@ -150,8 +223,21 @@ class SearchComRound:
 _worst_case = cache(search_com_worst_case)
 
 
+class _BySearchCom(Search):
+    """A search whose rounds are SearchCom's."""
+
+    stop: int | None
+    max_degree: int | None
+
+    def question(
+        self, instance: SearchInstance, targets: list[Number], protected: list[tuple[Number, int]]
+    ) -> ExactRound:
+        """State a round in exact numbers."""
+        return SearchComRound.of(self, instance).question(targets, protected)
+
+
 @dataclass(frozen=True, kw_only=True)
-class SearchCom:
+class SearchCom(_BySearchCom):
     """One round of SearchCom that starts from the seeds: T̃ and I are the seeds.
 
     Parameters
@@ -182,19 +268,13 @@ class SearchCom:
     stop: int | None = None
     max_degree: int | None = None
 
-    def __post_init__(self) -> None:
-        """Check the arguments."""
-        check_search(sop=self.sop, epsilon=self.epsilon, stop=self.stop, max_degree=self.max_degree)
+    components = 2
+    explored = False
 
     @property
     def claim(self) -> PrivacyClaim:
         """The appendix's lemma: ε."""
         return PrivacyClaim(self.epsilon, source="Technical Appendix, lemma on SearchCom")
-
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
 
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return ``(t,)`` or ``()``."""
@@ -209,26 +289,6 @@ class SearchCom:
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law."""
         return law_of_search(instance, self.sop, SearchComRound.of(self, instance).noises)
-
-    def enclose(
-        self, instance: SearchInstance, outputs: frozenset[Hashable]
-    ) -> tuple[Fraction, Fraction]:
-        """Enclose the probability of ``outputs`` in closed form."""
-        return self._enclose(instance, outputs, again=False)
-
-    def enclose_again(
-        self, instance: SearchInstance, outputs: frozenset[Hashable]
-    ) -> tuple[Fraction, Fraction]:
-        """Enclose it from the definitions, by verified quadrature."""
-        return self._enclose(instance, outputs, again=True)
-
-    def _enclose(
-        self, instance: SearchInstance, outputs: frozenset[Hashable], *, again: bool
-    ) -> tuple[Fraction, Fraction]:
-        view = round_view(instance, self.sop, explored=False, hidden=True, again=again)
-        return enclose_winners(
-            view, SearchComRound.of(self, instance).question, outputs, again=again
-        )
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return what one round keeps; see :func:`.search_com_bound`."""
@@ -251,3 +311,139 @@ class SearchCom:
         found = np.unique(np.array(instance.seeds, dtype=np.int64))
         law = SearchComRound.of(self, instance).law_of_scores()
         return SearchRound(self.sop, found, np.sort(targets), False, law)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PTarget(Traced, _BySearchCom):
+    """Private search for k targeted components (Kearns et al., PTarget(G, S, f, k, N, ε)).
+
+    Statistic-first search from the seeds, then up to k - 1 rounds of SearchCom, each followed by
+    statistic-first search from the vertex found; ends at the first ∅. All share the oracle, so
+    that what one of them has investigated is not investigated again. The output is the ordered
+    tuple of the targets found, seeds first.
+
+    Parameters
+    ----------
+    sop : StatisticOfProximity
+        The statistic f.
+    epsilon : float
+        The privacy parameter ε of each search round, in nats.
+    components : int
+        Number of components wanted, k.
+    stop : int, optional
+        The stopping threshold N of each search round; half of the vertices if not given.
+    max_degree : int, optional
+        Public bound on the degrees; n - 1 if not given.
+    delta : float
+        Slack of the second claim.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from pdpaudit.algorithms.statistics import CN
+    >>> [round(claim.epsilon, 3) for claim in PTarget(sop=CN(), components=101).claims]
+    [100.0, 105.13]
+    """
+
+    sop: StatisticOfProximity
+    epsilon: float = 1.0
+    components: int = 2
+    stop: int | None = None
+    max_degree: int | None = None
+    delta: float = 1e-6
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """The appendix's theorem: (k-1)ε."""
+        epsilon = basic_composition(self.epsilon, self.components - 1)
+        return PrivacyClaim(epsilon, source="Technical Appendix, theorem on PTarget, pure form")
+
+    @property
+    def claims(self) -> tuple[PrivacyClaim, ...]:
+        """Both of the theorem's forms: (k-1)ε, and 2√(2(k-1)ln(1/δ))·ε with δ."""
+        epsilon = paper_composition(self.epsilon, self.components - 1, self.delta)
+        source = "Technical Appendix, theorem on PTarget, form with δ"
+        return (self.claim, PrivacyClaim(epsilon, self.delta, source))
+
+    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the targets found, in order, seeds first."""
+        one = SearchComRound.of(self, instance)
+        return targeting(
+            instance, self.components, lambda found: search_com(instance, found, one, rng)
+        )
+
+    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
+        """Return ``size`` outputs, equal in law to as many runs."""
+        noises = SearchComRound.of(self, instance).noises
+        return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
+
+    def rule(self, instance: SearchInstance) -> Rule:
+        """Return how a round ranks, and when it gives up."""
+        noises = SearchComRound.of(self, instance).noises
+        return Rule(Laplace(noises.score_scale), None, noises.limit, noises.limit_scale)
+
+    def round_loss(self, instance: SearchInstance) -> RoundLoss:
+        """Return what a component found costs: ε as claimed, and what is proved of one round.
+
+        It is the bound of :meth:`proved_bound` for the first round, which has most targets left.
+        """
+        if SearchComRound.of(self, instance).impact == 0:
+            return RoundLoss(self.epsilon, 0.0, "declared to move for nobody: no loss")
+        bound, words = self._bound_of_one_round(instance)
+        return RoundLoss(
+            self.epsilon,
+            bound,
+            f"at most, by the proof for one round, {words}; that rounds add up is not proved, as "
+            "whom they examined stays hidden between them",
+        )
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact output law, of at most one search round."""
+        noises = SearchComRound.of(self, instance).noises
+        return law_of_searches(instance, self.sop, noises, self.components - 1)
+
+    def beginning(self) -> PTarget | None:
+        """Return the same search ended after its first round; None if it has no more.
+
+        The targeted components are the same on both networks of a pair, so the list shows where
+        the component found in the first round ends.
+        """
+        return replace(self, components=2) if self.components > 2 else None
+
+    def proved_bound(self, instance: SearchInstance) -> ProvedBound | None:
+        """Return what one search round keeps; None for more rounds, as I is hidden between them.
+
+        As :func:`.search_com_bound`, but the rewired vertex may be examined by statistic-first
+        search on one side only, so one protected vertex more than IC may count differently.
+        """
+        if self.components == 1:
+            return ProvedBound(0.0, "statistic-first search alone")
+        if self.components > 2 or SearchComRound.of(self, instance).impact == 0:
+            return None
+        return ProvedBound(*self._bound_of_one_round(instance))
+
+    def _bound_of_one_round(self, instance: SearchInstance) -> tuple[float, str]:
+        """Return what the first search round keeps, and why; the impact cardinality is not 0."""
+        one = SearchComRound.of(self, instance)
+        movable = one.movable(state_after_sfs(instance, self.sop))
+        return (
+            search_com_bound(self.epsilon, movable, one.impact, extra=1),
+            f"{movable} remaining targets that one protected vertex may move, impact cardinality "
+            f"{one.impact}: max(ε/2 + (IC + 1)/IC·ε/2, m'ε/4 + (IC + 1 - m')/IC·ε/2)",
+        )
+
+    def largest_loss(self, instance: SearchInstance) -> LargestLoss | None:
+        """Search all scores a search round here may meet; None for more rounds than one."""
+        if self.components != 2:
+            return None
+        state = state_after_sfs(instance, self.sop)
+        return SearchComRound.of(self, instance).largest_loss(state, extra=1)
+
+    def search_round(self, instance: SearchInstance) -> SearchRound:
+        """Return the first search round, after statistic-first search from the seeds."""
+        law = SearchComRound.of(self, instance).law_of_scores()
+        return SearchRound(self.sop, *found_and_left(instance), True, law)

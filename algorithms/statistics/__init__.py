@@ -10,8 +10,7 @@ from .catalogue import (
     PreferentialAttachment,
     ResourceAllocation,
 )
-from .flow import Flow
-from .paper import CN, Path, Triangle
+from .paper import CN, Flow, Path, Triangle
 
 __all__ = [
     "CN",

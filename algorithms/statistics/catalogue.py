@@ -15,17 +15,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
-__all__ = [
-    "AdamicAdar",
-    "CommonNeighboursPerMember",
-    "InverseDistance",
-    "Jaccard",
-    "Katz3",
-    "PersonalisedPageRank",
-    "PreferentialAttachment",
-    "ResourceAllocation",
-]
+from .paper import Named
 
 Members = npt.NDArray[np.integer[Any]]
 Scores = npt.NDArray[np.float64]
@@ -55,23 +47,55 @@ def _rounding_of_sum(terms: int, largest: float) -> float:
     return (2 * terms + 8) * terms * largest * 2.0**-53
 
 
-def _next_to_others(graph: nx.Graph, middle: int, vertex: int, targets: frozenset[int]) -> bool:
-    """Return whether ``middle`` is next to a member of S other than ``vertex``."""
-    return any(end in targets and end != vertex for end in graph[middle])
+def _unbounded(_: object, max_degree: int) -> float:
+    """Return infinity, or 0 for d = 0: no bound in the degree alone."""
+    return math.inf if max_degree else 0
 
 
-def _weighted_middles(adjacency: csr_array, targets: Members, weight: Scores) -> Scores:
-    """Sum the weights of the neighbours of each v that are next to a member of S other than v."""
-    members = _indicator(adjacency.shape[0], targets)
-    around = adjacency @ members
-    scores = adjacency @ (weight * (around > 0))
-    # For a member v, a neighbour whose only member is v itself does not count.
-    scores[targets] -= (adjacency @ (weight * (around == 1)))[targets]
-    return np.asarray(scores)
+class _WeightedMiddles(Named):
+    """The sum of weights of those w ∈ N(v) that are next to a member of S other than v."""
+
+    #: Weight of a vertex of degree 2, and what it loses by one neighbour more.
+    largest: ClassVar[float]
+    shift: ClassVar[float]
+
+    def weight(self, degree: Scores) -> Scores:
+        """Return the weights of vertices of these degrees."""
+        raise NotImplementedError
+
+    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
+        """Return the statistic of ``vertex``; O(d²)."""
+        others = targets - {vertex}
+        counted = [w for w in graph[vertex] if not others.isdisjoint(graph[w])]
+        degrees = np.array([graph.degree(w) for w in counted], dtype=np.float64)
+        return math.fsum(self.weight(degrees).tolist())
+
+    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
+        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
+        members, weight = _indicator(adjacency.shape[0], targets), self.weight(_degrees(adjacency))
+        around = adjacency @ members
+        scores = adjacency @ (weight * (around > 0))
+        # For a member v, a neighbour whose only member is v itself does not count.
+        scores[targets] -= (adjacency @ (weight * (around == 1)))[targets]
+        return np.asarray(scores)
+
+    def sensitivity(self, max_degree: int) -> float:
+        """Return the bound derived in the notes."""
+        if max_degree < 2:
+            return 0.0
+        return self.largest + ((max_degree - 1) * self.shift if max_degree >= 3 else 0.0)
+
+    def error(self, max_degree: int) -> float:
+        """Return the rounding of a sum of d of the largest terms."""
+        return _rounding_of_sum(max_degree, self.largest)
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return 1 + 2d², or 0 for d < 2."""
+        return _two_steps(max_degree) if max_degree >= 2 else 0
 
 
 @dataclass(frozen=True)
-class CommonNeighboursPerMember:
+class CommonNeighboursPerMember(Named):
     """Common neighbours, counted once for each member: ``Σ_{s ∈ S, s ≠ v} |N(v) ∩ N(s)|``.
 
     Notes
@@ -86,12 +110,6 @@ class CommonNeighboursPerMember:
     >>> CommonNeighboursPerMember()(nx.star_graph(3), 1, frozenset({2, 3}))
     2
     """
-
-    componentwise: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        """Return the name."""
-        return "CommonNeighboursPerMember"
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
         """Return the statistic of ``vertex``; O(d²)."""
@@ -114,7 +132,7 @@ class CommonNeighboursPerMember:
 
 
 @dataclass(frozen=True)
-class AdamicAdar:
+class AdamicAdar(_WeightedMiddles):
     """Adamic and Adar: ``Σ 1 / ln deg(w)`` over w ∈ N(v) next to a member of S other than v.
 
     Notes
@@ -133,43 +151,15 @@ class AdamicAdar:
     1.4427
     """
 
-    componentwise: ClassVar[bool] = True
+    largest, shift = 1 / math.log(2), 1 / math.log(2) - 1 / math.log(3)
 
-    def __str__(self) -> str:
-        """Return the name."""
-        return "AdamicAdar"
-
-    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
-        """Return the statistic of ``vertex``; O(d²)."""
-        return math.fsum(
-            1 / math.log(graph.degree(middle))
-            for middle in graph[vertex]
-            if _next_to_others(graph, middle, vertex, targets)
-        )
-
-    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
-        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        # A vertex of degree 1 is never counted: any weight will do where the logarithm is 0.
-        return _weighted_middles(adjacency, targets, 1 / np.log(np.maximum(_degrees(adjacency), 2)))
-
-    def sensitivity(self, max_degree: int) -> float:
-        """Return the bound derived above."""
-        if max_degree < 2:
-            return 0.0
-        own, shift = 1 / math.log(2), 1 / math.log(2) - 1 / math.log(3)
-        return own + (max_degree - 1) * shift if max_degree >= 3 else own
-
-    def error(self, max_degree: int) -> float:
-        """Return the rounding of a sum of d terms of at most 1 / ln 2."""
-        return _rounding_of_sum(max_degree, 1 / math.log(2))
-
-    def impact_cardinality(self, max_degree: int) -> int:
-        """Return 1 + 2d², or 0 for d < 2."""
-        return _two_steps(max_degree) if max_degree >= 2 else 0
+    def weight(self, degree: Scores) -> Scores:
+        """Return 1 / ln deg; one of degree 1 is never counted: any weight will do for it."""
+        return np.asarray(1 / np.log(np.maximum(degree, 2)))
 
 
 @dataclass(frozen=True)
-class ResourceAllocation:
+class ResourceAllocation(_WeightedMiddles):
     """Resource allocation: ``Σ 1 / deg(w)`` over w ∈ N(v) next to a member of S other than v.
 
     Notes
@@ -183,41 +173,15 @@ class ResourceAllocation:
     0.5
     """
 
-    componentwise: ClassVar[bool] = True
+    largest, shift = 0.5, 1 / 6
 
-    def __str__(self) -> str:
-        """Return the name."""
-        return "ResourceAllocation"
-
-    def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
-        """Return the statistic of ``vertex``; O(d²)."""
-        return math.fsum(
-            1 / graph.degree(middle)
-            for middle in graph[vertex]
-            if _next_to_others(graph, middle, vertex, targets)
-        )
-
-    def scores(self, adjacency: csr_array, targets: Members) -> Scores:
-        """Return the statistic of every vertex, shape ``(n,)``; O(n + m)."""
-        return _weighted_middles(adjacency, targets, 1 / np.maximum(_degrees(adjacency), 1))
-
-    def sensitivity(self, max_degree: int) -> float:
-        """Return the bound derived above."""
-        if max_degree < 2:
-            return 0.0
-        return 0.5 + (max_degree - 1) / 6 if max_degree >= 3 else 0.5
-
-    def error(self, max_degree: int) -> float:
-        """Return the rounding of a sum of d terms of at most 1 / 2."""
-        return _rounding_of_sum(max_degree, 0.5)
-
-    def impact_cardinality(self, max_degree: int) -> int:
-        """Return 1 + 2d², or 0 for d < 2."""
-        return _two_steps(max_degree) if max_degree >= 2 else 0
+    def weight(self, degree: Scores) -> Scores:
+        """Return 1 / deg."""
+        return np.asarray(1 / np.maximum(degree, 1))
 
 
 @dataclass(frozen=True)
-class Jaccard:
+class Jaccard(Named):
     """Jaccard's coefficient with S as one vertex: the neighbours in common over those of either.
 
     It is 0 where neither has a neighbour.
@@ -233,9 +197,7 @@ class Jaccard:
     0.5
     """
 
-    def __str__(self) -> str:
-        """Return the name."""
-        return "Jaccard"
+    componentwise = False
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the statistic of ``vertex``; O(d |S|)."""
@@ -254,13 +216,11 @@ class Jaccard:
         """Return 1, or 0 for d = 0."""
         return float(max_degree > 0)
 
-    def impact_cardinality(self, max_degree: int) -> float:
-        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
-        return math.inf if max_degree else 0
+    impact_cardinality = _unbounded
 
 
 @dataclass(frozen=True)
-class PreferentialAttachment:
+class PreferentialAttachment(Named):
     """Preferential attachment: ``deg(v) Σ_{s ∈ S, s ≠ v} deg(s)``.
 
     Notes
@@ -273,9 +233,7 @@ class PreferentialAttachment:
     6
     """
 
-    def __str__(self) -> str:
-        """Return the name."""
-        return "PreferentialAttachment"
+    componentwise = False
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
         """Return the statistic of ``vertex``; O(|S|)."""
@@ -288,17 +246,12 @@ class PreferentialAttachment:
         own = degree * _indicator(adjacency.shape[0], targets)
         return np.asarray(degree * (degree[targets].sum() - own))
 
-    def sensitivity(self, max_degree: int) -> float:
-        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
-        return math.inf if max_degree else 0
-
-    def impact_cardinality(self, max_degree: int) -> float:
-        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
-        return math.inf if max_degree else 0
+    sensitivity = _unbounded
+    impact_cardinality = _unbounded
 
 
 @dataclass(frozen=True)
-class Katz3:
+class Katz3(Named):
     """Katz's index truncated: ``Σ_{l ≤ 3} β^l`` times the walks of l edges from v to S, β = 0.1.
 
     A walk may come back to v where v ∈ S.
@@ -320,12 +273,7 @@ class Katz3:
     0.102
     """
 
-    componentwise: ClassVar[bool] = True
     beta: ClassVar[float] = 0.1
-
-    def __str__(self) -> str:
-        """Return the name."""
-        return "Katz3"
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the statistic of ``vertex``; O(d³)."""
@@ -356,7 +304,7 @@ class Katz3:
 
 
 @dataclass(frozen=True)
-class InverseDistance:
+class InverseDistance(Named):
     """One over the number of steps from v to the nearest other member of S; 0 if there is none.
 
     Notes
@@ -371,12 +319,6 @@ class InverseDistance:
     0.5
     """
 
-    componentwise: ClassVar[bool] = True
-
-    def __str__(self) -> str:
-        """Return the name."""
-        return "InverseDistance"
-
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the statistic of ``vertex``; O(n + m)."""
         others = targets - {vertex}
@@ -385,26 +327,18 @@ class InverseDistance:
 
     def scores(self, adjacency: csr_array, targets: Members) -> Scores:
         """Return the statistic of every vertex, shape ``(n,)``; O(levels (n + m))."""
-        n = adjacency.shape[0]
-        # How many of the members, at most two, reach each vertex within k steps: a member
-        # is answered by the first other one. Two sources are kept for each vertex.
-        first, second = np.full(n, -1), np.full(n, -1)
-        scores = np.zeros(n)
-        members = _indicator(n, targets) > 0
-        first[targets] = targets
-        rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
-        columns = adjacency.indices
-        scored = np.zeros(n, dtype=bool)
-        for steps in range(1, n):
-            before = first.copy(), second.copy()
-            for source in before:
-                _pass_on(rows, columns, source, first, second)
-            reached = np.where(members, second >= 0, first >= 0) & ~scored
-            scores[reached] = 1 / steps
-            scored |= reached
-            if np.array_equal(before[0], first) and np.array_equal(before[1], second):
-                break
-        return scores
+        if not len(targets):
+            return np.zeros(adjacency.shape[0])
+        steps, _, source = dijkstra(
+            adjacency, indices=targets, unweighted=True, min_only=True, return_predecessors=True
+        )
+        # From a member the first other one is reached over an edge between two members' parts.
+        rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
+        between = source[rows] != source[adjacency.indices]
+        ways = (steps[rows] + 1 + steps[adjacency.indices])[between]
+        steps[targets] = np.inf
+        np.minimum.at(steps, source[rows[between]], ways)
+        return np.asarray(1 / steps)
 
     def sensitivity(self, max_degree: int) -> float:
         """Return 1/2, or 0 for d < 2."""
@@ -415,25 +349,8 @@ class InverseDistance:
         return math.inf if max_degree >= 2 else max_degree
 
 
-def _pass_on(
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int32],
-    source: npt.NDArray[np.int64],
-    first: npt.NDArray[np.int64],
-    second: npt.NDArray[np.int64],
-) -> None:
-    """Tell every vertex the sources of its neighbours, keeping two different ones."""
-    for _ in range(2):
-        known = source[columns]
-        news = (known >= 0) & (known != first[rows]) & (second[rows] < 0)
-        empty = news & (first[rows] < 0)
-        first[rows[empty]] = known[empty]
-        filled = news & ~empty & (known != first[rows])
-        second[rows[filled]] = known[filled]
-
-
 @dataclass(frozen=True)
-class PersonalisedPageRank:
+class PersonalisedPageRank(Named):
     """PageRank with restarts in S: the chance to be at v, damping 0.85; 0 for empty S.
 
     A vertex without neighbours hands its share back to S.
@@ -454,12 +371,10 @@ class PersonalisedPageRank:
     0.5405
     """
 
+    componentwise = False
+
     damping: ClassVar[float] = 0.85
     error: ClassVar[float] = 1e-8
-
-    def __str__(self) -> str:
-        """Return the name."""
-        return "PersonalisedPageRank"
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the statistic of ``vertex``; O(n³), a dense linear system."""
@@ -505,6 +420,4 @@ class PersonalisedPageRank:
         """Return 1, or 0 for d = 0."""
         return float(max_degree > 0)
 
-    def impact_cardinality(self, max_degree: int) -> float:
-        """Return infinity, or 0 for d = 0: no bound in the degree alone."""
-        return math.inf if max_degree else 0
+    impact_cardinality = _unbounded

@@ -1,9 +1,8 @@
 """Classic mechanisms, correct and known to be broken, that auditors are measured on.
 
 Each is a frozen dataclass. Its input is a tuple of query answers, and no answer of a neighbour is
-more than 1 away. All have ``claim``, ``run``, ``sample``, ``pairs`` and ``true_loss``; those with
-few outputs have ``law``, and ``sample`` gives coded outputs; the others have ``log_density``, and
-``sample`` gives an array of shape ``(size, k)``.
+more than 1 away. All have ``claim``, ``run``, ``sample`` and ``pairs``; those with few outputs
+have ``law``, and ``sample`` gives coded outputs, of the others an array of shape ``(size, k)``.
 """
 
 from .additive_noise import (
@@ -12,13 +11,15 @@ from .additive_noise import (
     NoisyHist1,
     NoisyHist2,
     PrefixSum,
+    ReportNoisyMax1,
+    ReportNoisyMax2,
+    ReportNoisyMax3,
+    ReportNoisyMax4,
     TruncatedGeometric,
 )
-from .noisy_max import ReportNoisyMax1, ReportNoisyMax2, ReportNoisyMax3, ReportNoisyMax4
-from .pairs import TrueLoss, VectorPair, any_query_pairs, one_query_pairs
+from .pairs import VectorPair, any_query_pairs, one_query_pairs
 from .rappor import OneTimeRappor, Rappor
-from .sparse_vector import SVT1, SVT2, SVT4, SVT5, SVT6
-from .sparse_vector_values import SVT3, NumericalSVT, SVT34Parallel
+from .sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5, SVT6, NumericalSVT, SVT34Parallel
 
 __all__ = [
     "SVT1",
@@ -41,7 +42,6 @@ __all__ = [
     "ReportNoisyMax3",
     "ReportNoisyMax4",
     "SVT34Parallel",
-    "TrueLoss",
     "TruncatedGeometric",
     "VectorPair",
     "any_query_pairs",

@@ -1,41 +1,50 @@
-"""Mechanisms that add noise to every answer: Laplace, geometric, histograms, prefix sums."""
+"""Mechanisms that add noise to every answer: Laplace, geometric, histograms, noisy maxima."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
+from pdpaudit.core.protocols import Law, Outputs
 
+from ..laws.noise import Exponential
 from ..laws.noise import FloatArray as Floats
 from ..laws.noise import Laplace as LaplaceNoise
-from .pairs import (
-    Queries,
-    TrueLoss,
-    VectorPair,
-    any_query_pairs,
-    check_epsilon,
-    check_queries,
-    loss_of_laws,
-    one_query_pairs,
-)
-
-__all__ = [
-    "Laplace",
-    "LaplaceParallel",
-    "NoisyHist1",
-    "NoisyHist2",
-    "PrefixSum",
-    "TruncatedGeometric",
-]
+from ..laws.one_round import first_target_law
+from .pairs import Queries, QueryMechanism, check_queries
 
 
 @dataclass(frozen=True)
-class Laplace:
+class _NoisyAnswers(QueryMechanism):
+    """Laplace noise on every answer."""
+
+    #: Answers there must be, and how often one is released, where that is fixed.
+    answers: ClassVar[int | None] = None
+    releases: ClassVar[int | None] = None
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return 1.0 / self.epsilon
+
+    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float, ...]:
+        """Return the noisy answers."""
+        return tuple(self.sample(instance, 1, rng)[0].tolist())
+
+    def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
+        """Return noisy answers, shape ``(size, answers)``."""
+        answers = np.array(check_queries(instance, self.answers))
+        noise = rng.laplace(scale=self.scale, size=(size, self.releases or len(answers)))
+        return np.asarray(answers + noise)
+
+
+@dataclass(frozen=True)
+class Laplace(_NoisyAnswers):
     """One answer with Laplace noise of scale 1/ε: the correct mechanism.
 
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity", 2006.
@@ -50,47 +59,14 @@ class Laplace:
     >>> mechanism = Laplace(1.0)
     >>> mechanism.sample((1.0,), 3, np.random.default_rng(1)).shape
     (3, 1)
-    >>> mechanism.true_loss().epsilon
-    1.0
     """
 
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε for an answer that moves by 1."""
-        return PrivacyClaim(self.epsilon, source="Dwork, McSherry, Nissim, Smith 2006")
-
-    def pairs(self) -> tuple[VectorPair, ...]:
-        """Return the pairs it is measured on."""
-        return one_query_pairs(1)
-
-    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float]:
-        """Return the noisy answer."""
-        (answer,) = check_queries(instance, 1)
-        return (answer + rng.laplace(scale=1.0 / self.epsilon),)
-
-    def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
-        """Return noisy answers, shape ``(size, 1)``; O(size)."""
-        (answer,) = check_queries(instance, 1)
-        return answer + rng.laplace(scale=1.0 / self.epsilon, size=(size, 1))
-
-    def log_density(self, instance: Queries, outputs: Floats) -> Floats:
-        """Return the log density of each output, shape ``(size,)``."""
-        (answer,) = check_queries(instance, 1)
-        return LaplaceNoise(1.0 / self.epsilon).logpdf(outputs[:, 0] - answer)
-
-    def true_loss(self) -> TrueLoss:
-        """Return ε: the log density has slope ε, so below both answers the ratio is e^ε."""
-        return TrueLoss(self.epsilon, "one_below", "output at most 0")
+    source = "Dwork, McSherry, Nissim, Smith 2006"
+    answers = 1
 
 
 @dataclass(frozen=True)
-class LaplaceParallel:
+class LaplaceParallel(_NoisyAnswers):
     """The same answer 20 times, each with Laplace noise of scale 20/ε.
 
     Correct by composition; hard to audit, since the loss is reached only where all the noise lies
@@ -108,53 +84,79 @@ class LaplaceParallel:
     (3, 20)
     """
 
-    epsilon: float
-    releases = 20
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
+    source = "Dwork, McSherry, Nissim, Smith 2006; 20 releases composed"
+    answers, releases = 1, 20
 
     @property
-    def claim(self) -> PrivacyClaim:
-        """ε/20 for each release, composed."""
-        return PrivacyClaim(
-            self.epsilon, source="Dwork, McSherry, Nissim, Smith 2006; 20 releases composed"
-        )
-
-    @property
-    def _scale(self) -> float:
+    def scale(self) -> float:
+        """Scale of the noise."""
         return self.releases / self.epsilon
 
-    def pairs(self) -> tuple[VectorPair, ...]:
-        """Return the pairs it is measured on."""
-        return one_query_pairs(1)
 
-    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float, ...]:
-        """Return the noisy answers."""
-        (answer,) = check_queries(instance, 1)
-        return tuple(answer + rng.laplace(scale=self._scale) for _ in range(self.releases))
+@dataclass(frozen=True)
+class NoisyHist1(_NoisyAnswers):
+    """Bins with Laplace noise of scale 1/ε: the correct mechanism.
+
+    Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", 2018.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    """
+
+    source = "Dwork, McSherry, Nissim, Smith 2006; disjoint bins"
+    queries = 5
+
+
+@dataclass(frozen=True)
+class NoisyHist2(_NoisyAnswers):
+    """Bins with Laplace noise of scale ε, upside down: broken for ε < 1, where it costs 1/ε.
+
+    Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", 2018.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    """
+
+    source = "Dwork, McSherry, Nissim, Smith 2006; disjoint bins"
+    queries = 5
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return self.epsilon
+
+
+@dataclass(frozen=True)
+class PrefixSum(_NoisyAnswers):
+    """The prefix sums of ten answers, each answer with Laplace noise of scale 1/ε.
+
+    The sums reveal the noisy answers, so where every answer may move it costs 10ε, and claims it.
+    Bichsel, Steffen, Bogunovic and Vechev, "DP-Sniper", 2021.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss of one answer, in nats, above 0.
+    """
+
+    source = "Dwork, McSherry, Nissim, Smith 2006; 10 answers composed"
+    queries = answers = composed = 10
+    all_move = True
 
     def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
-        """Return noisy answers, shape ``(size, 20)``; O(size)."""
-        (answer,) = check_queries(instance, 1)
-        return answer + rng.laplace(scale=self._scale, size=(size, self.releases))
-
-    def log_density(self, instance: Queries, outputs: Floats) -> Floats:
-        """Return the log density of each output, shape ``(size,)``."""
-        (answer,) = check_queries(instance, 1)
-        return np.asarray(LaplaceNoise(self._scale).logpdf(outputs - answer).sum(axis=1))
-
-    def true_loss(self) -> TrueLoss:
-        """Return ε: each of 20 factors has slope ε/20, all of one sign below both answers."""
-        return TrueLoss(self.epsilon, "one_below", "every output at most 0")
+        """Return sums, shape ``(size, 10)``."""
+        return np.cumsum(super().sample(instance, size, rng), axis=1)
 
 
 _LARGEST = 5
 
 
 @dataclass(frozen=True)
-class TruncatedGeometric:
+class TruncatedGeometric(QueryMechanism):
     """A count from 0 to 5 with two-sided geometric noise, clamped, drawn by one whole number.
 
     Balcer and Vadhan, "Differential privacy on finite computers", 2018, with the
@@ -169,24 +171,17 @@ class TruncatedGeometric:
 
     Examples
     --------
-    >>> round(TruncatedGeometric(0.1).true_loss().epsilon, 4)
-    0.1178
     >>> len(TruncatedGeometric(0.1).law((1.0,)).probabilities)
     6
     """
 
-    epsilon: float
+    source = "Balcer and Vadhan 2018"
 
     def __post_init__(self) -> None:
         """Refuse what scales no noise, or does not fit one draw."""
-        check_epsilon(self.epsilon)
+        super().__post_init__()
         if self._range.bit_length() > 63:
             raise InputError(f"epsilon = {self.epsilon}: give at least 1.3e-5")
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε for a count that moves by 1."""
-        return PrivacyClaim(self.epsilon, source="Balcer and Vadhan 2018")
 
     @property
     def _k(self) -> int:
@@ -208,10 +203,6 @@ class TruncatedGeometric:
         ]
         return [*below, *above, self._range]
 
-    def pairs(self) -> tuple[VectorPair, ...]:
-        """Return the pairs it is measured on: counts 1 and 0, 1 and 2."""
-        return one_query_pairs(1)
-
     def run(self, instance: Queries, rng: np.random.Generator) -> int:
         """Return the noisy count, the least z with F(z) at least the draw."""
         draw = int(rng.integers(1, self._range, endpoint=True))
@@ -232,10 +223,6 @@ class TruncatedGeometric:
         )
         return Law({z: float(part) for z, part in enumerate(parts)})
 
-    def true_loss(self) -> TrueLoss:
-        """Return the exact loss, from the laws; O(1)."""
-        return loss_of_laws(self)
-
 
 def _count(instance: Queries) -> int:
     """Return the count that the instance holds."""
@@ -245,156 +232,108 @@ def _count(instance: Queries) -> int:
     return int(answer)
 
 
-_BINS = 5
+@dataclass(frozen=True)
+class _NoisyMax(QueryMechanism):
+    """Noise of scale 2/ε on each of five answers, all of which may move.
+
+    Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", 2018, Table
+    1; Dwork and Roth, "The algorithmic foundations of differential privacy", 2014, section 3.3.
+    """
+
+    source = "Dwork and Roth 2014, section 3.3"
+    queries, all_move = 5, True
+    noise: ClassVar[type[LaplaceNoise | Exponential]]
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return 2.0 / self.epsilon
+
+    def noisy(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
+        """Return noisy answers, shape (size, answers)."""
+        answers = np.array(check_queries(instance))
+        return answers + self.noise(self.scale).draw((size, len(answers)), rng)
 
 
 @dataclass(frozen=True)
-class _NoisyHistogram:
-    """Each bin with its own Laplace noise; one person changes one bin by 1."""
+class _MaxIndex(_NoisyMax):
+    """Releases the index."""
 
-    epsilon: float
+    def run(self, instance: Queries, rng: np.random.Generator) -> int:
+        """Return the index of the largest noisy answer."""
+        return int(self.noisy(instance, 1, rng).argmax())
 
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
+    def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Outputs:
+        """Return indices."""
+        noisy = self.noisy(instance, size, rng)
+        return Outputs(range(noisy.shape[1]), noisy.argmax(axis=1))
 
-    @property
-    def _scale(self) -> float:
-        raise NotImplementedError
+    def law(self, instance: Queries) -> Law:
+        """Return the law of the index; see :func:`.first_target_law`."""
+        law = first_target_law(check_queries(instance), self.noise(self.scale))
+        return Law(dict(enumerate(law.found.tolist())), missing=abs(1.0 - law.total))
 
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε: the bins are disjoint."""
-        return PrivacyClaim(
-            self.epsilon, source="Dwork, McSherry, Nissim, Smith 2006; disjoint bins"
-        )
 
-    def pairs(self) -> tuple[VectorPair, ...]:
-        """Return the pairs it is measured on: five bins, one of which moves."""
-        return one_query_pairs(_BINS)
+@dataclass(frozen=True)
+class _MaxValue(_NoisyMax):
+    """Releases the value."""
 
-    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float, ...]:
-        """Return the noisy bins."""
-        return tuple(count + rng.laplace(scale=self._scale) for count in check_queries(instance))
+    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float]:
+        """Return the largest noisy answer."""
+        return (float(self.noisy(instance, 1, rng).max()),)
 
     def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
-        """Return noisy bins, shape ``(size, bins)``; O(size · bins)."""
-        counts = np.array(check_queries(instance))
-        return counts + rng.laplace(scale=self._scale, size=(size, len(counts)))
-
-    def log_density(self, instance: Queries, outputs: Floats) -> Floats:
-        """Return the log density of each output, shape ``(size,)``."""
-        counts = np.array(check_queries(instance))
-        return np.asarray(LaplaceNoise(self._scale).logpdf(outputs - counts).sum(axis=1))
-
-    def true_loss(self) -> TrueLoss:
-        """Return the inverse of the scale: only the first bin's factor differs."""
-        return TrueLoss(1.0 / self._scale, "one_below", "first bin at most 0")
+        """Return largest noisy answers, shape ``(size, 1)``."""
+        return np.asarray(self.noisy(instance, size, rng).max(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
-class NoisyHist1(_NoisyHistogram):
-    """Bins with Laplace noise of scale 1/ε: the correct mechanism.
-
-    Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", 2018.
+class ReportNoisyMax1(_MaxIndex):
+    """Index of the largest answer with Laplace noise of scale 2/ε: correct.
 
     Parameters
     ----------
     epsilon : float
         Privacy loss claimed, in nats, above 0.
-
-    Examples
-    --------
-    >>> NoisyHist1(0.1).true_loss().epsilon
-    0.1
     """
 
-    @property
-    def _scale(self) -> float:
-        return 1.0 / self.epsilon
+    noise = LaplaceNoise
 
 
 @dataclass(frozen=True)
-class NoisyHist2(_NoisyHistogram):
-    """Bins with Laplace noise of scale ε, upside down: broken for ε < 1, where it costs 1/ε.
-
-    Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", 2018.
+class ReportNoisyMax2(_MaxIndex):
+    """Index of the largest answer with exponential noise of scale 2/ε: correct.
 
     Parameters
     ----------
     epsilon : float
         Privacy loss claimed, in nats, above 0.
-
-    Examples
-    --------
-    >>> NoisyHist2(0.1).true_loss().epsilon
-    10.0
     """
 
-    @property
-    def _scale(self) -> float:
-        return self.epsilon
-
-
-_QUERIES = 10
+    noise = Exponential
 
 
 @dataclass(frozen=True)
-class PrefixSum:
-    """The prefix sums of ten answers, each answer with Laplace noise of scale 1/ε.
-
-    The sums reveal the noisy answers, so where every answer may move it costs 10ε, and claims it.
-    Bichsel, Steffen, Bogunovic and Vechev, "DP-Sniper", 2021.
+class ReportNoisyMax3(_MaxValue):
+    """Value of the largest answer with Laplace noise of scale 2/ε: broken, 5ε/2.
 
     Parameters
     ----------
     epsilon : float
-        Privacy loss of one answer, in nats, above 0.
-
-    Examples
-    --------
-    >>> PrefixSum(0.1).claim.epsilon, PrefixSum(0.1).true_loss().epsilon
-    (1.0, 1.0)
+        Privacy loss claimed, in nats, above 0.
     """
 
-    epsilon: float
+    noise = LaplaceNoise
 
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
 
-    @property
-    def claim(self) -> PrivacyClaim:
-        """10ε: ten answers composed."""
-        return PrivacyClaim(
-            _QUERIES * self.epsilon,
-            source="Dwork, McSherry, Nissim, Smith 2006; 10 answers composed",
-        )
+@dataclass(frozen=True)
+class ReportNoisyMax4(_MaxValue):
+    """Value of the largest answer with exponential noise of scale 2/ε: broken, no finite ε.
 
-    def pairs(self) -> tuple[VectorPair, ...]:
-        """Return the pairs it is measured on."""
-        return any_query_pairs(_QUERIES)
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    """
 
-    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[float, ...]:
-        """Return the sums."""
-        total, sums = 0.0, []
-        for answer in check_queries(instance, _QUERIES):
-            total += answer + rng.laplace(scale=1.0 / self.epsilon)
-            sums.append(total)
-        return tuple(sums)
-
-    def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
-        """Return sums, shape ``(size, 10)``; O(size)."""
-        answers = np.array(check_queries(instance, _QUERIES))
-        noisy = answers + rng.laplace(scale=1.0 / self.epsilon, size=(size, _QUERIES))
-        return np.cumsum(noisy, axis=1)
-
-    def log_density(self, instance: Queries, outputs: Floats) -> Floats:
-        """Return the log density of each output, shape ``(size,)``."""
-        answers = np.array(check_queries(instance, _QUERIES))
-        noisy = np.diff(outputs, axis=1, prepend=0.0)
-        return np.asarray(LaplaceNoise(1.0 / self.epsilon).logpdf(noisy - answers).sum(axis=1))
-
-    def true_loss(self) -> TrueLoss:
-        """Return 10ε: each of ten factors has slope ε, all of one sign below both inputs."""
-        return TrueLoss(_QUERIES * self.epsilon, "all_above", "every increment at most 1")
+    noise = Exponential

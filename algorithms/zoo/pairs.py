@@ -1,39 +1,14 @@
-"""Neighbouring query answers, what is asked of the input, and the true loss over the pairs."""
+"""Neighbouring query answers, what is asked of the input, and what all mechanisms share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import Law
-
-__all__ = [
-    "Queries",
-    "TrueLoss",
-    "VectorPair",
-    "any_query_pairs",
-    "check_epsilon",
-    "check_limit",
-    "check_queries",
-    "loss_of_laws",
-    "one_query_pairs",
-]
-
-
-def check_epsilon(epsilon: float) -> None:
-    """Refuse an ε that scales no noise."""
-    if not 0.0 < epsilon < math.inf:
-        raise InputError(f"epsilon = {epsilon}: give a finite number of nats above 0")
-
-
-def check_limit(limit: int) -> None:
-    """Refuse a number of answers above the threshold after which nothing is said."""
-    if limit < 1:
-        raise InputError(f"limit = {limit}: give a whole number, at least 1")
+from pdpaudit.core.protocols import PrivacyClaim
 
 
 def check_queries(instance: Sequence[float], count: int | None = None) -> tuple[float, ...]:
@@ -84,27 +59,26 @@ def any_query_pairs(queries: int) -> tuple[VectorPair, ...]:
 
 
 @dataclass(frozen=True)
-class TrueLoss:
-    """The largest privacy loss over a mechanism's pairs, both directions."""
+class QueryMechanism:
+    """A mechanism on query answers, none of which moves by more than 1; ε scales its noise."""
 
     epsilon: float
-    pair: str
-    event: str
+    source: ClassVar[str]
+    #: Answers of the pairs it is measured on, whether all may move, and ε's that are claimed.
+    queries: ClassVar[int] = 1
+    all_move: ClassVar[bool] = False
+    composed: ClassVar[int] = 1
 
+    def __post_init__(self) -> None:
+        """Refuse what scales no noise."""
+        if not 0.0 < self.epsilon < math.inf:
+            raise InputError(f"epsilon = {self.epsilon}: give a finite number of nats above 0")
 
-class _Lawful(Protocol):
-    def pairs(self) -> tuple[VectorPair, ...]: ...
+    @property
+    def claim(self) -> PrivacyClaim:
+        """What is promised."""
+        return PrivacyClaim(self.composed * self.epsilon, source=self.source)
 
-    def law(self, instance: Queries) -> Law: ...
-
-
-def loss_of_laws(mechanism: _Lawful) -> TrueLoss:
-    """Return the largest loss over the pairs of a mechanism with exact laws."""
-    losses = [
-        (exact_loss(mechanism.law(pair.left), mechanism.law(pair.right)), pair.name)
-        for pair in mechanism.pairs()
-    ]
-    worst, name = max(losses, key=lambda item: item[0].epsilon)
-    outputs = sorted(worst.event, key=repr)
-    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
-    return TrueLoss(worst.epsilon, name, f"output {outputs[0]}{more}, likelier on the {worst.side}")
+    def pairs(self) -> tuple[VectorPair, ...]:
+        """Return the pairs it is measured on."""
+        return (any_query_pairs if self.all_move else one_query_pairs)(self.queries)

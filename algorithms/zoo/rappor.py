@@ -13,9 +13,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
 from ..laws.noise import FloatArray as Floats
-from .pairs import Queries, TrueLoss, VectorPair, check_queries, one_query_pairs
-
-__all__ = ["BitsLaw", "OneTimeRappor", "Rappor"]
+from .pairs import Queries, VectorPair, check_queries, one_query_pairs
 
 Bits = tuple[bool, ...]
 
@@ -74,26 +72,6 @@ class _Rappor:
         """Return the exact law of the report, lazily: see :class:`BitsLaw`."""
         return Law(BitsLaw(self._ones(instance)))
 
-    def log_density(self, instance: Queries, outputs: npt.NDArray[np.bool_]) -> Floats:
-        """Return the log probability of each output, shape ``(size,)``."""
-        ones = self._ones(instance)
-        return np.asarray(np.where(outputs, np.log(ones), np.log1p(-ones)).sum(axis=1))
-
-    def true_loss(self) -> TrueLoss:
-        """Return the loss of the bits in which the values of a pair differ, summed.
-
-        The bits are independent, and whichever way one differs the report that favours the value
-        has the same ratio.
-        """
-        odds = self._one_if_set / (1.0 - self._one_if_set)
-        differing = {
-            pair.name: len(_set_bits(pair.left) ^ _set_bits(pair.right)) for pair in self.pairs()
-        }
-        name = max(differing, key=lambda pair: differing[pair])
-        return TrueLoss(
-            differing[name] * float(np.log(odds)), name, "every differing bit as the value sets it"
-        )
-
     def _ones(self, instance: Queries) -> Floats:
         """Probability of a 1 for each bit."""
         ones = np.full(_BITS, 1.0 - self._one_if_set)
@@ -111,8 +89,6 @@ class Rappor(_Rappor):
 
     Examples
     --------
-    >>> round(Rappor().true_loss().epsilon, 4)
-    0.3001
     >>> Rappor().sample((1.0,), 2, np.random.default_rng(1)).shape
     (2, 20)
     """
@@ -142,11 +118,6 @@ class OneTimeRappor(_Rappor):
     """Bits randomised once for good (f = 0.95) and reported as they are.
 
     Claims 0.8 and costs 0.6005 on its pairs. Sources as for :class:`Rappor`.
-
-    Examples
-    --------
-    >>> round(OneTimeRappor().true_loss().epsilon, 4)
-    0.6005
     """
 
     f = 0.95

@@ -1,8 +1,10 @@
-"""The sparse vector technique: which answers lie above a threshold, in six published variants.
+"""The sparse vector technique: which answers lie above a threshold, in its published variants.
 
 Lyu, Su and Li, "Understanding the sparse vector technique for differential privacy", 2017,
-Algorithms 1 to 6; sensitivity 1. An output has an entry for each query: True for above, False for
-below, None after the technique has stopped.
+Algorithms 1 to 6; sensitivity 1. An output of flags has an entry for each query: True for above,
+False for below, None after the technique has stopped. One of values has a value for above, 0.0 for
+below, nan after the stop (None in the tuple of a single run). A released value is 0.0 only by a
+chance of one in about 10^16, so the marker for below stands alone.
 """
 
 from __future__ import annotations
@@ -11,44 +13,23 @@ import itertools
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
+from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import FloatArray as Floats
 from ..laws.noise import Laplace, laplace_between
 from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
-from .pairs import (
-    Queries,
-    TrueLoss,
-    VectorPair,
-    any_query_pairs,
-    check_epsilon,
-    check_limit,
-    check_queries,
-    loss_of_laws,
-)
-
-__all__ = [
-    "SVT1",
-    "SVT2",
-    "SVT4",
-    "SVT5",
-    "SVT6",
-    "Design",
-    "Flags",
-    "SparseVector",
-    "flag_law",
-    "walk",
-]
+from .pairs import Queries, QueryMechanism, check_queries
 
 Flags = tuple[bool | None, ...]
+Values = tuple[float | None, ...]
 
-_QUERIES = 10
+#: Entry of a query that lies below, where values are released.
+BELOW = 0.0
 # A run's flags are held in one 64-bit number.
 _MOST_QUERIES = 62
 _MOST_OUTPUTS = 1 << 16
@@ -143,51 +124,41 @@ def _noiseless_law(design: Design, queries: Queries) -> Law:
 
 
 @dataclass(frozen=True)
-class SparseVector:
-    """What all variants share; ε is the whole budget."""
+class SparseVector(QueryMechanism):
+    """What all variants share: ten answers, all of which may move; ε is the whole budget."""
 
-    epsilon: float
-    source: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
+    queries, all_move = 10, True
 
     @property
     def design(self) -> Design:
         """The variant."""
         raise NotImplementedError
 
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε for answers that each move by at most 1."""
-        return PrivacyClaim(self.epsilon, source=self.source)
+    def said(self, above: bool, answer: float, noisy: float, rng: np.random.Generator) -> float:
+        """Return the entry of an answer."""
+        return above
 
-    def pairs(self) -> tuple[VectorPair, ...]:
-        """Return the pairs it is measured on: ten answers, all of which may move."""
-        return any_query_pairs(_QUERIES)
+    def run(self, instance: Queries, rng: np.random.Generator) -> Values:
+        """Return one output, query by query as published."""
+        design, count = self.design, 0
+        output: list[float | None] = []
+        rho = rng.laplace(scale=design.threshold_scale)
+        for answer in check_queries(instance):
+            if design.limit is not None and count >= design.limit:
+                output.append(None)
+                continue
+            noisy = answer + rng.laplace(scale=design.query_scale)
+            above = bool(noisy >= design.threshold + rho)
+            output.append(self.said(above, answer, noisy, rng))
+            count += above
+            if above and design.redrawn:
+                rho = rng.laplace(scale=design.threshold_scale)
+        return tuple(output)
 
 
 @dataclass(frozen=True)
-class _FlagMechanism(SparseVector):
+class _Flags(SparseVector):
     """The variants that say above or below only."""
-
-    def run(self, instance: Queries, rng: np.random.Generator) -> Flags:
-        """Return one output, query by query as published."""
-        design, said = self.design, 0
-        flags: list[bool | None] = []
-        rho = rng.laplace(scale=design.threshold_scale)
-        for answer in check_queries(instance):
-            if design.limit is not None and said >= design.limit:
-                flags.append(None)
-                continue
-            above = bool(answer + rng.laplace(scale=design.query_scale) >= design.threshold + rho)
-            flags.append(above)
-            if above:
-                said += 1
-                if design.redrawn:
-                    rho = rng.laplace(scale=design.threshold_scale)
-        return tuple(flags)
 
     def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Outputs:
         """Return outputs; O(size · queries), less where most runs stop early."""
@@ -205,9 +176,23 @@ class _FlagMechanism(SparseVector):
         """Return the exact law: see :func:`flag_law`."""
         return flag_law(self.design, check_queries(instance))
 
-    def true_loss(self) -> TrueLoss:
-        """Return the exact loss, from the laws."""
-        return loss_of_laws(self)
+
+@dataclass(frozen=True)
+class _Limited(_Flags):
+    """Those that stop after a number of answers above."""
+
+    limit: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what says nothing."""
+        super().__post_init__()
+        _check_limit(self.limit)
+
+
+def _check_limit(limit: int) -> None:
+    """Refuse a number of answers above the threshold after which nothing is said."""
+    if limit < 1:
+        raise InputError(f"limit = {limit}: give a whole number, at least 1")
 
 
 def _flags(bits: int, queries: int, limit: int | None) -> Flags:
@@ -220,7 +205,7 @@ def _flags(bits: int, queries: int, limit: int | None) -> Flags:
 
 
 @dataclass(frozen=True)
-class SVT1(_FlagMechanism):
+class SVT1(_Limited):
     """Algorithm 1, the authors' own: correct. T = 0.5, rho = Lap(2/ε), answers Lap(4c/ε).
 
     Parameters
@@ -229,20 +214,9 @@ class SVT1(_FlagMechanism):
         Privacy loss claimed, in nats, above 0.
     limit : int
         c, the number of answers above after which it stops.
-
-    Examples
-    --------
-    >>> round(SVT1(1.0).true_loss().epsilon, 4)
-    0.9304
     """
 
     source = "Lyu, Su, Li 2017, Algorithm 1"
-    limit: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what says nothing."""
-        check_epsilon(self.epsilon)
-        check_limit(self.limit)
 
     @property
     def design(self) -> Design:
@@ -251,7 +225,7 @@ class SVT1(_FlagMechanism):
 
 
 @dataclass(frozen=True)
-class SVT2(_FlagMechanism):
+class SVT2(_Limited):
     """Algorithm 2, Dwork and Roth: correct. T = 1, rho = Lap(2c/ε) anew each time, Lap(4c/ε).
 
     Parameters
@@ -260,20 +234,9 @@ class SVT2(_FlagMechanism):
         Privacy loss claimed, in nats, above 0.
     limit : int
         c, the number of answers above after which it stops.
-
-    Examples
-    --------
-    >>> round(SVT2(1.0).true_loss().epsilon, 4)
-    0.911
     """
 
     source = "Lyu, Su, Li 2017, Algorithm 2"
-    limit: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what says nothing."""
-        check_epsilon(self.epsilon)
-        check_limit(self.limit)
 
     @property
     def design(self) -> Design:
@@ -283,7 +246,7 @@ class SVT2(_FlagMechanism):
 
 
 @dataclass(frozen=True)
-class SVT4(_FlagMechanism):
+class SVT4(_Limited):
     """Algorithm 4, Lee and Clifton: broken. T = 1, rho = Lap(4/ε), answers Lap(4/(3ε)).
 
     Parameters
@@ -292,20 +255,9 @@ class SVT4(_FlagMechanism):
         Privacy loss claimed, in nats, above 0.
     limit : int
         c, the number of answers above after which it stops; the noise ignores it.
-
-    Examples
-    --------
-    >>> round(SVT4(1.0).true_loss().epsilon, 4)
-    1.7418
     """
 
     source = "Lyu, Su, Li 2017, Algorithm 4"
-    limit: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what says nothing."""
-        check_epsilon(self.epsilon)
-        check_limit(self.limit)
 
     @property
     def design(self) -> Design:
@@ -314,18 +266,13 @@ class SVT4(_FlagMechanism):
 
 
 @dataclass(frozen=True)
-class SVT5(_FlagMechanism):
+class SVT5(_Flags):
     """Algorithm 5, Stoddard and others: broken, no finite ε. T = 1, rho = Lap(2/ε), never stops.
 
     Parameters
     ----------
     epsilon : float
         Privacy loss claimed, in nats, above 0.
-
-    Examples
-    --------
-    >>> SVT5(1.0).true_loss().epsilon
-    inf
     """
 
     source = "Lyu, Su, Li 2017, Algorithm 5"
@@ -337,18 +284,13 @@ class SVT5(_FlagMechanism):
 
 
 @dataclass(frozen=True)
-class SVT6(_FlagMechanism):
+class SVT6(_Flags):
     """Algorithm 6, Chen and others: broken. T = 1, rho = Lap(2/ε), answers Lap(2/ε), never stops.
 
     Parameters
     ----------
     epsilon : float
         Privacy loss claimed, in nats, above 0.
-
-    Examples
-    --------
-    >>> round(SVT6(1.0).true_loss().epsilon, 3)
-    4.486
     """
 
     source = "Lyu, Su, Li 2017, Algorithm 6"
@@ -357,3 +299,131 @@ class SVT6(_FlagMechanism):
     def design(self) -> Design:
         """The variant."""
         return Design(1.0, 2.0 / self.epsilon, 2.0 / self.epsilon, None)
+
+
+@dataclass(frozen=True)
+class _Released(SparseVector):
+    """The variants that release values."""
+
+    def released(self, answers: Floats, noisy: Floats, rng: np.random.Generator) -> Floats:
+        """Return the values that are released for answers above."""
+        return noisy
+
+    def said(self, above: bool, answer: float, noisy: float, rng: np.random.Generator) -> float:
+        """Return the entry of an answer."""
+        if not above:
+            return BELOW
+        return float(self.released(np.array([answer]), np.array([noisy]), rng)[0])
+
+    def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
+        """Return outputs, shape ``(size, queries)``."""
+        queries = check_queries(instance)
+        values = np.full((size, len(queries)), np.nan)
+        for index, runs, above, noisy in walk(self.design, queries, size, rng):
+            value = self.released(np.full(len(runs), queries[index]), noisy, rng)
+            values[runs, index] = np.where(above, value, BELOW)
+        return values
+
+
+@dataclass(frozen=True)
+class SVT3(_Released):
+    """Algorithm 3, Roth: broken. T = 1, rho = Lap(2/ε), releases the noisy answer, with Lap(2c/ε).
+
+    A released value says that rho lies below it, so the earlier answers, all below, leak in full.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    limit : int
+        c, the number of answers above after which it stops.
+
+    Examples
+    --------
+    >>> SVT3(1.0).sample((1.0,) * 10, 4, np.random.default_rng(1)).shape
+    (4, 10)
+    """
+
+    source = "Lyu, Su, Li 2017, Algorithm 3"
+    limit: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what scales no noise or says nothing."""
+        super().__post_init__()
+        _check_limit(self.limit)
+
+    @property
+    def design(self) -> Design:
+        """The variant."""
+        return Design(1.0, 2.0 / self.epsilon, 2.0 * self.limit / self.epsilon, self.limit)
+
+
+@dataclass(frozen=True)
+class NumericalSVT(_Released):
+    """Flags by a third of ε for rho, a third for the answers, and fresh values by a third: correct.
+
+    c = 2, T = 1, rho = Lap(3/ε), answers Lap(6c/ε); an answer above is released with fresh noise of
+    scale 3c/ε. Dwork and Roth, "The algorithmic foundations of differential privacy", 2014,
+    section 3.6.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    """
+
+    source = "Dwork and Roth 2014, section 3.6"
+
+    @property
+    def design(self) -> Design:
+        """The variant: what the flags depend on."""
+        return Design(1.0, 3.0 / self.epsilon, 12.0 / self.epsilon, 2)
+
+    @property
+    def value_scale(self) -> float:
+        """Scale of the fresh noise on a released value."""
+        return 6.0 / self.epsilon
+
+    def released(self, answers: Floats, noisy: Floats, rng: np.random.Generator) -> Floats:
+        """Return the answers with fresh noise."""
+        return np.asarray(answers + rng.laplace(scale=self.value_scale, size=len(answers)))
+
+
+@dataclass(frozen=True)
+class SVT34Parallel(QueryMechanism):
+    """SVT3 and SVT4 with c = 2 on the same input, each at ε: broken, as both are.
+
+    Columns 0 to 9 of a sample are SVT3's; columns 10 to 19 SVT4's, with 1.0 for above. Bichsel,
+    Steffen, Bogunovic and Vechev, "DP-Sniper", 2021.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed for each of the two, in nats, above 0.
+
+    Examples
+    --------
+    >>> mechanism = SVT34Parallel(1.0)
+    """
+
+    source = "Lyu, Su, Li 2017, Algorithms 3 and 4"
+    queries, all_move, composed = 10, True, 2
+
+    @property
+    def parts(self) -> tuple[SVT3, SVT4]:
+        """The two mechanisms."""
+        return SVT3(self.epsilon, limit=2), SVT4(self.epsilon, limit=2)
+
+    def run(self, instance: Queries, rng: np.random.Generator) -> tuple[Values, Values]:
+        """Return one output of each."""
+        values, flags = self.parts
+        return values.run(instance, rng), flags.run(instance, rng)
+
+    def sample(self, instance: Queries, size: int, rng: np.random.Generator) -> Floats:
+        """Return outputs side by side, shape ``(size, 2 · queries)``; O(size · queries)."""
+        queries = check_queries(instance)
+        values, flags = self.parts
+        marks = np.full((size, len(queries)), np.nan)
+        for index, runs, above, _ in walk(flags.design, queries, size, rng):
+            marks[runs, index] = above
+        return np.concatenate([values.sample(queries, size, rng), marks], axis=1)

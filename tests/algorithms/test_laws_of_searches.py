@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.samplers.partition import component_labels
-from pdpaudit.algorithms.searches.baselines import QueryEveryone, Target
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
-from pdpaudit.algorithms.searches.search_com import SearchCom, SearchComRound
-from pdpaudit.algorithms.searches.sfs import SFS
+from pdpaudit.algorithms.searches.baselines import SFS, QueryEveryone, Target
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom, SearchComRound
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.core.protocols import LawfulMechanism, LawUnavailable
 

@@ -6,13 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.searches.baselines import QueryEveryone, Target
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
-from pdpaudit.algorithms.searches.rounds import unexamined
-from pdpaudit.algorithms.searches.search_com import SearchCom, SearchComRound, search_com
-from pdpaudit.algorithms.searches.sfs import SFS, sfs
+from pdpaudit.algorithms.searches.baselines import SFS, QueryEveryone, Target
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.rounds import sfs, unexamined
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom, SearchComRound, search_com
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import IdentityOracle
 

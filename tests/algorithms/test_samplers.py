@@ -12,10 +12,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
-from pdpaudit.algorithms.searches.search_com import SearchCom
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.core.network import Network
 

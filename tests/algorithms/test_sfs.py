@@ -11,7 +11,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.algorithms.samplers.partition import component_order, output_of
-from pdpaudit.algorithms.searches.sfs import SFS, sfs
+from pdpaudit.algorithms.searches.baselines import SFS
+from pdpaudit.algorithms.searches.rounds import sfs
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 
 from . import naive

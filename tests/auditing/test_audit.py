@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import les_miserables
 from pdpaudit.auditing import Config, audit, benchmark_networks, verdict, within_degree_bound

@@ -14,10 +14,9 @@ from pdpaudit.algorithms.laws.one_round import (
     first_target_law,
     search_com_law,
     search_com_noises,
-    threshold_stop_law,
 )
 from pdpaudit.algorithms.laws.worst_case import search_com_bound
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
@@ -112,7 +111,7 @@ def test_the_threshold_stop_keeps_its_claim_on_random_pairs(
         epsilon = float(rng.choice([0.1, 1.0, 3.0]))
         threshold = float(rng.integers(-1, 5))
         laws = [
-            threshold_stop_law(scores, threshold, noise(2 / epsilon))
+            first_target_law(scores, noise(2 / epsilon), stop_score=threshold)
             for scores in _random_pair(rng)
         ]
         ratio = _log_loss(*laws) / epsilon

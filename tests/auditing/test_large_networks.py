@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.laws import networks as network_laws
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.auditing.claim_results import pair_words
 from pdpaudit.auditing.config import Config

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.search_com import SearchCom
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit, exact_search

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.sfs import SFS
+from pdpaudit.algorithms.searches.baselines import SFS
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit, released

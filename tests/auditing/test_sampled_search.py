@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.auditing import Config, audit, benchmark_networks
 

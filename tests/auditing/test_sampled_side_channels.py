@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pdpaudit.algorithms.searches.sfs import SFS
+from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit, benchmark_networks
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed, observed

@@ -14,10 +14,8 @@ import pytest
 
 from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.samplers.partition import component_labels
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
-from pdpaudit.algorithms.searches.search_com import SearchCom
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds, targeted_components
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.infect import infect
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.search_com import SearchCom
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing.exposure import measure_exposure

@@ -13,8 +13,8 @@ import pytest
 
 from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.laws.one_round import RoundScores, search_com_law, search_com_noises
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.io import read_network

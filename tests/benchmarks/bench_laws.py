@@ -8,17 +8,15 @@ import time
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.laws.exact_round import exact_search_com
 from pdpaudit.algorithms.laws.noise import Exponential, Laplace
 from pdpaudit.algorithms.laws.one_round import (
     RoundScores,
     first_target_law,
     search_com_law,
     search_com_noises,
-    threshold_stop_law,
 )
 from pdpaudit.algorithms.laws.verify import enclose_by_quadrature
-from tests.laws.losses import enclose_loss, verify_loss
+from tests.laws.losses import enclose_loss, search_com_round, verify_loss
 
 
 def seconds(work, repeats=5):
@@ -56,8 +54,14 @@ def test_time_of_one_round(capsys, figure):
     targets = crowd(10).targets
     for name, work in [
         ("main text", lambda: first_target_law(targets, Laplace(2.0))),
-        ("threshold stop, Laplace", lambda: threshold_stop_law(targets, 25.0, Laplace(4.0))),
-        ("threshold stop, exponential", lambda: threshold_stop_law(targets, 25, Exponential(4.0))),
+        (
+            "threshold stop, Laplace",
+            lambda: first_target_law(targets, Laplace(4.0), stop_score=25.0),
+        ),
+        (
+            "threshold stop, exponential",
+            lambda: first_target_law(targets, Exponential(4.0), stop_score=25),
+        ),
     ]:
         lines.append(f"  {name}: {1e3 * seconds(work):6.1f} ms")
     with capsys.disabled():
@@ -71,21 +75,17 @@ def test_time_of_one_round(capsys, figure):
 @pytest.mark.benchmark
 def test_time_of_a_proof(capsys, figure):
     def squeeze(score):
-        return exact_search_com(
+        return search_com_round(
             [score] * 8,
             [(0, 2000)],
-            epsilon=1,
-            sensitivity=1,
             impact_cardinality=19,
             threshold=1000,
         )
 
     pair = squeeze(0), squeeze(1)
-    spread = exact_search_com(
+    spread = search_com_round(
         [0, 1, 2, 3],
         [(0, 1700), (1, 200), (2, 80), (3, 20)],
-        epsilon=1,
-        sensitivity=1,
         impact_cardinality=9,
         threshold=1000,
     )

@@ -20,7 +20,7 @@ import pytest
 from scipy.sparse import triu
 
 from pdpaudit.algorithms.infect import infect
-from pdpaudit.algorithms.searches.ptarget import PTarget
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, default_seeds, targeted_components
 from pdpaudit.experiments.generated_networks import DBLP, IMDB, affiliation_network, scaled

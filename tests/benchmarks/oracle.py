@@ -9,6 +9,7 @@ import numpy as np
 
 from pdpaudit.inference import METHODS
 from pdpaudit.inference.bounds import score
+from tests.zoo.truth import has_density, log_density
 
 __all__ = ["Oracle", "oracle_bound"]
 
@@ -49,9 +50,9 @@ def oracle_bound(mechanism: Any, size: int, alpha: float, seed: int) -> Oracle:
 
 def _curve(mechanism: Any, one: Any, other: Any, rng: Any) -> tuple[Any, Any]:
     """Return both sides' probabilities of the events that cut the likelihood ratio."""
-    if hasattr(mechanism, "log_density"):
+    if has_density(mechanism):
         outputs = mechanism.sample(one, DRAWS, rng)
-        ratio = mechanism.log_density(one, outputs) - mechanism.log_density(other, outputs)
+        ratio = log_density(mechanism, one, outputs) - log_density(mechanism, other, outputs)
         ratio = np.sort(ratio)[::-1]
         places = np.unique(np.geomspace(20, DRAWS, CUTS).astype(int))
         # Ties belong together: a cut inside one would be no event of the ratio alone.

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from pdpaudit.algorithms.laws.enclosures import found_and_left
 from pdpaudit.algorithms.laws.worst_case import search_com_bound
 from pdpaudit.algorithms.searches.baselines import Target
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism, StatisticOfProximity
 from pdpaudit.sampling import stream

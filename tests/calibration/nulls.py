@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.noisy_max import PTargetRepaired
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.algorithms.zoo import Laplace, ReportNoisyMax2, TruncatedGeometric
 from pdpaudit.attacks.benchmark_networks import planted

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from pdpaudit.algorithms.searches.repaired import NoiseName
+from pdpaudit.algorithms.searches.noisy_max import NoiseName
 from pdpaudit.auditing.config import SEQUENTIAL
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
 from pdpaudit.checks import check_names

@@ -18,9 +18,8 @@ from scipy import stats
 
 from pdpaudit.algorithms.samplers.trajectories import order_of_asking
 from pdpaudit.algorithms.searches.baselines import Target
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN, Katz3, Path, Triangle
 from pdpaudit.core.network import targeted_components
 from pdpaudit.core.statistic import statistic

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdpaudit.algorithms.searches.main_text import PTargetMainText
-from pdpaudit.algorithms.searches.ptarget import PTarget
-from pdpaudit.algorithms.searches.repaired import PTargetRepaired
-from pdpaudit.algorithms.searches.search_com import SearchCom
+from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
+from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN, Path
 from pdpaudit.algorithms.zoo import ReportNoisyMax1
 from pdpaudit.attacks.benchmark_networks import karate_club, les_miserables, planted_network

@@ -15,7 +15,6 @@ from pdpaudit.algorithms.laws.one_round import (
     first_target_law,
     search_com_law,
     search_com_noises,
-    threshold_stop_law,
 )
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable
@@ -235,7 +234,7 @@ def test_laws_agree_with_literal_simulation():
         elif rule == "first":
             law = first_target_law(targets, make(scale))
         else:
-            law = threshold_stop_law(targets, threshold, make(scale))
+            law = first_target_law(targets, make(scale), stop_score=threshold)
         seen = simulate(rule, targets, protected, (kind, scale), threshold, stop, draws, rng)
         expected = draws * np.append(law.found, law.none)
         assert np.all(seen[expected == 0] == 0)
@@ -316,7 +315,7 @@ def test_repaired_search_never_exceeds_its_claim(make, repetitions):
         a = rng.integers(0, 4, size=m).astype(float)
         b = a + rng.choice([-1.0, 0.0, 1.0], size=m)
         epsilon, stop = float(rng.choice([0.1, 1.0, 3.0])), float(rng.integers(-1, 4))
-        one, two = (threshold_stop_law(s, stop, make(2.0 / epsilon)) for s in (a, b))
+        one, two = (first_target_law(s, make(2.0 / epsilon), stop_score=stop) for s in (a, b))
         loss = np.append(one.log_found, one.log_none) - np.append(two.log_found, two.log_none)
         assert np.abs(loss).max() <= epsilon + 1e-10
 
@@ -346,7 +345,7 @@ def test_permute_and_flip_matches_its_own_definition():
                 result += (1 - accept[v]) / len(left) * run([w for w in left if w != v])
         return result
 
-    law = threshold_stop_law(scores[:3], 0.0, Exponential(scale))
+    law = first_target_law(scores[:3], Exponential(scale), stop_score=0.0)
     assert np.append(law.found, law.none) == pytest.approx(run(list(range(4))), rel=1e-12)
 
 
@@ -395,8 +394,8 @@ def test_without_noise_the_order_decides():
         )
         assert [*law.found, law.none] == outcome
     assert first_target_law([1.0, 1.0], Laplace(0.0), [9, 4]).found.tolist() == [0.0, 1.0]
-    assert threshold_stop_law([1.0, 0.0], 1.0, Gumbel(0.0)).found.tolist() == [1.0, 0.0]
-    assert threshold_stop_law([1.0, 0.0], 1.5, Gumbel(0.0)).none == 1.0
+    assert first_target_law([1.0, 0.0], Gumbel(0.0), stop_score=1.0).found.tolist() == [1.0, 0.0]
+    assert first_target_law([1.0, 0.0], Gumbel(0.0), stop_score=1.5).none == 1.0
     with pytest.raises(InputError, match="vertex numbers"):
         search_com_law(
             RoundScores.from_levels([1.0], [1.0], [2]),
@@ -411,7 +410,7 @@ def test_no_targets_and_no_limit():
     nothing = search_com_law(empty, noise=Laplace(1.0), threshold=3.0, threshold_noise=Laplace(1.0))
     assert nothing.none == 1.0
     assert first_target_law([], Laplace(1.0)).none == 1.0
-    assert threshold_stop_law([], 0.0, Laplace(1.0)).none == 1.0
+    assert first_target_law([], Laplace(1.0), stop_score=0.0).none == 1.0
     endless = search_com_law(
         RoundScores.from_levels([0.0, 1.0], [0.0], [5]),
         noise=Laplace(1.0),

@@ -144,7 +144,7 @@ def test_the_installed_command_works_where_the_user_has_rooms_of_the_same_names(
     for name in ("CN", "PTarget:main-text", "squeeze", "planted", "likelihood-ratio"):
         assert name in run.stdout
     code = (
-        "import pdpaudit as c, pdpaudit.algorithms.searches.sfs as a\n"
+        "import pdpaudit as c, pdpaudit.algorithms.searches.baselines as a\n"
         "import pdpaudit.attacks.pair_families as b\n"
         "print(a.__file__, b.__file__, c.__file__, sep='\\n')"
     )

@@ -68,7 +68,7 @@ def test_counts_do_not_depend_on_the_number_of_workers(eager, kind):
 
 
 def test_a_search_has_the_same_counts_with_one_worker_and_two(eager, path_of_five):
-    from pdpaudit.algorithms.searches.main_text import PTargetMainText
+    from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
     from pdpaudit.algorithms.statistics import CN
 
     mechanism = PTargetMainText(sop=CN())

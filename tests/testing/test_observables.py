@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.searches.sfs import SFS
+from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.auditing.side_channels import Observed
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.testing import AuditFailed, PoorPower, assert_private

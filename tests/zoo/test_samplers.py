@@ -45,6 +45,8 @@ from pdpaudit.algorithms.zoo.sparse_vector import flag_law
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
 
+from .truth import has_density, log_density
+
 FAMILY_ALPHA = 1e-3
 SAMPLES = 40_000
 RUNS = 1_500
@@ -77,7 +79,7 @@ def draw(mechanism: Any, instance: tuple[float, ...], how: str) -> Any:
     single = [mechanism.run(instance, rng) for _ in range(RUNS)]
     if isinstance(mechanism, SVT34Parallel):
         single = [(*values, *flags) for values, flags in single]
-    if hasattr(mechanism, "log_density"):
+    if has_density(mechanism):
         return np.array([[math.nan if v is None else v for v in row] for row in single])
     return Counter(single)
 
@@ -170,7 +172,7 @@ def first_value_p(mechanism: SVT3, outputs: Floats, queries: tuple[float, ...]) 
     rows = np.full((len(grid), len(queries)), math.nan)
     rows[:, 0] = grid
     rows[:, 0][rows[:, 0] == 0.0] = 1e-12
-    density = np.exp(mechanism.log_density(queries, rows))
+    density = np.exp(log_density(mechanism, queries, rows))
     cumulative = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
 
     def cdf(x: Floats) -> Floats:
@@ -198,7 +200,7 @@ def p_values(mechanism: Any, instance: tuple[float, ...], outputs: Floats) -> li
         case NumericalSVT():
             above = (outputs != 0.0) & ~np.isnan(outputs)
             noise = (outputs - np.array(instance))[above]
-            law = mechanism.flag_law(instance).probabilities
+            law = flag_law(mechanism.design, instance).probabilities
             return [
                 chi_square(flags_of(outputs), law),
                 float(stats.kstest(noise, stats.laplace(0, 6 / mechanism.epsilon).cdf).pvalue),
