@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from pdpaudit.report.pair_drawing import PairPicture
 from pdpaudit.results.results import Status
 
 
@@ -75,11 +74,10 @@ class Points:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, made where it is shown, or a pair; ``note`` is only said beside the picture."""
+    """A chart, drawn where it is shown; ``note`` is only said beside the picture."""
 
     anchor: str
-    draw: Callable[[str], str] | None = None
-    pair: PairPicture | None = None
+    draw: Callable[[str], str]
     caption: str = ""
     names: tuple[str, ...] = ()
     note: str = ""
@@ -87,15 +85,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Pictures side by side, or one so wide that it scrolls; a program may stand beside them.
-
-    ``note`` is only said where they are shown.
-    """
+    """Pictures side by side, or one so wide that it scrolls; a program may stand beside them."""
 
     items: tuple[Picture, ...]
     kind: Literal["", "wide", "scroll"] = ""
     beside: Code | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True)

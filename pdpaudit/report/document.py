@@ -40,7 +40,7 @@ from pdpaudit.report.findings import (
     tried_rows,
     tried_words,
 )
-from pdpaudit.report.pair_drawing import PairPicture, draw_pair, draw_witness
+from pdpaudit.report.pair_drawing import draw_pair, draw_witness
 from pdpaudit.report.plaintext import clip, count, nats, span, visible
 from pdpaudit.report.published import KEY as PREFACE
 from pdpaudit.report.published import preface_of
@@ -63,9 +63,6 @@ LONGEST_COMMAND = 2000
 
 #: Characters of a claim's title beside a chart.
 LONGEST_TITLE = 34
-
-#: Names that a caption lists.
-MOST_NAMES = 12
 
 BOUNDS = {
     "targeted-sensitivity": "Targeted sensitivity Δ by degree bound",
@@ -324,8 +321,8 @@ def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Sect
     names = _names(pair, base)
     pictures = []
     if drawn:
-        picture = draw_pair(pair, base, claim.event)
-        pictures += [_pair(picture, anchor)] if picture else []
+        pair_drawn = draw_pair(pair, claim.event)
+        pictures += [pair_drawn.picture(anchor)] if pair_drawn else []
         if seen and _judged(claim):
             pictures.append(_trade_off(anchor, claim, seen))
     blocks: list[Block] = [Paragraph(found_words(claim), names, claim.status)]
@@ -340,26 +337,6 @@ def _trade_off(anchor: str, claim: ClaimResult, seen: Chances) -> Picture:
     curve = [(x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0))] if attack else []
     draw = partial(trade_off_chart, claim.promise, seen, curve, kind=claim.status)
     return Picture(f"{anchor}-curve", draw, caption=trade_off_words(claim, seen))
-
-
-def _pair(picture: PairPicture, anchor: str) -> Picture:
-    """Return the picture of a pair, or of a single network, with who is rewired how."""
-    caption, note = "", ""
-    if picture.centre:
-        lost, gained, kept = map(_listed, (picture.lost, picture.gained, picture.kept))
-        caption = f"{picture.centre} loses {lost}; gains {gained}; keeps {kept}."
-        note = "Beside a vertex: its score, before → after. " if picture.members else ""
-    if picture.n is None:
-        note += "The network itself is not in the file: only those rewired are drawn."
-    elif not picture.whole:
-        note += f"Drawn is the neighbourhood that matters, of {picture.n} vertices."
-    names = (picture.centre, *picture.lost, *picture.gained, *picture.kept)
-    return Picture(anchor, pair=picture, caption=caption, names=names, note=note)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return (", ".join(names[:MOST_NAMES]) or "nobody") + more
 
 
 def found_words(claim: ClaimResult) -> str:
@@ -428,11 +405,11 @@ def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[Block]:
     """Return the counterexample of a check and its tables."""
     blocks: list[Block] = []
     if id(check) in part.drawn and check.witness:
-        picture = draw_witness(check.witness)
+        drawn = draw_witness(check.witness)
         listing = listing_of(check.witness, part.result.subject)
         code = Code("This shows it:", listing, "python") if listing else None
-        if picture or code:
-            blocks.append(Pictures((_pair(picture, anchor),) if picture else (), beside=code))
+        if drawn or code:
+            blocks.append(Pictures((drawn.picture(anchor),) if drawn else (), beside=code))
     return [*blocks, *_check_tables(check)]
 
 

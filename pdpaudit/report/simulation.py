@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from pdpaudit.report.blocks import Block, Paragraph, Pictures, Section, Table
+from pdpaudit.report.blocks import Block, Paragraph, Section, Table
 from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
 from pdpaudit.report.tables import cell
 from pdpaudit.results.fields import Fields
+
+if TYPE_CHECKING:
+    from pdpaudit.report.figures import Plot
 
 #: Ties beyond these would be one grey heap.
 MOST_TIES = 2500
@@ -256,42 +260,36 @@ def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None
 
 
 def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
-    """Return what a report says of a simulation below its lead."""
-    from pdpaudit.report.figures import compared_pictures, drawing_pictures
+    """Return what a report says of a simulation below its lead; one search is a section."""
+    from pdpaudit.report.figures import plots_of
 
-    blocks: list[Block] = [_facts(found), *search_sections(found, anchor)]
+    curves, compared, drawn = plots_of(found)
+    blocks: list[Block] = [_facts(found), *search_sections(found, anchor, curves)]
     if len(found.private) > MOST_SEARCHES:
         more = len(found.private) - MOST_SEARCHES
         blocks.append(Paragraph(f"{more} more private searches are in the file."))
-    compared = compared_pictures(found, f"{anchor}-compared")
-    drawn = drawing_pictures(found, f"{anchor}-drawing")
-    if compared or drawn:
-        note = ""
-        if found.drawing and drawn:
-            note = (
-                "In the drawings of a part of the network everybody is in the same place. Circles "
-                "are targeted, squares protected people; filled are those found, or examined. "
-                f"{ties_left_out(found.drawing)}"
-            ).rstrip()
-        beside = Pictures((*compared, *drawn), "wide", note=note)
-        blocks.append(Section("The searches side by side", (beside,), f"{anchor}-beside"))
+    beside: list[Block] = [compared.pictures(f"{anchor}-compared")] if compared else []
+    if drawn and found.drawing:
+        did = "; ".join(
+            f"{one.name}: {what_it_did(found.drawing, one)}" for one in found.drawing.searches
+        )
+        beside.append(drawn.pictures(f"{anchor}-drawing", f"{did}.", found.names))
+    if beside:
+        blocks.append(Section("The searches side by side", tuple(beside), f"{anchor}-beside"))
     return blocks
 
 
-def search_sections(found: Simulation, anchor: str) -> list[Section]:
+def search_sections(
+    found: Simulation, anchor: str = "", plots: Sequence[Plot] = ()
+) -> list[Section]:
     """Return a section for each private search against the one without privacy."""
-    from pdpaudit.report.figures import search_pictures
-
     sections = []
     for i, one in enumerate(found.private[:MOST_SEARCHES] or (None,), start=1):
         place = f"{anchor}-search-{i}"
-        how = one.multiplier.how[:500] if one and one.multiplier else ""
-        blocks: list[Block] = [
-            Paragraph(" ".join(_words(found.plain, one)), found.names),
-            Pictures(search_pictures(found, one, place), "wide"),
-        ]
-        if how:
-            words = f"How the true multiplier is known: {how}."
+        blocks: list[Block] = [Paragraph(" ".join(_words(found.plain, one)), found.names)]
+        blocks += [plots[i - 1].pictures(place)] if plots else []
+        if one and one.multiplier and one.multiplier.how:
+            words = f"How the true multiplier is known: {one.multiplier.how[:500]}."
             blocks.append(Paragraph(words, kind="note"))
         blocks.append(_numbers(found.plain, one, found.names))
         title = one.title if one else "Without privacy"
