@@ -1,12 +1,27 @@
-"""What a report is made of, before it is HTML, Markdown or lines on a terminal."""
+"""What a report is made of, before it is HTML, Markdown or lines on a terminal; tables of data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pdpaudit.results.results import Status
+from pdpaudit.report.plaintext import clip, number
+from pdpaudit.results.fields import is_number
+from pdpaudit.results.results import CheckResult, Status
+
+#: Rows of a table made of data that nobody bounded, and characters of a cell.
+MOST_ROWS, LONGEST_CELL = 200, 300
+
+#: Degree bounds, or numbers of vertices, that a table of exact values has room for.
+WIDEST = 64
+
+TITLES = {
+    "targeted-sensitivity": "Targeted sensitivity Δ by degree bound",
+    "impact-cardinality": "Impact cardinality IC by degree bound",
+    "sensitivity": "Exact targeted sensitivity Δ",
+    "impact_cardinality": "Exact impact cardinality IC",
+}
 
 
 @dataclass(frozen=True)
@@ -103,3 +118,66 @@ class Section:
 
 
 Block = Table | Paragraph | Code | Points | Pictures | Section
+
+
+def table_of(value: object, caption: str) -> Table:
+    """Return a table of recorded data: the fields of an object, a list of objects, or a value."""
+    if isinstance(value, Mapping) and value:
+        rows = tuple((clip(str(key)), cell(item)) for key, item in value.items())
+    elif isinstance(value, list | tuple) and value and all(isinstance(i, Mapping) for i in value):
+        return records_table(value, caption)
+    else:
+        rows = ((caption, cell(value)),)
+    return Table(caption, ("what", "value"), rows[:MOST_ROWS], _left_out(len(rows)))
+
+
+def records_table(records: Sequence[Mapping[str, object]], caption: str) -> Table:
+    """Return a table with a row for each record, and a column for each of their fields."""
+    keys = list(dict.fromkeys(key for one in records for key in one))[:20]
+    rows = tuple(tuple(cell(one.get(key, "")) for key in keys) for one in records[:MOST_ROWS])
+    return Table(caption, tuple(clip(str(key)) for key in keys), rows, _left_out(len(records)))
+
+
+def _left_out(rows: int) -> str:
+    return f"The first {MOST_ROWS} of {rows} rows; the rest is in the file." * (rows > MOST_ROWS)
+
+
+def cell(value: object, *, within: bool = False) -> str:
+    """Return a value as a cell; what is nested ``within`` another goes no deeper."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or isinstance(value, float):
+        return number(value)
+    if isinstance(value, Mapping | list | tuple) and within:
+        return "…"
+    if isinstance(value, Mapping):
+        parts = [f"{key}: {cell(item, within=True)}" for key, item in list(value.items())[:50]]
+        return clip(", ".join(parts), LONGEST_CELL)
+    if isinstance(value, list | tuple):
+        return clip(", ".join(cell(item, within=True) for item in value[:100]), LONGEST_CELL)
+    return clip(str(value), LONGEST_CELL)
+
+
+def grid_tables(check: CheckResult) -> list[Table]:
+    """Return exact values over vertices n and degree bounds d, one table for each property."""
+    found, declared = check.observed, check.declared
+    if isinstance(found, list):
+        found, declared = {check.name: {str(len(found)): found}}, {check.name: declared}
+    tables = []
+    for name, sizes in found.items() if isinstance(found, Mapping) else ():
+        bounds = declared.get(name) if isinstance(declared, Mapping) else None
+        grid = {
+            **({"declared": bounds} if bounds else {}),
+            **(sizes if isinstance(sizes, Mapping) else {}),
+        }
+        width = max((len(row) for row in grid.values() if isinstance(row, list)), default=0)
+        rows = tuple(
+            (str(n), *map(number, row), *[""] * (width - len(row)))
+            for n, row in list(grid.items())[:MOST_ROWS]
+            if isinstance(row, list) and row and all(map(is_number, row))
+        )
+        if 0 < width <= WIDEST and len(rows) == min(len(grid), MOST_ROWS):
+            columns = ("vertices n", *(f"d = {d}" for d in range(width)))
+            caption = TITLES.get(str(name), clip(str(name)))
+            tables.append(Table(caption, columns, rows, numeric=True))
+    return tables

@@ -12,11 +12,10 @@ import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
@@ -31,9 +30,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import Container
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
     Floats = npt.NDArray[np.float64]
+
+Edge = tuple[int, int]
+Dash = str | tuple[float, tuple[float, ...]]
 
 #: What the signs of a chart are called.
 Key = list[tuple["Artist | Container", str]]
@@ -176,29 +179,27 @@ def _attributes(element: ET.Element, anchor: str, used: set[str]) -> dict[str, s
     return found
 
 
-def write_key(owner: Axes | Figure, key: Key, **place: object) -> None:
-    """Write a key whose names are not read as formulas, nor left out for their first sign."""
-    signs = [sign for sign, _ in key]
+def write_key(legend: Callable[..., Legend], key: Key, **place: object) -> None:
+    """Write a key of axes or a figure, no name of which is left out for its first sign."""
     blanks = [f"curve {i}" for i in range(len(key))]
-    legend = owner.legend(signs, blanks, **{"columnspacing": 1.2, **place})
-    for text, (_, name) in zip(legend.get_texts(), key, strict=True):
+    written = legend([sign for sign, _ in key], blanks, **{"columnspacing": 1.2, **place})
+    for text, (_, name) in zip(written.get_texts(), key, strict=True):
         text.set_text(name)
 
 
 def draw_edges(
-    ax: Axes, places: Floats, edges: Sequence[tuple[int, int]], look: Mapping[str, object]
+    ax: Axes, places: Floats, edges: Floats | Sequence[Edge], color: str, lw: float, ls: Dash = "-"
 ) -> Line2D:
     """Draw edges between places as one line with gaps, not one for each edge."""
     import numpy as np
 
     ends = places[np.array(edges, dtype=int).reshape(-1, 2)]
     gaps = np.pad(ends, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
-    (line,) = ax.plot(*gaps.reshape(-1, 2).T, **look)
+    (line,) = ax.plot(*gaps.reshape(-1, 2).T, color=color, lw=lw, ls=ls, zorder=1)
     return line
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """One row of the chart of losses; None where there is nothing to draw."""
 
     title: str
@@ -301,9 +302,9 @@ def _trade_off(
         float(claim.trade_off(seen.q)) - point[1],
     )
     width = 4 * max(*map(abs, distances), 0.004)
-    shown, place = [ax], "upper right"
+    shown = [ax]
     if width <= LARGEST_WINDOW:  # too near to the curve for the whole to show on which side
-        inner, place = ax.inset_axes((0.5, 0.5, 0.48, 0.48)), "center left"
+        inner = ax.inset_axes((0.5, 0.5, 0.48, 0.48))
         left, low = (min(max(centre - width / 2, 0.0), 1 - width) for centre in point)
         inner.set(xlim=(left, left + width), ylim=(low, low + width), xticks=[], yticks=[])
         inner.spines[["top", "right"]].set_visible(True)
@@ -322,11 +323,11 @@ def _trade_off(
             axes.plot(*zip(*attackers, strict=True), color=VERDICT, lw=1.3, label="attackers tried")
         axes.plot([0, 1], [1, 0], color=SOFT, lw=1, ls=":", label="guessing")
         axes.grid(visible=False)
-    ax.legend(loc=place)
+    ax.legend(loc="upper right" if len(shown) == 1 else "center left")
 
 
 def histogram(
-    edges: Sequence[float], counts: Sequence[int], ends: Point, anchor: str, *, words: str
+    edges: Sequence[float], counts: Sequence[float], ends: Point, anchor: str, *, words: str
 ) -> str:
     """Draw how many people lose how much; people on a logarithmic scale, for most lose nothing."""
 

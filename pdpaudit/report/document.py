@@ -8,46 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 
-from pdpaudit.report.blocks import (
-    Badge,
-    Block,
-    Code,
-    Link,
-    Paragraph,
-    Picture,
-    Pictures,
-    Section,
-    Table,
-)
+from pdpaudit.core.composition import composition_table
+from pdpaudit.core.errors import InputError
+from pdpaudit.report import blocks as b
+from pdpaudit.report import findings as f
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
 from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.findings import (
-    NAMES_PEOPLE,
-    STATUS_WORDS,
-    Chances,
-    advice,
-    attack_of,
-    chances,
-    claim_facts,
-    claim_words,
-    claimed_words,
-    compared_words,
-    measured_words,
-    plain_words,
-    tally_words,
-    totals,
-    trade_off_words,
-    tried_rows,
-    tried_words,
-)
 from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, span, visible
+from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.published import KEY as PREFACE
 from pdpaudit.report.published import preface_of
 from pdpaudit.report.simulation import lead_words, simulation_blocks, simulation_in
 from pdpaudit.report.sources import Source, command_of, listing_of, replay_of
-from pdpaudit.report.tables import bounds_table, cell, composition_of, grid_tables, table_of
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.fields import Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["Document", "compose", "found_words"]
@@ -64,10 +37,11 @@ LONGEST_COMMAND = 2000
 #: Characters of a claim's title beside a chart.
 LONGEST_TITLE = 34
 
-BOUNDS = {
-    "targeted-sensitivity": "Targeted sensitivity Δ by degree bound",
-    "impact-cardinality": "Impact cardinality IC by degree bound",
-}
+#: δ of a composition where the audit names none.
+DELTA = 1e-6
+
+#: The optimal budget costs time linear in the rounds; nobody searches this often.
+MOST_ROUNDS = 5_000
 
 TITLES = {
     "audit": "Privacy audit of",
@@ -85,8 +59,8 @@ class Document:
     """A whole report: what comes first, the sections, and the terms it uses."""
 
     title: str
-    head: tuple[Block, ...]
-    sections: tuple[Section, ...]
+    head: tuple[b.Block, ...]
+    sections: tuple[b.Section, ...]
     terms: tuple[tuple[str, str], ...]
 
 
@@ -122,14 +96,16 @@ def compose(sources: Sequence[Source]) -> Document:
         for i, source in enumerate(sources, start=1)
     ]
     status = worst(one.status for one in found)
-    head: list[Block | None] = [
-        Paragraph(NAMES_PEOPLE, kind="banner")
+    head: list[b.Block | None] = [
+        b.Paragraph(f.NAMES_PEOPLE, kind="banner")
         if any(source.result.context.get("names") for source in sources)
         else None,
-        Paragraph(said, status=status) if (said := _totals(sources)) else None,
-        Paragraph(_plain(parts, found), kind="lead"),
-        Paragraph(said, label="Claimed and measured:") if (said := measured_words(found)) else None,
-        Paragraph(said, label="What to do:") if (said := advice(status, found)) else None,
+        b.Paragraph(said, status=status) if (said := _totals(sources)) else None,
+        b.Paragraph(_plain(parts, found), kind="lead"),
+        b.Paragraph(said, label="Claimed and measured:")
+        if (said := f.measured_words(found))
+        else None,
+        b.Paragraph(said, label="What to do:") if (said := f.advice(status, found)) else None,
     ]
     sections = [_verdicts(parts, len(drawable) - len(drawn))]
     if parts[0].alone:
@@ -155,17 +131,17 @@ def _title(source: Source) -> str:
 
 
 def _totals(sources: Sequence[Source]) -> str:
-    """Return the totals; a catalogue of published claims has its own, of what each came to."""
+    """Return the f.totals; a catalogue of published claims has its own, of what each came to."""
     if len(sources) == 1:
         fields = Fields(sources[0].result.context, sources[0].name, "context.")
         if isinstance(fields.body.get("catalogue"), list):
-            return tally_words("claim", (one.status() for one in fields.records("catalogue")))
-    return totals([one for source in sources for one in source.result.findings])
+            return f.tally_words("claim", (one.status() for one in fields.records("catalogue")))
+    return f.totals([one for source in sources for one in source.result.findings])
 
 
 def _plain(parts: Sequence[_Part], found: Sequence[ClaimResult | CheckResult]) -> str:
     if found or not any(_has(part.source, "simulation", "exposure") for part in parts):
-        return plain_words(worst(one.status for one in found), found)
+        return f.plain_words(worst(one.status for one in found), found)
     simulation = simulation_in(parts[0].result.context, parts[0].source.name)
     return (
         lead_words(simulation)
@@ -182,7 +158,7 @@ def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tup
     """Return the terms that a report uses, each with its meaning."""
     text = files("pdpaudit.report").joinpath("templates/glossary.json").read_text(encoding="utf-8")
     glossary: dict[str, dict[str, str]] = json.loads(text)
-    terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    terms = {f.STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     uses = {
         "claims": any(source.result.claims for source in sources),
         "checks": any(source.result.checks for source in sources),
@@ -209,7 +185,7 @@ def _claim_title(claim: ClaimResult, command: str) -> str:
     return clip(": ".join([*name, claim.statement or claim.id or "a claim"]), 120)
 
 
-def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
+def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
     """Return a row for each claim and for each check that found something, and the losses."""
     rows = []
     losses = []
@@ -218,16 +194,16 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
         for anchor, one in part.anchors():
             if isinstance(one, ClaimResult):
                 title = _claim_title(one, part.result.command)
-                values = claimed_words(one, plain=True), _measured(one)
+                values = f.claimed_words(one, plain=True), _measured(one)
                 if _judged(one) and one.promise.approximate:
-                    losses.append((one, title, chances(one, len(part.result.claims))))
+                    losses.append((one, title, f.chances(one, len(part.result.claims))))
             elif one.status in ("violated", "error", "inconclusive"):
                 title = clip(one.name, 120)
                 values = _cells(one)
                 anchor = anchor if _more(one) else f"{part.anchor}-checks"
             else:
                 continue
-            rows.append((_severity(one), (Link(title, anchor, of), Badge(one.status), *values)))
+            rows.append((_severity(one), (b.Link(title, anchor, of), b.Badge(one.status), *values)))
     if not rows:
         return None
     # The worst are chosen, but shown in the order of the files.
@@ -241,16 +217,16 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
     caption = f"{unit}{of_checks}"
     columns = ("claim", "verdict", "claimed", "measured")
     ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
-    blocks: list[Block] = [Table(caption, columns, ranked, kind="verdicts")]
+    blocks: list[b.Block] = [b.Table(caption, columns, ranked, kind="verdicts")]
     if charted:
-        chart = Picture("losses-chart", partial(loss_chart, charted))
-        blocks.append(Pictures((chart,), "scroll"))
+        chart = b.Picture("losses-chart", partial(loss_chart, charted))
+        blocks.append(b.Pictures((chart,), "scroll"))
     if undrawn:
         words = (
             f"Pictures are drawn of the {len(charted)} worst claims; {undrawn} claims and checks"
         )
-        blocks.append(Paragraph(f"{words} have none.", kind="note"))
-    return Section("Verdicts", tuple(blocks), "verdicts")
+        blocks.append(b.Paragraph(f"{words} have none.", kind="note"))
+    return b.Section("Verdicts", tuple(blocks), "verdicts")
 
 
 def _measured(claim: ClaimResult) -> str:
@@ -259,7 +235,7 @@ def _measured(claim: ClaimResult) -> str:
     return "-" if claim.lower_bound is None else f"at least {nats(claim.lower_bound)}"
 
 
-def _loss(claim: ClaimResult, title: str, seen: Chances | None) -> Loss:
+def _loss(claim: ClaimResult, title: str, seen: f.Chances | None) -> Loss:
     """Return a claim's row in the chart of losses."""
     exact, delta = claim.exact is not None, claim.promise.delta
     line = " ".join(visible(title).split())
@@ -275,17 +251,17 @@ def _loss(claim: ClaimResult, title: str, seen: Chances | None) -> Loss:
     )
 
 
-def _result(part: _Part) -> Section:
+def _result(part: _Part) -> b.Section:
     """Return all that is shown of one result."""
     result, source = part.result, part.source
     context = result.context
     preface = preface_of(context, source.name)
     simulation = simulation_in(context, source.name)
-    blocks: list[Block | None] = []
+    blocks: list[b.Block | None] = []
     if not part.alone:
         if simulation:
             names = simulation.names
-            blocks.append(Paragraph(lead_words(simulation), names))
+            blocks.append(b.Paragraph(lead_words(simulation), names))
         blocks.append(_made(source))
         if preface is not None:
             blocks += [*preface.text, *preface.sections(part.anchor)]
@@ -309,11 +285,11 @@ def _result(part: _Part) -> Section:
         ),
     ]
     heading = "In detail" if part.alone else part.title
-    return Section(heading, tuple(block for block in blocks if block), part.anchor)
+    return b.Section(heading, tuple(block for block in blocks if block), part.anchor)
 
 
-def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Section:
-    seen = chances(claim, len(result.claims))
+def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> b.Section:
+    seen = f.chances(claim, len(result.claims))
     pair = (claim.witness or {}).get("pair")
     pair = pair if isinstance(pair, Mapping) else claim.pair
     base = pair.get("base")
@@ -325,24 +301,24 @@ def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Sect
         pictures += [pair_drawn.picture(anchor)] if pair_drawn else []
         if seen and _judged(claim):
             pictures.append(_trade_off(anchor, claim, seen))
-    blocks: list[Block] = [Paragraph(found_words(claim), names, claim.status)]
-    blocks += [Pictures(tuple(pictures))] if pictures else []
-    facts = claim_facts(claim, seen)
-    blocks.append(Table("Numbers", ("quantity", "value"), facts, names=names, kind="facts"))
-    return Section(_claim_title(claim, result.command), tuple(blocks), anchor)
+    blocks: list[b.Block] = [b.Paragraph(found_words(claim), names, claim.status)]
+    blocks += [b.Pictures(tuple(pictures))] if pictures else []
+    facts = f.claim_facts(claim, seen)
+    blocks.append(b.Table("Numbers", ("quantity", "value"), facts, names=names, kind="facts"))
+    return b.Section(_claim_title(claim, result.command), tuple(blocks), anchor)
 
 
-def _trade_off(anchor: str, claim: ClaimResult, seen: Chances) -> Picture:
-    attack = attack_of(claim)
+def _trade_off(anchor: str, claim: ClaimResult, seen: f.Chances) -> b.Picture:
+    attack = f.attack_of(claim)
     curve = [(x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0))] if attack else []
     draw = partial(trade_off_chart, claim.promise, seen, curve, kind=claim.status)
-    return Picture(f"{anchor}-curve", draw, caption=trade_off_words(claim, seen))
+    return b.Picture(f"{anchor}-curve", draw, caption=f.trade_off_words(claim, seen))
 
 
 def found_words(claim: ClaimResult) -> str:
     """Say what was found; less where the file holds less."""
     try:
-        words = claim_words(claim)
+        words = f.claim_words(claim)
         return words[:1].upper() + words[1:]
     except (KeyError, TypeError, ValueError, ArithmeticError):
         found = nats(claim.lower_bound)
@@ -360,113 +336,137 @@ def _names(pair: Mapping[str, object], base: Mapping[str, object] | None) -> tup
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
 
-def _cells(check: CheckResult) -> tuple[str, str]:
-    """Return what is declared and what was found, as far as it fits a row."""
-    if _check_tables(check):
-        return "see table", "see table"
-    return cell(check.declared), cell(check.observed)
-
-
-def _more(check: CheckResult) -> bool:
-    """Whether there is more to show of a check than fits a row."""
-    return bool(check.witness or _check_tables(check))
-
-
-def _check_tables(check: CheckResult) -> list[Table]:
-    tables = grid_tables(check.observed, check.declared)
-    if check.name in BOUNDS:
-        table = bounds_table(check.declared, check.observed, BOUNDS[check.name])
-        tables = [table, *tables] if table else tables
-    return tables
-
-
-def _checks(part: _Part) -> Section | None:
+def _checks(part: _Part) -> b.Section | None:
     """Return a row for each check, and below what does not fit a row."""
     rows, below = [], []
     for anchor, one in part.anchors():
         if isinstance(one, ClaimResult):
             continue
-        more = _check_blocks(anchor, one, part) if _more(one) else []
         words, scope, title = clip(one.detail, 1500), clip(one.scope, 500), clip(one.name, 120)
-        looked = ". ".join(filter(None, (scope, "" if _more(one) else words)))
-        name = Link(title, anchor) if _more(one) else title
-        rows.append((name, Badge(one.status), *_cells(one), looked))
-        if _more(one):
-            blocks = (Paragraph(words, status=one.status), *more)
-            below.append(Section(title, blocks, anchor))
+        more = _more(one)
+        if more:
+            blocks = b.Paragraph(words, status=one.status), *_check_blocks(anchor, one, part)
+            below.append(b.Section(title, blocks, anchor))
+        looked = ". ".join(filter(None, (scope, "" if more else words)))
+        name = b.Link(title, anchor) if more else title
+        rows.append((name, b.Badge(one.status), *_cells(one), looked))
     if not rows:
         return None
     columns = ("check", "verdict", "declared", "found", "looked at")
-    table = Table("Checks, declared and found", columns, tuple(rows))
-    return Section("The checks", (table, *below), f"{part.anchor}-checks")
+    table = b.Table("Checks, declared and found", columns, tuple(rows))
+    return b.Section("The checks", (table, *below), f"{part.anchor}-checks")
 
 
-def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[Block]:
+def _cells(check: CheckResult) -> tuple[str, str]:
+    """Return what is declared and what was found, as far as it fits a row."""
+    if b.grid_tables(check):
+        return "see table", "see table"
+    return b.cell(check.declared), b.cell(check.observed)
+
+
+def _more(check: CheckResult) -> bool:
+    """Whether there is more to show of a check than fits a row."""
+    return bool(check.witness or b.grid_tables(check))
+
+
+def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[b.Block]:
     """Return the counterexample of a check and its tables."""
-    blocks: list[Block] = []
+    blocks: list[b.Block] = [*b.grid_tables(check)]
     if id(check) in part.drawn and check.witness:
         drawn = draw_witness(check.witness)
         listing = listing_of(check.witness, part.result.subject)
-        code = Code("This shows it:", listing, "python") if listing else None
+        code = b.Code("This shows it:", listing, "python") if listing else None
         if drawn or code:
-            blocks.append(Pictures((drawn.picture(anchor),) if drawn else (), beside=code))
-    return [*blocks, *_check_tables(check)]
+            pictures = (drawn.picture(anchor),) if drawn else ()
+            blocks.insert(0, b.Pictures(pictures, beside=code))
+    return blocks
 
 
-def _tried(part: _Part) -> Section | None:
+def _tried(part: _Part) -> b.Section | None:
     context = part.result.context
-    rows = tried_rows(context)
+    rows = f.tried_rows(context)
     budget = clip(str(context.get("error_budget", "")), 500)
-    said = (tried_words(context) if rows else "", compared_words(context).rstrip("."))
+    said = (f.tried_words(context) if rows else "", f.compared_words(context).rstrip("."))
     if not (any(said) or budget):
         return None
     last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
     words = ". ".join(filter(None, (*said, budget and f"Error budget: {budget}", last)))
-    blocks: list[Block] = [Paragraph(words)]
+    blocks: list[b.Block] = [b.Paragraph(words)]
     if len(rows) > 1:
         others = len(rows) - MOST_FAMILIES
         note = f"{others} more kinds of pairs are in the file." if others > 0 else ""
         shown = [(clip(family), count(many), count(on)) for family, many, on in rows]
         columns, shown_rows = ("family", "pairs", "networks"), tuple(shown[:MOST_FAMILIES])
-        blocks.append(Table("Pairs tried", columns, shown_rows, note, numeric=True))
+        blocks.append(b.Table("Pairs tried", columns, shown_rows, note, numeric=True))
     heading = "What was tried, and how sure this is"
-    return Section(heading, tuple(blocks), f"{part.anchor}-tried")
+    return b.Section(heading, tuple(blocks), f"{part.anchor}-tried")
 
 
-def _composition(part: _Part) -> Section | None:
-    table = composition_of(part.result)
-    if table is None:
+def _composition(part: _Part) -> b.Section | None:
+    """Return the budgets of a search for several components, where theorems speak of it."""
+    epsilon, rounds = _rounds(part.result)
+    if not (epsilon > 0 and 2 <= rounds <= MOST_ROUNDS):
         return None
-    note = Paragraph(
+    deltas = (one.promise.delta for one in part.result.claims)
+    delta = next((value for value in deltas if value > 0), DELTA)
+    try:
+        bounds = composition_table(epsilon, rounds, delta)
+    except InputError:
+        return None
+    rows = [
+        {
+            "form": bound.form,
+            "budget": bound.formula,
+            "ε": nats(bound.epsilon),
+            "δ": number(bound.delta, 3),
+            "condition": bound.condition if bound.proved else f"{bound.condition}: not met",
+            "holds": "yes" if bound.valid else "no: too small for some mechanism",
+            "source": bound.source,
+        }
+        for bound in bounds
+    ]
+    caption = f"{rounds} rounds of ε = {number(epsilon)} each, at δ = {number(delta, 3)}"
+    note = b.Paragraph(
         "“Holds” says whether every composition of mechanisms of this ε keeps the budget: it must "
         "not lie below the optimal one.",
         kind="note",
     )
-    return Section("What the rounds cost together", (table, note), f"{part.anchor}-composition")
+    blocks = b.records_table(rows, caption), note
+    return b.Section("What the rounds cost together", blocks, f"{part.anchor}-composition")
 
 
-def _rest(part: _Part) -> Section | None:
+def _rounds(result: Result) -> tuple[float, int]:
+    """Return the loss of each round and how many there are; zeros where the file does not say."""
+    for claim in result.claims:
+        made = (claim.witness or {}).get("mechanism")
+        known = made.get("parameters") if isinstance(made, Mapping) else None
+        known = known if isinstance(known, Mapping) else {}
+        epsilon, components = known.get("epsilon"), known.get("components")
+        if is_number(epsilon) and type(components) is int:
+            return float(epsilon), components - 1
+    return 0.0, 0
+
+
+def _rest(part: _Part) -> b.Section | None:
     """Return everything else that was recorded."""
-    rest: list[Block] = []
+    rest: list[b.Block] = []
     for key, value in part.result.context.items():
         own = key in ("simulation", "exposure") and isinstance(value, Mapping)
         if own or key in PLACED or value in (None, "", {}, []):
             continue
-        heading = clip(str(key).replace("_", " "))
-        plain = Table(heading, ("what", "value"), ((heading, cell(value)),))
-        rest.append(table_of(value, heading) or plain)
-    return Section("Also recorded", tuple(rest), f"{part.anchor}-rest") if rest else None
+        rest.append(b.table_of(value, clip(str(key).replace("_", " "))))
+    return b.Section("Also recorded", tuple(rest), f"{part.anchor}-rest") if rest else None
 
 
-def _again(anchor: str, command: str, replay: str | None) -> Section:
-    blocks = [Code("All numbers again:", clip(command, LONGEST_COMMAND))]
+def _again(anchor: str, command: str, replay: str | None) -> b.Section:
+    blocks = [b.Code("All numbers again:", clip(command, LONGEST_COMMAND))]
     if replay:
         label = "Only what was found, on its own pair and event:"
-        blocks.append(Code(label, clip(replay, LONGEST_COMMAND)))
-    return Section("Reproduce it", tuple(blocks), f"{anchor}-again")
+        blocks.append(b.Code(label, clip(replay, LONGEST_COMMAND)))
+    return b.Section("Reproduce it", tuple(blocks), f"{anchor}-again")
 
 
-def _made(source: Source) -> Table:
+def _made(source: Source) -> b.Table:
     """Say when and from what a result was made; a published file leaves out what differs."""
     result, versions = source.result, dict(source.versions)
     ours = versions.pop("pdpaudit", "")
@@ -483,4 +483,4 @@ def _made(source: Source) -> Table:
         ("file, seed", f"{clip(source.name, 120)}, {result.seed}"),
     )
     kept = tuple(row for row in rows if row[1])
-    return Table("About this result", ("what", "value"), kept, kind="facts")
+    return b.Table("About this result", ("what", "value"), kept, kind="facts")

@@ -18,42 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.report import charts as c
+from pdpaudit.report import simulation as s
 from pdpaudit.report.blocks import Picture, Pictures
-from pdpaudit.report.charts import (
-    BLACK,
-    BLUE,
-    FAINT,
-    GREEN,
-    ORANGE,
-    PAPER,
-    PURPLE,
-    SKY,
-    SOFT,
-    VERMILLION,
-    Key,
-    chart,
-    draw_edges,
-    figure_bytes,
-    page_chart,
-    write_key,
-)
 from pdpaudit.report.findings import Point
 from pdpaudit.report.plaintext import count
-from pdpaudit.report.simulation import (
-    MOST_SEARCHES,
-    Curve,
-    Drawing,
-    DrawnSearch,
-    Run,
-    Search,
-    Simulation,
-    Spread,
-    drawn_ties,
-    safe_name,
-    simulation_of,
-    ties_left_out,
-    what_it_did,
-)
 from pdpaudit.results.results import write_bytes
 
 if TYPE_CHECKING:
@@ -71,9 +40,8 @@ CALLS = "oracle calls spent (people investigated)"
 MOST_INSIDE = 6
 
 #: Okabe and Ito's colours but for yellow, which paper swallows.
-COLOURS = (VERMILLION, BLUE, GREEN, PURPLE, ORANGE, SKY, BLACK)
-Dash = tuple[float, tuple[float, ...]]
-DASHES: tuple[Dash, ...] = (
+COLOURS = (c.VERMILLION, c.BLUE, c.GREEN, c.PURPLE, c.ORANGE, c.SKY, c.BLACK)
+DASHES: tuple[c.Dash, ...] = (
     (0, ()),
     (0, (5, 2)),
     (0, (1.5, 1.5)),
@@ -104,59 +72,54 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
-def runs_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
+def runs_panel(ax: Axes, plain: s.Search | None, private: s.Search | None) -> None:
     """Draw the search without privacy beside a few runs with it."""
     end = _end(plain, private)
-    key: Key = []
-    of_all: Key = []
-    if private is not None:
-        if private.discoveries:
-            every = private.discoveries[:: math.ceil(len(private.discoveries) / MOST_DOTS)]
-            (dots,) = ax.plot(
-                *np.array(every).T, ".", color=SOFT, markersize=3.5, markeredgewidth=0, alpha=0.5,
-                zorder=1,
-            )  # fmt: skip
-            of_all.append((dots, "the same, in any of the runs"))
-        for run in private.shown:
-            (line,) = ax.step(
-                *_steps(run, end), where="post", color=VERMILLION, lw=0.9, alpha=0.85, zorder=2
+    key: c.Key = []
+    for one, colour, width in ((private, c.VERMILLION, 0.9), (plain, c.BLUE, 2.2)):
+        for run in one.shown if one else ():
+            last = [end] if run.calls[-1] < end else []  # drawn out to where the axis ends
+            calls, found = [*run.calls, *last], [*run.found, *(run.found[-1] for _ in last)]
+            (line,) = ax.step(calls, found, where="post", color=colour, lw=width, zorder=2)
+            if run.discoveries:
+                size = 5.0 if len(run.discoveries) <= 30 else 3.4
+                ax.plot(*np.array(run.discoveries).T, "o", color=c.PAPER, mec=colour, ms=size)
+        if one and one.shown:
+            runs = (
+                f"{len(one.shown)} of {count(one.runs)} runs" if one.private else "without privacy"
             )
-        for run in private.shown:
-            _circles(ax, run, VERMILLION, filled=False)
-        if private.shown:
-            runs = f"{len(private.shown)} of {count(private.runs)} runs"
-            key.append((line, f"{runs}: {short(private.name)}"))
-    if plain is not None and plain.shown:
-        (curve,) = ax.step(*_steps(plain.shown[0], end), where="post", color=BLUE, lw=2.2, zorder=3)
-        _circles(ax, plain.shown[0], BLUE, filled=True)
-        key.insert(0, (curve, f"without privacy: {short(plain.name)}"))
-    (met,) = ax.plot([], [], "o", color=PAPER, markeredgecolor=SOFT, markersize=4.5)
+            key.insert(0, (line, f"{runs}: {short(one.name)}"))
+    (met,) = ax.plot([], [], "o", color=c.PAPER, mec=c.SOFT, ms=4.5)
     key.append((met, "a new component is met"))
-    write_key(ax, key + of_all, loc="lower right")
+    if private is not None and private.discoveries:
+        every = private.discoveries[:: math.ceil(len(private.discoveries) / MOST_DOTS)]
+        (dots,) = ax.plot(*np.array(every).T, ".", color=c.SOFT, ms=3.5, mew=0, alpha=0.5, zorder=1)
+        key.append((dots, "the same, in any of the runs"))
+    c.write_key(ax.legend, key, loc="lower right")
     _found_axes(ax, end)
 
 
-def mean_panel(ax: Axes, plain: Search | None, private: Search | None) -> None:
+def mean_panel(ax: Axes, plain: s.Search | None, private: s.Search | None) -> None:
     """Draw the mean of the runs with a band of one standard deviation to either side."""
-    key: Key = []
+    key: c.Key = []
     if plain is not None:
-        (curve,) = ax.plot(plain.calls, plain.found.mean, color=BLUE, lw=2.2, zorder=3)
+        (curve,) = ax.plot(plain.calls, plain.found.mean, color=c.BLUE, lw=2.2, zorder=3)
         key.append((curve, f"without privacy: {short(plain.name)}"))
     if private is not None:
         words = f"mean of {count(private.runs)} runs: {short(private.name)}"
-        key += _spread(ax, private.calls, private.found, (VERMILLION, DASHES[1], 0.0), words)
-    write_key(ax, key, loc="lower right")
+        key += _spread(ax, private.calls, private.found, (c.VERMILLION, DASHES[1], 0.0), words)
+    c.write_key(ax.legend, key, loc="lower right")
     _found_axes(ax, _end(plain, private))
 
 
-def multiplier_panel(ax: Axes, private: Search) -> None:
+def multiplier_panel(ax: Axes, private: s.Search) -> None:
     """Draw the risk multiplier, claimed and true."""
     paid = private.multiplier
     assert paid is not None
-    key: Key = []
+    key: c.Key = []
     if paid.true is not None:
-        key += _spread(ax, private.calls, paid.true, (BLACK, DASHES[0], 1.0), "true")
-    claimed = _spread(ax, private.calls, paid.claimed, (GREEN, DASHES[1], 1.0), "claimed")
+        key += _spread(ax, private.calls, paid.true, (c.BLACK, DASHES[0], 1.0), "true")
+    claimed = _spread(ax, private.calls, paid.claimed, (c.GREEN, DASHES[1], 1.0), "claimed")
     key += claimed[:1] if paid.true is not None else claimed
     found = [paid.claimed.mean, *([paid.true.mean] if paid.true is not None else [])]
     finite = [value for curve in found for value in curve if math.isfinite(value)]
@@ -169,12 +132,14 @@ def multiplier_panel(ax: Axes, private: Search) -> None:
     ax.set_xlim(0, private.calls[-1])
     ax.set_xlabel(CALLS)
     ax.set_ylabel("risk multiplier e^ε (times)")
-    write_key(ax, key, loc="upper left", ncols=len(key))
+    c.write_key(ax.legend, key, loc="upper left", ncols=len(key))
 
 
-def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Search | None) -> None:
+def comparison_panel(
+    ax: Axes, curves: Sequence[tuple[str, s.Search]], plain: s.Search | None
+) -> None:
     """Draw mean curves of several searches, one standard deviation at a few places of each."""
-    key: Key = []
+    key: c.Key = []
     for i, (name, one) in enumerate(curves):
         # Bars stand where those of no other curve do.
         step = max(1, len(one.calls) // 5)
@@ -182,40 +147,41 @@ def comparison_panel(ax: Axes, curves: Sequence[tuple[str, Search]], plain: Sear
         bars = ax.errorbar(
             one.calls, one.found.mean, one.found.sd if one.private else None,
             color=COLOURS[i % len(COLOURS)], linestyle=DASHES[i % len(DASHES)], lw=1.7,
-            marker=MARKERS[i % len(MARKERS)], markersize=5, markerfacecolor=PAPER,
+            marker=MARKERS[i % len(MARKERS)], markersize=5, markerfacecolor=c.PAPER,
             markevery=(first, step), errorevery=(first, step), elinewidth=1.0, capsize=2.5,
         )  # fmt: skip
         key.append((bars, short(name)))
     if plain is not None:
-        (curve,) = ax.plot(plain.calls, plain.found.mean, color=BLACK, lw=2.6, zorder=1, alpha=0.7)
+        (curve,) = ax.plot(
+            plain.calls, plain.found.mean, color=c.BLACK, lw=2.6, zorder=1, alpha=0.7
+        )
         key.append((curve, f"without privacy: {short(plain.name)}"))
     _found_axes(ax, max(one.calls[-1] for _, one in curves))
     beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    write_key(ax, key, **({} if len(key) <= MOST_INSIDE else beside))
+    c.write_key(ax.legend, key, **({} if len(key) <= MOST_INSIDE else beside))
 
 
-def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> Key:
+def network_panel(ax: Axes, drawing: s.Drawing, search: s.DrawnSearch) -> c.Key:
     """Draw what one search did to a part of the network; return what the signs are called."""
     places = spread_out(drawing.positions)
     targeted = np.array(drawing.targeted, dtype=bool)
     found = np.array(search.found, dtype=bool)
     met = found | np.array(search.examined, dtype=bool)
     few = len(places) <= 80
-    edges = np.array(drawn_ties(drawing), dtype=int).reshape(-1, 2)
+    edges = np.array(s.drawn_ties(drawing), dtype=int).reshape(-1, 2)
     tied = found[edges].all(axis=1)
-    draw_edges(ax, places, edges[~tied], {"color": FAINT, "lw": 0.5, "zorder": 1})
-    between = {"color": VERMILLION, "lw": 1.4 if few else 0.9, "zorder": 1}
-    key: Key = [(draw_edges(ax, places, edges[tied], between), "between targets found")]
+    c.draw_edges(ax, places, edges[~tied], c.FAINT, 0.5)
+    between = c.draw_edges(ax, places, edges[tied], c.VERMILLION, 1.4 if few else 0.9)
+    key: c.Key = [(between, "between targets found")]
     for chosen, mark, fill, rim, scale, words in (
-        (targeted & met, "o", VERMILLION, BLACK, 1.3, "target found"),
-        (~targeted & met, "s", BLUE, BLUE, 1.0, "protected, examined"),
-        (targeted & ~met, "o", PAPER, SOFT, 0.7, "targeted, not examined"),
-        (~targeted & ~met, "s", PAPER, SOFT, 0.7, "protected, not examined"),
+        (targeted & met, "o", c.VERMILLION, c.BLACK, 1.3, "target found"),
+        (~targeted & met, "s", c.BLUE, c.BLUE, 1.0, "protected, examined"),
+        (targeted & ~met, "o", c.PAPER, c.SOFT, 0.7, "targeted, not examined"),
+        (~targeted & ~met, "s", c.PAPER, c.SOFT, 0.7, "protected, not examined"),
     ):
         size = (26.0 if few else 15.0) * scale
-        marks = ax.scatter(
-            *places[chosen].T, size, fill, marker=mark, edgecolors=rim, linewidths=0.7, zorder=3
-        )
+        x, y = places[chosen].T
+        marks = ax.scatter(x, y, size, fill, marker=mark, edgecolors=rim, linewidths=0.7, zorder=3)
         key.append((marks, words))
     ax.set_aspect("equal")
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=[], yticks=[])
@@ -223,29 +189,13 @@ def network_panel(ax: Axes, drawing: Drawing, search: DrawnSearch) -> Key:
     return key
 
 
-def _end(*searches: Search | None) -> float:
+def _end(*searches: s.Search | None) -> float:
     return max((one.calls[-1] for one in searches if one is not None), default=1.0)
 
 
-def _steps(run: Run, end: float) -> tuple[Floats, Floats]:
-    """Return the corners of a run, drawn out to where the axis ends."""
-    calls, found = np.array(run.calls), np.array(run.found)
-    if calls[-1] >= end:
-        return calls, found
-    return np.append(calls, end), np.append(found, found[-1])
-
-
-def _circles(ax: Axes, run: Run, colour: str, *, filled: bool) -> None:
-    if run.discoveries:
-        size = 5.0 if len(run.discoveries) <= 30 else 3.4
-        ax.plot(
-            *np.array(run.discoveries).T, "o", color=colour if filled else PAPER,
-            markeredgecolor=PAPER if filled else colour, markersize=size,
-            markeredgewidth=0.6 if filled else 0.9, zorder=4 if filled else 2.5,
-        )  # fmt: skip
-
-
-def _spread(ax: Axes, calls: Curve, found: Spread, look: tuple[str, Dash, float], name: str) -> Key:
+def _spread(
+    ax: Axes, calls: s.Curve, found: s.Spread, look: tuple[str, c.Dash, float], name: str
+) -> c.Key:
     """Draw a mean with its band, in a colour and dash, which ends at the least possible value."""
     colour, dash, least = look
     mean, sd = (np.where(np.isfinite(one), one, np.nan) for one in (found.mean, found.sd))
@@ -285,16 +235,16 @@ class Plot:
 
     def pictures(self, anchor: str, caption: str = "", names: tuple[str, ...] = ()) -> Pictures:
         """Return the figure as a part of a page."""
-        draw = partial(page_chart, self.size, self.words, self.draw)
+        draw = partial(c.page_chart, self.size, self.words, self.draw)
         return Pictures((Picture(f"{anchor}-chart", draw, caption, names),), "scroll")
 
 
-def plots_of(found: Simulation, title: str = "") -> tuple[list[Plot], Plot | None, Plot | None]:
+def plots_of(found: s.Simulation, title: str = "") -> tuple[list[Plot], Plot | None, Plot | None]:
     """Return the curves of each private search, all compared, and the network after each.
 
     Without a private search, the curves are those of the one without privacy.
     """
-    searches: Sequence[Search | None] = found.private[:MOST_SEARCHES] or (None,)
+    searches: Sequence[s.Search | None] = found.private[: s.MOST_SEARCHES] or (None,)
     curves = [
         Plot(
             "curves" if len(searches) == 1 else f"curves-{i}",
@@ -317,7 +267,7 @@ def plots_of(found: Simulation, title: str = "") -> tuple[list[Plot], Plot | Non
 
 
 def comparison(
-    name: str, curves: Sequence[tuple[str, Search]], plain: Search | None, title: str
+    name: str, curves: Sequence[tuple[str, s.Search]], plain: s.Search | None, title: str
 ) -> Plot:
     """Return the mean curves of several searches in one figure."""
 
@@ -336,7 +286,7 @@ def write_figures(
     formats: Sequence[str] = FORMATS,
 ) -> list[Path]:
     """Write the figures of one simulation."""
-    found = simulation_of(simulation, "the simulation")
+    found = s.simulation_of(simulation, "the simulation")
     curves, *others = plots_of(found, _title(found))
     return _write([*curves, *filter(None, others)], folder, stem, formats)
 
@@ -349,10 +299,10 @@ def write_comparison(
     title: str = "",
 ) -> list[Path]:
     """Write one figure that compares the private searches of several simulations."""
-    curves: list[tuple[str, Search]] = []
+    curves: list[tuple[str, s.Search]] = []
     plain = []
     for label, body in simulations.items():
-        found, name = simulation_of({**body, "drawing": None}, label), safe_name(label)
+        found, name = s.simulation_of({**body, "drawing": None}, label), s.safe_name(label)
         alone = len(found.private) == 1
         curves += ((name if alone else f"{name}: {one.title}", one) for one in found.private)
         plain += [] if found.plain is None else [found.plain]
@@ -365,11 +315,11 @@ def write_comparison(
         )
     # A search without privacy that is not the same for all measures none of them.
     same = len({(one.calls, one.found.mean) for one in plain}) == 1
-    plot = comparison("", curves, plain[0] if same else None, safe_name(title))
+    plot = comparison("", curves, plain[0] if same else None, s.safe_name(title))
     return _write([plot], folder, stem, formats)
 
 
-def _curves(plain: Search | None, private: Search | None, title: str, figure: Figure) -> None:
+def _curves(plain: s.Search | None, private: s.Search | None, title: str, figure: Figure) -> None:
     """Draw runs, mean and multiplier."""
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1), height_ratios=(1.25, 1))
     paid = private is not None and private.multiplier is not None
@@ -388,28 +338,28 @@ def _curves(plain: Search | None, private: Search | None, title: str, figure: Fi
     figure.suptitle(title, fontsize=11)
 
 
-def _drawn(drawing: Drawing, across: int, down: int, figure: Figure) -> None:
+def _drawn(drawing: s.Drawing, across: int, down: int, figure: Figure) -> None:
     """Draw a part of the network, once for each search."""
-    key: Key = []
+    key: c.Key = []
     for i, one in enumerate(drawing.searches, start=1):
         ax = figure.add_subplot(down, across, i)
         key = network_panel(ax, drawing, one)
-        title = f"{short(one.name)}\n{what_it_did(drawing, one)}"
+        title = f"{short(one.name)}\n{s.what_it_did(drawing, one)}"
         ax.set_title(title, fontsize=8.5)
-    write_key(
-        figure, key, loc="outside lower center", ncols=5, frameon=False,
-        title=ties_left_out(drawing), title_fontsize=8.5,
+    c.write_key(
+        figure.legend, key, loc="outside lower center", ncols=5, frameon=False,
+        title=s.ties_left_out(drawing), title_fontsize=8.5,
     )  # fmt: skip
 
 
-def _title(found: Simulation) -> str:
+def _title(found: s.Simulation) -> str:
     """Say what was searched; names stand last, for they may be written from right to left."""
     groups = f" in {count(len(found.components))} components" if found.components else ""
     size = f"{count(found.vertices)} vertices, {count(found.targets)} targets{groups}"
     return " · ".join(part for part in (size, short(found.regime), short(found.source)) if part)
 
 
-def _ends(plain: Search | None, private: Search | None) -> str:
+def _ends(plain: s.Search | None, private: s.Search | None) -> str:
     """Say what each search finds with all of its calls, and what that costs."""
     words = []
     for one in filter(None, (plain, private)):
@@ -428,10 +378,10 @@ def _write(plots: Sequence[Plot], folder: Path, stem: str, formats: Sequence[str
         raise InputError(f"no figure as {unknown[0] if unknown else 'nothing'}: choose svg or png")
     made = []
     for plot in plots:
-        with chart(plot.size) as figure:
+        with c.chart(plot.size) as figure:
             plot.draw(figure)
             for form in dict.fromkeys(formats):
                 name = f"{stem}-{plot.name}" if plot.name else stem
                 made.append(folder / f"{name}.{form}")
-                write_bytes(made[-1], figure_bytes(figure, form, plot.words))
+                write_bytes(made[-1], c.figure_bytes(figure, form, plot.words))
     return made

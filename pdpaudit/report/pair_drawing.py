@@ -14,21 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.report import charts as c
 from pdpaudit.report.blocks import Picture
-from pdpaudit.report.charts import (
-    BLACK,
-    BLUE,
-    FAINT,
-    GREEN,
-    ORANGE,
-    PAPER,
-    SOFT,
-    VERMILLION,
-    Key,
-    draw_edges,
-    page_chart,
-    write_key,
-)
 from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.results.witnesses import InlineNetwork, PairWitness, whole
 
@@ -52,22 +39,22 @@ MOST_POINTED = 12
 #: Names that a caption lists, and characters of a name beside its vertex.
 MOST_NAMES, LABEL = 12, 12
 
-#: How contacts are drawn, by what becomes of them.
-CONTACTS: dict[Role, tuple[str, dict[str, object]]] = {
-    "other": ("other contacts", {"color": FAINT, "lw": 1.0, "zorder": 1}),
-    "kept": ("contact kept", {"color": SOFT, "lw": 1.4, "zorder": 1}),
-    "lost": ("contact lost", {"color": VERMILLION, "lw": 1.4, "ls": (0, (3.5, 2.5)), "zorder": 1}),
-    "gained": ("contact gained", {"color": GREEN, "lw": 2.2, "zorder": 1}),
+#: How contacts are drawn, by what becomes of them: words, colour, width and dashes.
+CONTACTS: dict[Role, tuple[str, str, float, c.Dash]] = {
+    "other": ("other contacts", c.FAINT, 1.0, "-"),
+    "kept": ("contact kept", c.SOFT, 1.4, "-"),
+    "lost": ("contact lost", c.VERMILLION, 1.4, (0, (3.5, 2.5))),
+    "gained": ("contact gained", c.GREEN, 2.2, "-"),
 }
 
 #: Colour, marker and size of the signs of a vertex, the outermost first.
 POINTED, START, CENTRE = "named by the event", "where the search starts", "rewired, protected"
 SIGNS = {
-    POINTED: ("o", PAPER, ORANGE, 15.0),
-    START: ("o", PAPER, BLUE, 12.0),
-    "targeted": ("o", BLUE, BLUE, 8.0),
-    "protected": ("s", PAPER, SOFT, 7.5),
-    CENTRE: ("D", PAPER, BLACK, 9.0),
+    POINTED: ("o", c.PAPER, c.ORANGE, 15.0),
+    START: ("o", c.PAPER, c.BLUE, 12.0),
+    "targeted": ("o", c.BLUE, c.BLUE, 8.0),
+    "protected": ("s", c.PAPER, c.SOFT, 7.5),
+    CENTRE: ("D", c.PAPER, c.BLACK, 9.0),
 }
 
 
@@ -171,7 +158,7 @@ class PairDrawing:
             note += "The network itself is not in the file: only those rewired are drawn."
         elif len(self.drawn) < self.n:
             note += f"Drawn is the neighbourhood that matters, of {self.n} vertices."
-        draw = partial(page_chart, (4.6, 4.9), title, partial(_draw, self), kind="pair")
+        draw = partial(c.page_chart, (4.6, 4.9), title, partial(_draw, self), kind="pair")
         return Picture(f"{anchor}-pair", draw, caption, tuple(chain(*names)), note)
 
 
@@ -263,13 +250,13 @@ def _draw(pair: PairDrawing, figure: Figure) -> None:
     around = [angle for angle, (_, v, _) in zip(angles, ring, strict=True) if v is not None]
     places = np.array([*((math.cos(a), math.sin(a)) for a in around), (0.0, 0.0)])
     index = {v: i for i, v in enumerate(pair.drawn)}
-    key: Key = []
-    for role, (words, look) in CONTACTS.items():
+    key: c.Key = []
+    for role, (words, color, width, dash) in CONTACTS.items():
         ends = [(len(around), index[v]) for r, v, _ in ring if r == role and v is not None]
         if role == "other":
             ends = [(index[a], index[b]) for a, b in pair.edges if a in index and b in index]
         if ends:
-            key.append((draw_edges(ax, places, ends, look), words))
+            key.append((c.draw_edges(ax, places, ends, color, width, dash), words))
     shown = {"targeted": "in S", "protected": "not in S"} if pair.members else {}
     for sign, (marker, fill, rim, size) in SIGNS.items():
         chosen = [index[v] for v in pair.drawn if sign in pair.signs(v)]
@@ -280,7 +267,7 @@ def _draw(pair: PairDrawing, figure: Figure) -> None:
         _label(ax, angle, label, turned=len(around) > 12, muted=v is None)
     if pair.centre is not None:
         ax.text(0, -0.16, pair.label(pair.centre), ha="center", va="top", weight="bold")
-    write_key(figure, key, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    c.write_key(figure.legend, key, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
 
 
 def _label(ax: Axes, angle: float, label: str, *, turned: bool, muted: bool) -> None:
@@ -292,5 +279,5 @@ def _label(ax: Axes, angle: float, label: str, *, turned: bool, muted: bool) -> 
         side, far = "center", 1.2
     ax.text(
         far * x, far * y, label, ha=side, va="center", rotation=turn, rotation_mode="anchor",
-        fontsize=8.5, color=SOFT if muted else BLACK,
+        fontsize=8.5, color=c.SOFT if muted else c.BLACK,
     )  # fmt: skip

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pdpaudit.report.blocks import Block, Paragraph, Section, Table
+from pdpaudit.report.blocks import Block, Paragraph, Section, Table, cell
 from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
-from pdpaudit.report.tables import cell
 from pdpaudit.results.fields import Fields
 
 if TYPE_CHECKING:
@@ -43,6 +42,11 @@ class Spread:
 
     mean: Curve
     sd: Curve
+
+    def words(self, i: int, digits: int = 2) -> str:
+        """Return mean and deviation at one place."""
+        sd = "" if math.isnan(self.sd[i]) else f" ± {number(self.sd[i], digits)}"
+        return number(self.mean[i]) + sd
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,6 @@ def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Sim
     sizes = network.numbers("components")
     if not all(math.isfinite(size) and size >= 0 for size in sizes):
         raise network.fail("components", "a list of sizes")
-    regime = fields.text("regime") if body.get("regime") is not None else ""
     return Simulation(
         source=safe_name(network.text("source")),
         vertices=network.count("vertices"),
@@ -166,11 +169,11 @@ def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Sim
         seed_component=network.count("seed_component"),
         min_weight=network.number("min_weight"),
         population=fields.mapping("population"),
-        regime=safe_name(regime),
+        regime=safe_name(fields.text("regime") if body.get("regime") else ""),
         budget=fields.count("budget"),
         runs=fields.count("runs"),
         searches=searches,
-        drawing=_drawing(fields.inner("drawing")) if body.get("drawing") is not None else None,
+        drawing=_drawing(fields.inner("drawing")) if fields.mapping("drawing") else None,
     )
 
 
@@ -192,20 +195,16 @@ def _search(fields: Fields) -> Search:
         raise fields.fail("calls", "a list of counts")
     if any(later <= earlier for earlier, later in pairwise(calls)):
         raise fields.fail("calls", "an ascending list")
-    n = len(calls)
-    paid = None
-    if fields.body.get("multiplier") is not None:
+    n, paid = len(calls), None
+    if fields.mapping("multiplier"):
         found = fields.inner("multiplier")
-        true = found.body.get("true") is not None
+        claimed, true = (
+            _spread(found.inner(key), n) if found.mapping(key) else None
+            for key in ("claimed", "true")
+        )
         # What is beyond all floats is written as null.
         beyond = Spread((math.inf,) * n, (math.nan,) * n)
-        paid = Multiplier(
-            claimed=beyond
-            if found.body.get("claimed") is None
-            else _spread(found.inner("claimed"), n),
-            true=_spread(found.inner("true"), n) if true else None,
-            how=found.text("how"),
-        )
+        paid = Multiplier(claimed or beyond, true, found.text("how"))
     return Search(
         name=safe_name(fields.text("name")),
         mechanism=safe_name(fields.text("mechanism")),
@@ -286,7 +285,7 @@ def search_sections(
     sections = []
     for i, one in enumerate(found.private[:MOST_SEARCHES] or (None,), start=1):
         place = f"{anchor}-search-{i}"
-        blocks: list[Block] = [Paragraph(" ".join(_words(found.plain, one)), found.names)]
+        blocks: list[Block] = [Paragraph(_words(found.plain, one), found.names)]
         blocks += [plots[i - 1].pictures(place)] if plots else []
         if one and one.multiplier and one.multiplier.how:
             words = f"How the true multiplier is known: {one.multiplier.how[:500]}."
@@ -313,12 +312,13 @@ def _facts(found: Simulation) -> Table:
     sizes = ", ".join(map(count, found.components[:MOST_SIZES])) or "-"
     if len(found.components) > MOST_SIZES:
         sizes += f" and {count(len(found.components) - MOST_SIZES)} more"
+    dropped = "" if found.min_weight is None else f"weight below {number(found.min_weight)}"
     rows = [
         ("targeted people planted by", cell(dict(found.population)) if found.population else ""),
         ("regime", found.regime),
         ("sizes of their components", sizes),
         ("component the search starts in", count(found.seed_component)),
-        ("edges dropped", _dropped(found.min_weight)),
+        ("edges dropped", dropped),
         ("runs of each private search", count(found.runs)),
     ]
     kept = tuple(row for row in rows if row[1])
@@ -326,11 +326,7 @@ def _facts(found: Simulation) -> Table:
     return Table(caption, columns, kept, names=found.names, kind="facts")
 
 
-def _dropped(min_weight: float | None) -> str:
-    return "" if min_weight is None else f"weight below {number(min_weight)}"
-
-
-def _words(plain: Search | None, private: Search | None) -> list[str]:
+def _words(plain: Search | None, private: Search | None) -> str:
     """Say what is found with the whole budget, and what that costs."""
     said = []
     if plain is not None:
@@ -339,91 +335,69 @@ def _words(plain: Search | None, private: Search | None) -> list[str]:
             f"with {count(int(plain.calls[-1]))} oracle calls."
         )
     if private is None:
-        return said
-    mean, sd = private.found.mean[-1], private.found.sd[-1]
-    words = f"{private.name} finds {number(mean)} ± {number(sd, 3)} over {count(private.runs)} runs"
+        return " ".join(said)
+    mean, calls = private.found.mean[-1], private.calls[-1]
+    words = f"{private.name} finds {private.found.words(-1, 3)} over {count(private.runs)} runs"
+    base = plain.found.mean[plain.at(calls)] if plain else math.nan
     if plain is None:
-        said.append(f"{words} with {count(int(private.calls[-1]))} oracle calls.")
-    else:
-        at = plain.found.mean[plain.at(private.calls[-1])]
-        said.append(f"{words}{_price(mean, at)}.")
+        words += f" with {count(int(calls))} oracle calls"
+    elif math.isfinite(mean) and base > 0:
+        words += f", {abs(1 - mean / base):.0%} {'fewer' if mean < base else 'more'}"
+    said.append(f"{words}.")
     paid = private.multiplier
     if paid is not None:
         claimed = paid.claimed.mean[-1]
-        words = f"The claim allows a risk multiplier e^ε of {number(claimed)}"
-        true = None if paid.true is None else paid.true.mean[-1]
-        is_true = "not known" if true is None else f"{number(true)}{_compared(claimed, true)}"
-        said.append(f"{words}; the true one is {is_true}.")
-    return said
-
-
-def _price(mean: float, plain: float) -> str:
-    if not (math.isfinite(mean) and plain > 0):
-        return ""
-    share = mean / plain
-    if abs(share - 1) < 0.005:
-        return ", as many: here privacy costs nothing in people found"
-    return f", {abs(1 - share):.0%} {'fewer' if share < 1 else 'more'}"
-
-
-def _compared(claimed: float, true: float) -> str:
-    if true > claimed * (1 + 1e-6):
-        return ", so the claim understates the risk"
-    if true < claimed * (1 - 1e-6):
-        return ", so the claim has room to spare"
-    return ", as claimed"
+        is_true = "not known"
+        if paid.true is not None:
+            true = paid.true.mean[-1]
+            understated = ", so the claim understates the risk" if true > claimed * 1.000001 else ""
+            is_true = f"{number(true)}{understated}"
+        said.append(
+            f"The claim allows a risk multiplier e^ε of {number(claimed)}; the true one is "
+            f"{is_true}."
+        )
+    return " ".join(said)
 
 
 def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> Table:
     """Return the curves as numbers at some budgets."""
     one = private or plain
     assert one is not None
-    columns: dict[str, list[str]] = {"calls": []}
-    for i in dict.fromkeys(one.at(share * one.calls[-1]) for share in STOPS):
-        base = plain.found.mean[plain.at(one.calls[i])] if plain else math.nan
-        row = {"calls": count(int(one.calls[i]))}
-        if plain:
-            row["without privacy"] = _number(base)
-        if private:
-            mean = private.found.mean[i]
-            row["with privacy"] = _plus_minus(private.found, i)
-            if plain:
-                row["share"] = f"{mean / base:.0%}" if base > 0 and math.isfinite(mean) else "-"
-            row["components"] = _plus_minus(private.components, i)
-            if private.multiplier:
-                row["claimed e^ε"] = _plus_minus(private.multiplier.claimed, i)
-                if private.multiplier.true:
-                    row["true e^ε"] = _plus_minus(private.multiplier.true, i)
-        for key, value in row.items():
-            columns.setdefault(key, []).append(value)
+    places = list(dict.fromkeys(one.at(share * one.calls[-1]) for share in STOPS))
+    columns = {"calls": [count(int(one.calls[i])) for i in places]}
+    base = [plain.found.mean[plain.at(one.calls[i])] if plain else math.nan for i in places]
+    if plain:
+        columns["without privacy"] = list(map(number, base))
+    if private:
+        paid = private.multiplier
+        spreads = {
+            "with privacy": private.found,
+            "share": None,
+            "components": private.components,
+            "claimed e^ε": paid.claimed if paid else None,
+            "true e^ε": paid.true if paid else None,
+        }
+        for name, spread in spreads.items():
+            if spread:
+                columns[name] = [spread.words(i) for i in places]
+            elif name == "share" and plain:
+                means = (private.found.mean[i] for i in places)
+                columns[name] = [
+                    f"{mean / of:.0%}" if of > 0 and math.isfinite(mean) else "-"
+                    for mean, of in zip(means, base, strict=True)
+                ]
     rows = tuple(zip(*columns.values(), strict=True))
     caption = f"Targets found by {one.title}, mean ± one standard deviation"
     return Table(caption, tuple(columns), rows, numeric=True, names=names)
-
-
-def _plus_minus(spread: Spread, i: int) -> str:
-    sd = spread.sd[i]
-    return _number(spread.mean[i]) + ("" if math.isnan(sd) else f" ± {number(sd, 2)}")
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else number(value)
 
 
 def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
     """Return the ties worth drawing: all of few; of many, those between targets and some others."""
     if len(drawing.edges) <= MOST_TIES:
         return list(drawing.edges)
-    kept = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
-    between = set(kept)
-    others = [edge for edge in drawing.edges if edge not in between]
-    tied = {end for edge in kept for end in edge}
-    every = -(-len(others) // MOST_TIES)
-    for place, edge in enumerate(others):
-        if place % every == 0 or not tied.issuperset(edge):
-            kept.append(edge)
-            tied.update(edge)
-    return kept
+    between = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
+    others = [edge for edge in drawing.edges if not all(drawing.targeted[end] for end in edge)]
+    return between + others[:: -(-len(others) // MOST_TIES)]
 
 
 def ties_left_out(drawing: Drawing) -> str:
