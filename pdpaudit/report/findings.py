@@ -61,9 +61,14 @@ def totals(findings: Iterable[ClaimResult | CheckResult]) -> str:
 
 def tally_words(noun: str, statuses: Iterable[Status]) -> str:
     """Say how often each status was given; nothing where none was."""
+    every = list(statuses)
+    return f"{count(len(every))} {noun}{'s' * (len(every) != 1)}: {listed(every)}" if every else ""
+
+
+def listed(statuses: Iterable[Status]) -> str:
+    """Return how often each status was given, the worst first."""
     tally = Counter(statuses)
-    said = ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
-    return f"{count(tally.total())} {noun}{'s' * (tally.total() != 1)}: {said}" if said else ""
+    return ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
 
 
 def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
@@ -483,14 +488,15 @@ class Chances:
 
     def loss(self, delta: float) -> float:
         """Return ``ln((p - δ)/q)``, floored at 0."""
-        return _log_ratio(self.p, self.q, delta)
+        return log_ratio(self.p, self.q, delta)
 
     def highest_loss(self, delta: float) -> float:
         """Return the largest loss of this event that the draws leave open."""
-        return _log_ratio(self.p_high, self.q_low, delta)
+        return log_ratio(self.p_high, self.q_low, delta)
 
 
-def _log_ratio(p: float, q: float, delta: float) -> float:
+def log_ratio(p: float, q: float, delta: float) -> float:
+    """Return the loss ``ln((p - δ)/q)``, no less than 0."""
     if p <= delta:
         return 0.0
     return max(0.0, math.log((p - delta) / q)) if q > 0 else math.inf

@@ -12,7 +12,7 @@ from pdpaudit.report.plaintext import clip, isolate_names, spans, visible
 from pdpaudit.report.sources import Source
 from pdpaudit.results.results import Status
 
-__all__ = ["code", "escape", "fenced", "render_markdown"]
+__all__ = ["code", "escape", "fenced", "render_blocks", "render_markdown"]
 
 # What has a meaning anywhere in a line, and what has one at its beginning.
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
@@ -35,8 +35,16 @@ class _Raw(str):
 
 def render_markdown(sources: Sequence[Source]) -> str:
     r"""Return a report as GitHub-flavoured Markdown."""
-    blocks = [block for block in _document(compose(sources)) if block]
-    return "\n\n".join(blocks) + "\n"
+    return _joined(_document(compose(sources)))
+
+
+def render_blocks(blocks: Iterable[b.Block], level: int) -> str:
+    """Return blocks as Markdown, with headings of a level."""
+    return _joined(_blocks(blocks, level))
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, lines)) + "\n"
 
 
 def escape(text: str) -> str:
@@ -129,7 +137,7 @@ def _paragraph(words: b.Paragraph) -> str:
 
 
 def _table(table: b.Table) -> Iterator[str]:
-    yield _say("**{}**", table.caption)
+    yield _say("**{}**", table.caption) if table.caption else ""
     rule = ["---", *["---:" if table.numeric else "---"] * (len(table.columns) - 1)]
     cells = ([_cell(cell, table.names) for cell in row] for row in table.rows)
     lines = [map(escape, table.columns), rule, *cells]
