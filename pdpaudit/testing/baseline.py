@@ -143,7 +143,9 @@ def _numbers(entry: JSON) -> tuple[float, float, tuple[int, int, int, int] | Non
     delta, then = fields.number("delta"), fields.number("loss")
     if delta is None or not 0 <= delta < 1 or then is None or then < 0:
         raise ValueError("its delta or its loss is none")
-    if entry["exact"] is True:
+    if not isinstance(entry["exact"], bool):
+        raise ValueError("it does not say whether it is exact")
+    if entry["exact"]:
         return delta, then, None
     x, n, y, m = map(whole, fields.listed("counts", 4))
     if not (0 <= x <= n and 0 <= y <= m and n > 0 and m > 0):
