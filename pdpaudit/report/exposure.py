@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from pdpaudit.report.blocks import Block, Paragraph, Picture, Pictures, Section, records_table
@@ -24,18 +24,26 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True)
 class _Person:
-    name: str
-    degree: int
-    isolated: float
-    rewired: float | None
-    how: str
-    through: str
+    """Somebody, and what this person loses by each kind of rewiring."""
 
-    @property
-    def most(self) -> float:
-        return max(self.isolated, self.rewired or 0.0)
+    def __init__(self, fields: Fields) -> None:
+        isolated = fields.number("isolated")
+        if isolated is None:
+            raise fields.fail("isolated", "a loss")
+        self.name = safe_name(fields.text("name"))
+        rewired = fields.number("rewired")
+        self.most = max(isolated, rewired or 0.0)
+        self.through = clip(fields.text("through"), 200)
+        self.row = {
+            "person": self.name,
+            "contacts": count(fields.count("degree")),
+            "isolated": _loss(isolated),
+            "rewired": _loss(rewired),
+            "factor": times(self.most),
+            "how": clip(fields.text("how"), 200),
+            "through": self.through,
+        }
 
 
 def exposure_section(
@@ -49,7 +57,7 @@ def exposure_section(
     if not isinstance(body, Mapping):
         return None
     fields = Fields(body, file, "context.exposure.")
-    people = [_person(one) for one in fields.records("most_exposed")[:MOST_PEOPLE]]
+    people = [_Person(one) for one in fields.records("most_exposed")[:MOST_PEOPLE]]
     everyone = fields.count("people")
     spreads = {words: fields.inner(kind) for kind, words in KINDS.items() if fields.mapping(kind)}
     names = tuple(dict.fromkeys(one.name for one in people if one.name))
@@ -63,35 +71,9 @@ def exposure_section(
         blocks.append(replace(table, numeric=True, kind="spread"))
     if people:
         caption = f"The {count(len(people))} most exposed of {count(everyone)}"
-        table = records_table([_row(one) for one in people], caption)
+        table = records_table([one.row for one in people], caption)
         blocks.append(replace(table, note=NOTE, names=names, kind="people"))
     return Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
-
-
-def _person(fields: Fields) -> _Person:
-    isolated = fields.number("isolated")
-    if isolated is None:
-        raise fields.fail("isolated", "a loss")
-    return _Person(
-        name=safe_name(fields.text("name")),
-        degree=fields.count("degree"),
-        isolated=isolated,
-        rewired=fields.number("rewired"),
-        how=clip(fields.text("how"), 200),
-        through=clip(fields.text("through"), 200),
-    )
-
-
-def _row(one: _Person) -> dict[str, str]:
-    return {
-        "person": one.name,
-        "contacts": count(one.degree),
-        "isolated": _loss(one.isolated),
-        "rewired": _loss(one.rewired),
-        "factor": times(one.most),
-        "how": one.how,
-        "through": one.through,
-    }
 
 
 def _spread(fields: Fields, words: str) -> dict[str, str]:

@@ -213,7 +213,7 @@ def _found_axes(ax: Axes, end: float) -> None:
     ax.set_ylabel("targets found (people)")
 
 
-def spread_out(positions: Sequence[Point]) -> Floats:
+def spread_out(positions: Sequence[Sequence[float]]) -> Floats:
     """Pull a crowd apart: halfway from where people are to where their rank puts them.
 
     Layouts by springs throw those without ties far out and leave the others in a heap. Left stays

@@ -33,7 +33,6 @@ STOPS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 MOST_SIZES = 8
 
 Curve = tuple[float, ...]
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -49,39 +48,49 @@ class Spread:
         return number(self.mean[i]) + sd
 
 
-@dataclass(frozen=True)
 class Multiplier:
     """The risk multiplier e^ε of the components found so far."""
 
-    claimed: Spread
-    true: Spread | None
-    how: str
+    def __init__(self, fields: Fields, n: int) -> None:
+        # What is beyond all floats is written as null.
+        beyond = Spread((math.inf,) * n, (math.nan,) * n)
+        self.claimed = _spread(fields.inner("claimed"), n) if fields.mapping("claimed") else beyond
+        self.true = _spread(fields.inner("true"), n) if fields.mapping("true") else None
+        self.how = fields.text("how")
 
 
-@dataclass(frozen=True)
 class Run:
     """One run: a step curve, and where it first met a component."""
 
-    calls: Curve
-    found: Curve
-    discoveries: tuple[Point, ...]
+    def __init__(self, fields: Fields) -> None:
+        self.calls = fields.numbers("calls")
+        self.found = fields.numbers("found", len(self.calls))
+        if not self.calls or not all(map(math.isfinite, (*self.calls, *self.found))):
+            raise fields.fail("calls", "a list of counts, as long as found")
+        self.discoveries = fields.rows("discoveries", 2)
 
 
-@dataclass(frozen=True)
 class Search:
     """One search over all its runs."""
 
-    name: str
-    mechanism: str
-    private: bool
-    runs: int
-    epsilon: float | None
-    calls: Curve
-    found: Spread
-    components: Spread
-    multiplier: Multiplier | None
-    shown: tuple[Run, ...]
-    discoveries: tuple[Point, ...]
+    def __init__(self, fields: Fields) -> None:
+        self.name = safe_name(fields.text("name"))
+        self.private = fields.body.get("private") is True
+        self.runs = fields.count("runs")
+        self.epsilon = fields.number("epsilon")
+        self.calls = fields.numbers("calls")
+        if not isinstance(fields.body.get("private"), bool):
+            raise fields.fail("private", "true or false")
+        if not self.calls or any(not 0 <= value < 1e15 for value in self.calls):
+            raise fields.fail("calls", "a list of counts")
+        if any(later <= earlier for earlier, later in pairwise(self.calls)):
+            raise fields.fail("calls", "an ascending list")
+        n, paid = len(self.calls), fields.mapping("multiplier")
+        self.found = _spread(fields, n)
+        self.components = _spread(fields.inner("components"), n)
+        self.multiplier = Multiplier(fields.inner("multiplier"), n) if paid else None
+        self.shown = tuple(map(Run, fields.records("shown")))
+        self.discoveries = tuple((x, y) for _, x, y in fields.rows("discoveries", 3))
 
     def at(self, calls: float) -> int:
         """Return the place of the last grid point that is not beyond these calls; O(log n)."""
@@ -90,172 +99,85 @@ class Search:
     @property
     def title(self) -> str:
         """Its name, and the claimed loss of a round where it has one."""
-        if self.epsilon is None:
-            return self.name
-        return f"{self.name}, ε = {self.epsilon:.4g}"
+        return self.name if self.epsilon is None else f"{self.name}, ε = {self.epsilon:.4g}"
 
 
-@dataclass(frozen=True)
 class DrawnSearch:
     """What one search did to the part of the network that is drawn."""
 
-    name: str
-    examined: tuple[bool, ...]
-    found: tuple[bool, ...]
+    def __init__(self, fields: Fields, n: int) -> None:
+        self.name = safe_name(fields.text("name"))
+        self.examined = fields.flags("examined", n)
+        self.found = fields.flags("found", n)
 
 
-@dataclass(frozen=True)
 class Drawing:
     """A small part of the network; places run from 0 to 1."""
 
-    names: tuple[str, ...]
-    edges: tuple[tuple[int, int], ...]
-    positions: tuple[Point, ...]
-    targeted: tuple[bool, ...]
-    searches: tuple[DrawnSearch, ...]
+    def __init__(self, fields: Fields) -> None:
+        n = len(fields.listed("vertices"))
+        self.edges = [(int(a), int(b)) for a, b in fields.rows("edges", 2)]
+        if not all(0 <= end < n for edge in self.edges for end in edge):
+            raise fields.fail("edges", f"a list of pairs of places below {n}")
+        self.positions = fields.rows("positions", 2)
+        inside = all(0 <= place <= 1 for point in self.positions for place in point)
+        if len(self.positions) != n or not inside:
+            raise fields.fail("positions", f"a list of {n} places between 0 and 1")
+        self.targeted = fields.flags("targeted", n)
+        self.searches = [DrawnSearch(one, n) for one in fields.records("searches")]
 
 
-@dataclass(frozen=True)
 class Simulation:
-    """A whole simulation."""
+    """A whole simulation; ``plain`` is the search without privacy, ``private`` are the others."""
 
-    source: str
-    vertices: int
-    edges: int
-    targets: int
-    components: tuple[int, ...]
-    seed_component: int
-    min_weight: float | None
-    population: Mapping[str, object]
-    regime: str
-    budget: int
-    runs: int
-    searches: tuple[Search, ...]
-    drawing: Drawing | None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name that a sentence about it may hold."""
-        names = (self.source, self.regime, *(one.name for one in self.searches))
-        return tuple(dict.fromkeys(name for name in names if name))
-
-    @property
-    def plain(self) -> Search | None:
-        """The search without privacy; None where there is none."""
-        return next((one for one in self.searches if not one.private), None)
-
-    @property
-    def private(self) -> tuple[Search, ...]:
-        """The searches with privacy."""
-        return tuple(one for one in self.searches if one.private)
+    def __init__(self, fields: Fields) -> None:
+        network = fields.inner("network")
+        self.source = safe_name(network.text("source"))
+        self.vertices = network.count("vertices")
+        self.edges = network.count("edges")
+        self.targets = network.count("targets")
+        sizes = network.numbers("components")
+        if not all(math.isfinite(size) and size >= 0 for size in sizes):
+            raise network.fail("components", "a list of sizes")
+        self.components = [int(size) for size in sizes]
+        self.seed_component = network.count("seed_component")
+        self.min_weight = network.number("min_weight")
+        self.population = fields.mapping("population")
+        self.regime = safe_name(fields.text("regime") if fields.body.get("regime") else "")
+        self.budget = fields.count("budget")
+        self.runs = fields.count("runs")
+        searches = [Search(one) for one in fields.records("searches")]
+        if not searches:
+            raise fields.fail("searches", "a list of at least one search")
+        self.plain = next((one for one in searches if not one.private), None)
+        self.private = [one for one in searches if one.private]
+        # Every name that a sentence about it may hold.
+        names = (self.source, self.regime, *(one.name for one in searches))
+        self.names = tuple(dict.fromkeys(filter(None, names)))
+        drawn = fields.mapping("drawing")
+        self.drawing = Drawing(fields.inner("drawing")) if drawn else None
 
 
 def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Simulation:
     """Return what the JSON of a simulation says."""
-    fields = Fields(body, file, place)
-    network = fields.inner("network")
-    searches = tuple(map(_search, fields.records("searches")))
-    if not searches:
-        raise fields.fail("searches", "a list of at least one search")
-    sizes = network.numbers("components")
-    if not all(math.isfinite(size) and size >= 0 for size in sizes):
-        raise network.fail("components", "a list of sizes")
-    return Simulation(
-        source=safe_name(network.text("source")),
-        vertices=network.count("vertices"),
-        edges=network.count("edges"),
-        targets=network.count("targets"),
-        components=tuple(int(size) for size in sizes),
-        seed_component=network.count("seed_component"),
-        min_weight=network.number("min_weight"),
-        population=fields.mapping("population"),
-        regime=safe_name(fields.text("regime") if body.get("regime") else ""),
-        budget=fields.count("budget"),
-        runs=fields.count("runs"),
-        searches=searches,
-        drawing=_drawing(fields.inner("drawing")) if fields.mapping("drawing") else None,
-    )
+    return Simulation(Fields(body, file, place))
 
 
 def safe_name(text: str) -> str:
     r"""Return a name on one line, of at most 60 characters, with nothing invisible in it."""
     line = " ".join(visible(text).split())
-    if len(line) <= LONGEST_NAME:
-        return line
-    said = len(clip(line, 0))
-    return clip(line, LONGEST_NAME - said)
-
-
-def _search(fields: Fields) -> Search:
-    private = fields.body.get("private")
-    if not isinstance(private, bool):
-        raise fields.fail("private", "true or false")
-    calls = fields.numbers("calls")
-    if not calls or any(not 0 <= value < 1e15 for value in calls):
-        raise fields.fail("calls", "a list of counts")
-    if any(later <= earlier for earlier, later in pairwise(calls)):
-        raise fields.fail("calls", "an ascending list")
-    n, paid = len(calls), None
-    if fields.mapping("multiplier"):
-        found = fields.inner("multiplier")
-        claimed, true = (
-            _spread(found.inner(key), n) if found.mapping(key) else None
-            for key in ("claimed", "true")
-        )
-        # What is beyond all floats is written as null.
-        beyond = Spread((math.inf,) * n, (math.nan,) * n)
-        paid = Multiplier(claimed or beyond, true, found.text("how"))
-    return Search(
-        name=safe_name(fields.text("name")),
-        mechanism=safe_name(fields.text("mechanism")),
-        private=private,
-        runs=fields.count("runs"),
-        epsilon=fields.number("epsilon"),
-        calls=calls,
-        found=_spread(fields, n),
-        components=_spread(fields.inner("components"), n),
-        multiplier=paid,
-        shown=tuple(map(_run, fields.records("shown"))),
-        discoveries=tuple((x, y) for _, x, y in fields.rows("discoveries", 3)),
-    )
+    return line if len(line) <= LONGEST_NAME else clip(line, LONGEST_NAME - len(clip(line, 0)))
 
 
 def _spread(fields: Fields, length: int) -> Spread:
     return Spread(fields.numbers("mean", length), fields.numbers("sd", length))
 
 
-def _run(fields: Fields) -> Run:
-    calls = fields.numbers("calls")
-    found = fields.numbers("found", len(calls))
-    if not calls or not all(map(math.isfinite, (*calls, *found))):
-        raise fields.fail("calls", "a list of counts, as long as found")
-    return Run(calls, found, tuple((x, y) for x, y in fields.rows("discoveries", 2)))
-
-
-def _drawing(fields: Fields) -> Drawing:
-    vertices = fields.listed("vertices")
-    n = len(vertices)
-    ends = fields.rows("edges", 2)
-    edges = tuple((int(a), int(b)) for a, b in ends)
-    if not all(0 <= end < n for edge in edges for end in edge):
-        raise fields.fail("edges", f"a list of pairs of places below {n}")
-    positions = tuple((x, y) for x, y in fields.rows("positions", 2))
-    if len(positions) != n or not all(0 <= place <= 1 for point in positions for place in point):
-        raise fields.fail("positions", f"a list of {n} places between 0 and 1")
-    searches = tuple(
-        DrawnSearch(safe_name(one.text("name")), one.flags("examined", n), one.flags("found", n))
-        for one in fields.records("searches")
-    )
-    names = tuple(safe_name(str(vertex)) for vertex in vertices)
-    return Drawing(names, edges, positions, fields.flags("targeted", n), searches)
-
-
 def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None:
     """Return the simulation of a result; None where it holds none."""
     body = context.get("simulation")
-    if not isinstance(body, Mapping):
-        return None
-    return simulation_of(body, file, "context.simulation.")
+    known = isinstance(body, Mapping)
+    return simulation_of(body, file, "context.simulation.") if known else None
 
 
 def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
@@ -283,7 +205,7 @@ def search_sections(
 ) -> list[Section]:
     """Return a section for each private search against the one without privacy."""
     sections = []
-    for i, one in enumerate(found.private[:MOST_SEARCHES] or (None,), start=1):
+    for i, one in enumerate(found.private[:MOST_SEARCHES] or [None], start=1):
         place = f"{anchor}-search-{i}"
         blocks: list[Block] = [Paragraph(_words(found.plain, one), found.names)]
         blocks += [plots[i - 1].pictures(place)] if plots else []
@@ -369,23 +291,19 @@ def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...
     if plain:
         columns["without privacy"] = list(map(number, base))
     if private:
-        paid = private.multiplier
-        spreads = {
-            "with privacy": private.found,
-            "share": None,
-            "components": private.components,
-            "claimed e^ε": paid.claimed if paid else None,
-            "true e^ε": paid.true if paid else None,
-        }
-        for name, spread in spreads.items():
-            if spread:
-                columns[name] = [spread.words(i) for i in places]
-            elif name == "share" and plain:
-                means = (private.found.mean[i] for i in places)
-                columns[name] = [
-                    f"{mean / of:.0%}" if of > 0 and math.isfinite(mean) else "-"
-                    for mean, of in zip(means, base, strict=True)
-                ]
+        columns["with privacy"] = [private.found.words(i) for i in places]
+    if private and plain:
+        pairs = zip((private.found.mean[i] for i in places), base, strict=True)
+        columns["share"] = [
+            f"{mean / of:.0%}" if of > 0 and math.isfinite(mean) else "-" for mean, of in pairs
+        ]
+    if private:
+        spreads = {"components": private.components}
+        if private.multiplier:
+            spreads["claimed e^ε"] = private.multiplier.claimed
+        if private.multiplier and private.multiplier.true:
+            spreads["true e^ε"] = private.multiplier.true
+        columns |= {name: [one.words(i) for i in places] for name, one in spreads.items()}
     rows = tuple(zip(*columns.values(), strict=True))
     caption = f"Targets found by {one.title}, mean ± one standard deviation"
     return Table(caption, tuple(columns), rows, numeric=True, names=names)

@@ -20,6 +20,7 @@ from pdpaudit.report.simulation import (
     simulation_of,
     ties_left_out,
 )
+from pdpaudit.results.fields import Fields
 
 
 @pytest.fixture
@@ -90,7 +91,11 @@ def test_of_many_ties_those_between_targets_are_drawn(read: Simulation) -> None:
     assert ties_left_out(drawing) == ""
     n = 100
     edges = tuple((a, b) for a in range(n) for b in range(a))
-    many = Drawing(("a",) * n, edges, ((0.0, 0.0),) * n, tuple(i % 10 == 0 for i in range(n)), ())
+    body = {
+        "vertices": list(range(n)), "edges": [list(edge) for edge in edges],
+        "positions": [[0.0, 0.0]] * n, "targeted": [i % 10 == 0 for i in range(n)],
+    }  # fmt: skip
+    many = Drawing(Fields(body, "a.json", ""))
     drawn = set(drawn_ties(many))
     assert drawn <= set(edges)
     assert {(a, b) for a, b in edges if a % 10 == b % 10 == 0} <= drawn
