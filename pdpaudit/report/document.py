@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
+from operator import itemgetter
 
 from pdpaudit.core.composition import composition_table
 from pdpaudit.core.errors import InputError
@@ -17,8 +18,13 @@ from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.pair_drawing import draw_pair, draw_witness
 from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.published import KEY as PREFACE
-from pdpaudit.report.published import preface_of
-from pdpaudit.report.simulation import lead_words, simulation_blocks, simulation_in
+from pdpaudit.report.published import Preface, preface_of
+from pdpaudit.report.simulation import (
+    Simulation,
+    lead_words,
+    simulation_blocks,
+    simulation_in,
+)
 from pdpaudit.report.sources import Source, command_of, listing_of, replay_of
 from pdpaudit.results.fields import Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
@@ -33,6 +39,9 @@ MOST_FAMILIES = 12
 
 #: Characters of a command; nobody copies more.
 LONGEST_COMMAND = 2000
+
+#: Names that are looked for in a sentence.
+MOST_NAMES = 500
 
 #: Characters of a claim's title beside a chart.
 LONGEST_TITLE = 34
@@ -49,6 +58,8 @@ TITLES = {
     "check": "Check of",
     "simulate": "Simulation of",
 }
+
+MEASURED = "Measured, without a verdict."
 
 #: What has a place of its own in a report.
 PLACED = ("tried", "error_budget", "law_compared", "names", PREFACE)
@@ -69,7 +80,6 @@ class _Part:
     """One result in a report, with how each of its findings is shown."""
 
     anchor: str
-    title: str
     source: Source
     drawn: frozenset[int]
     alone: bool
@@ -77,6 +87,27 @@ class _Part:
     @property
     def result(self) -> Result:
         return self.source.result
+
+    @cached_property
+    def preface(self) -> Preface | None:
+        return preface_of(self.result.context, self.source.name)
+
+    @cached_property
+    def simulation(self) -> Simulation | None:
+        return simulation_in(self.result.context, self.source.name)
+
+    @property
+    def title(self) -> str:
+        if self.preface is not None:
+            return clip(self.preface.title, 200)
+        command = self.result.command
+        return f"{TITLES.get(command, clip(command) + ':')} {clip(self.result.subject)}"
+
+    def beginning(self) -> list[b.Block]:
+        """Return when and from what the result was made, and what it says of itself."""
+        if self.preface is None:
+            return [_made(self.source)]
+        return [_made(self.source), *self.preface.text, *self.preface.sections(self.anchor)]
 
     def anchors(self) -> Iterator[tuple[str, ClaimResult | CheckResult]]:
         """Return each claim and check with where it is found."""
@@ -92,46 +123,32 @@ def compose(sources: Sequence[Source]) -> Document:
     drawable = sorted((one for one in found if one.witness), key=_severity)
     drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
     parts = [
-        _Part(f"r{i}", _title(source), source, drawn, len(sources) == 1)
+        _Part(f"r{i}", source, drawn, len(sources) == 1)
         for i, source in enumerate(sources, start=1)
     ]
     status = worst(one.status for one in found)
-    head: list[b.Block | None] = [
-        b.Paragraph(f.NAMES_PEOPLE, kind="banner")
-        if any(source.result.context.get("names") for source in sources)
-        else None,
-        b.Paragraph(said, status=status) if (said := _totals(sources)) else None,
+    named = any(source.result.context.get("names") for source in sources)
+    head = (
+        b.Paragraph(f.NAMES_PEOPLE if named else "", kind="banner"),
+        b.Paragraph(_totals(sources), status=status),
         b.Paragraph(_plain(parts, found), kind="lead"),
-        b.Paragraph(said, label="Claimed and measured:")
-        if (said := f.measured_words(found))
-        else None,
-        b.Paragraph(said, label="What to do:") if (said := f.advice(status, found)) else None,
-    ]
+        b.Paragraph(f.measured_words(found), label="Claimed and measured:"),
+        b.Paragraph(f.advice(status, found), label="What to do:"),
+    )
+    beginning = parts[0].beginning() if parts[0].alone else []
     sections = [_verdicts(parts, len(drawable) - len(drawn))]
-    if parts[0].alone:
-        preface = preface_of(parts[0].result.context, sources[0].name)
-        head.append(_made(sources[0]))
-        if preface is not None:
-            head += preface.text
-            sections += preface.sections(parts[0].anchor)
+    sections += [block for block in beginning if isinstance(block, b.Section)]
+    shown = [block for block in beginning if not isinstance(block, b.Section)]
     return Document(
         title=parts[0].title if len(parts) == 1 else f"Privacy report on {len(parts)} results",
-        head=tuple(block for block in head if block),
+        head=(*(one for one in head if one.text), *shown),
         sections=tuple(section for section in (*sections, *map(_result, parts)) if section),
         terms=_terms(sources, {one.status for one in found}),
     )
 
 
-def _title(source: Source) -> str:
-    result = source.result
-    preface = preface_of(result.context, source.name)
-    if preface is not None:
-        return clip(preface.title, 200)
-    return f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
-
-
 def _totals(sources: Sequence[Source]) -> str:
-    """Return the f.totals; a catalogue of published claims has its own, of what each came to."""
+    """Return the totals; a catalogue of published claims has its own, of what each came to."""
     if len(sources) == 1:
         fields = Fields(sources[0].result.context, sources[0].name, "context.")
         if isinstance(fields.body.get("catalogue"), list):
@@ -142,12 +159,8 @@ def _totals(sources: Sequence[Source]) -> str:
 def _plain(parts: Sequence[_Part], found: Sequence[ClaimResult | CheckResult]) -> str:
     if found or not any(_has(part.source, "simulation", "exposure") for part in parts):
         return f.plain_words(worst(one.status for one in found), found)
-    simulation = simulation_in(parts[0].result.context, parts[0].source.name)
-    return (
-        lead_words(simulation)
-        if simulation and len(parts) == 1
-        else ("Measured, without a verdict.")
-    )
+    simulation = parts[0].simulation
+    return lead_words(simulation) if simulation and parts[0].alone else MEASURED
 
 
 def _has(source: Source, *keys: str) -> bool:
@@ -187,45 +200,42 @@ def _claim_title(claim: ClaimResult, command: str) -> str:
 
 def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
     """Return a row for each claim and for each check that found something, and the losses."""
-    rows = []
-    losses = []
+    rows: list[tuple[int, tuple[b.Cell, ...]]] = []
+    losses: list[tuple[int, Loss]] = []
+    approximate = True
     for part in parts:
         of = "" if part.alone else clip(part.result.subject)
         for anchor, one in part.anchors():
             if isinstance(one, ClaimResult):
                 title = _claim_title(one, part.result.command)
                 values = f.claimed_words(one, plain=True), _measured(one)
+                approximate &= one.promise.approximate
                 if _judged(one) and one.promise.approximate:
-                    losses.append((one, title, f.chances(one, len(part.result.claims))))
+                    losses.append((_severity(one), _loss(one, title, part)))
             elif one.status in ("violated", "error", "inconclusive"):
-                title = clip(one.name, 120)
-                values = _cells(one)
+                title, values = clip(one.name, 120), _cells(one)
                 anchor = anchor if _more(one) else f"{part.anchor}-checks"
             else:
                 continue
-            rows.append((_severity(one), (b.Link(title, anchor, of), b.Badge(one.status), *values)))
+            cells = (b.Link(title, anchor, of), b.Badge(one.status), *values)
+            rows.append((_severity(one), cells))
     if not rows:
         return None
-    # The worst are chosen, but shown in the order of the files.
-    worst_ones = sorted(losses, key=lambda found: _severity(found[0]))[:MOST_PICTURES]
-    charted = [_loss(*found) for found in losses if found in worst_ones]
-    declared = any(part.result.checks for part in parts)
-    of_checks = "; of a check, what is declared and found" if declared else ""
-    measured = [one for part in parts for _, one in part.anchors() if isinstance(one, ClaimResult)]
-    pure = all(one.promise.approximate for one in measured)
-    unit = "Privacy loss ε in nats" if pure else "Privacy loss in each claim's own unit"
-    caption = f"{unit}{of_checks}"
+    unit = "Privacy loss ε in nats" if approximate else "Privacy loss in each claim's own unit"
+    checked = any(part.result.checks for part in parts)
+    caption = f"{unit}{'; of a check, what is declared and found' if checked else ''}"
     columns = ("claim", "verdict", "claimed", "measured")
-    ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
+    ranked = tuple(cells for _, cells in sorted(rows, key=itemgetter(0)))
     blocks: list[b.Block] = [b.Table(caption, columns, ranked, kind="verdicts")]
+    # The worst are chosen, but shown in the order of the files.
+    places = sorted(sorted(range(len(losses)), key=lambda i: losses[i][0])[:MOST_PICTURES])
+    charted = [losses[i][1] for i in places]
     if charted:
         chart = b.Picture("losses-chart", partial(loss_chart, charted))
         blocks.append(b.Pictures((chart,), "scroll"))
     if undrawn:
-        words = (
-            f"Pictures are drawn of the {len(charted)} worst claims; {undrawn} claims and checks"
-        )
-        blocks.append(b.Paragraph(f"{words} have none.", kind="note"))
+        drawn = f"Pictures are drawn of the {len(charted)} worst claims"
+        blocks.append(b.Paragraph(f"{drawn}; {undrawn} claims and checks have none.", kind="note"))
     return b.Section("Verdicts", tuple(blocks), "verdicts")
 
 
@@ -235,17 +245,18 @@ def _measured(claim: ClaimResult) -> str:
     return "-" if claim.lower_bound is None else f"at least {nats(claim.lower_bound)}"
 
 
-def _loss(claim: ClaimResult, title: str, seen: f.Chances | None) -> Loss:
+def _loss(claim: ClaimResult, title: str, part: _Part) -> Loss:
     """Return a claim's row in the chart of losses."""
     exact, delta = claim.exact is not None, claim.promise.delta
+    seen = None if exact else f.chances(claim, len(part.result.claims))
     line = " ".join(visible(title).split())
     return Loss(
         title=line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…",
         status=claim.status,
         claimed=claim.promise.value,
         low=claim.exact if exact else claim.lower_bound,
-        estimate=seen.loss(delta) if seen and not exact else None,
-        high=seen.highest_loss(delta) if seen and not exact else None,
+        estimate=seen.loss(delta) if seen else None,
+        high=seen.highest_loss(delta) if seen else None,
         detectable=claim.detectable_epsilon,
         exact=exact,
     )
@@ -253,36 +264,27 @@ def _loss(claim: ClaimResult, title: str, seen: f.Chances | None) -> Loss:
 
 def _result(part: _Part) -> b.Section:
     """Return all that is shown of one result."""
-    result, source = part.result, part.source
-    context = result.context
-    preface = preface_of(context, source.name)
-    simulation = simulation_in(context, source.name)
+    result, source, preface, simulation = part.result, part.source, part.preface, part.simulation
     blocks: list[b.Block | None] = []
     if not part.alone:
         if simulation:
-            names = simulation.names
-            blocks.append(b.Paragraph(lead_words(simulation), names))
-        blocks.append(_made(source))
-        if preface is not None:
-            blocks += [*preface.text, *preface.sections(part.anchor)]
+            blocks.append(b.Paragraph(lead_words(simulation), simulation.names))
+        blocks += part.beginning()
     if simulation:
         blocks += simulation_blocks(simulation, part.anchor)
     for anchor, one in part.anchors():
         if isinstance(one, ClaimResult):
             blocks.append(_claim(anchor, one, result, id(one) in part.drawn))
-    exact = [one.exact for one in result.claims if one.exact is not None]
+    most = max((one.exact for one in result.claims if one.exact is not None), default=None)
+    made, replay = (preface.made, preface.replay) if preface else ("", "")
     blocks += [
         _checks(part),
-        exposure_section(context, source.name, part.anchor, max(exact, default=None)),
+        exposure_section(result.context, source.name, part.anchor, most),
         _tried(part),
         _composition(part),
         # The tables of a preface hold what else was recorded.
         None if preface is not None else _rest(part),
-        _again(
-            part.anchor,
-            (preface.made if preface else "") or command_of(source),
-            (preface.replay if preface else "") or replay_of(source),
-        ),
+        _again(part.anchor, made or command_of(source), replay or replay_of(source)),
     ]
     heading = "In detail" if part.alone else part.title
     return b.Section(heading, tuple(block for block in blocks if block), part.anchor)
@@ -290,17 +292,13 @@ def _result(part: _Part) -> b.Section:
 
 def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> b.Section:
     seen = f.chances(claim, len(result.claims))
-    pair = (claim.witness or {}).get("pair")
-    pair = pair if isinstance(pair, Mapping) else claim.pair
-    base = pair.get("base")
-    base = base if isinstance(base, Mapping) else None
-    names = _names(pair, base)
-    pictures = []
-    if drawn:
-        pair_drawn = draw_pair(pair, claim.event)
-        pictures += [pair_drawn.picture(anchor)] if pair_drawn else []
-        if seen and _judged(claim):
-            pictures.append(_trade_off(anchor, claim, seen))
+    found = (claim.witness or {}).get("pair")
+    pair = found if isinstance(found, Mapping) else claim.pair
+    names, pictures = _names(pair), []
+    if drawn and (around := draw_pair(pair, claim.event)):
+        pictures.append(around.picture(anchor))
+    if drawn and seen and _judged(claim):
+        pictures.append(_trade_off(anchor, claim, seen))
     blocks: list[b.Block] = [b.Paragraph(found_words(claim), names, claim.status)]
     blocks += [b.Pictures(tuple(pictures))] if pictures else []
     facts = f.claim_facts(claim, seen)
@@ -325,14 +323,14 @@ def found_words(claim: ClaimResult) -> str:
         return f"Lower bound {found}, claimed {nats(claim.promise.value)}."
 
 
-def _names(pair: Mapping[str, object], base: Mapping[str, object] | None) -> tuple[str, ...]:
+def _names(pair: Mapping[str, object]) -> tuple[str, ...]:
     """Return the names a sentence about a pair may hold: of those it rewires, and of the event."""
+    base = pair.get("base")
+    everyone = base.get("names") if isinstance(base, Mapping) else None
+    everyone = everyone if isinstance(everyone, list) and len(everyone) <= MOST_NAMES else None
     names = [pair.get("vertex_name")]
-    for key in ("lost", "gained"):
-        listed = pair.get(key)
-        names += listed[:200] if isinstance(listed, list) else []
-    listed = (base or {}).get("names")
-    names += listed if isinstance(listed, list) and len(listed) <= 500 else []
+    for listed in (pair.get("lost"), pair.get("gained"), everyone):
+        names += listed[:MOST_NAMES] if isinstance(listed, list) else []
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
 

@@ -176,8 +176,9 @@ def _spread(fields: Fields, length: int) -> Spread:
 def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None:
     """Return the simulation of a result; None where it holds none."""
     body = context.get("simulation")
-    known = isinstance(body, Mapping)
-    return simulation_of(body, file, "context.simulation.") if known else None
+    if not isinstance(body, Mapping):
+        return None
+    return simulation_of(body, file, "context.simulation.")
 
 
 def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
