@@ -21,6 +21,8 @@ TITLES = {
     "impact-cardinality": "Impact cardinality IC by degree bound",
     "sensitivity": "Exact targeted sensitivity Δ",
     "impact_cardinality": "Exact impact cardinality IC",
+    "sensitivity, up to relabelling": "Targeted sensitivity Δ, searched up to relabelling",
+    "impact_cardinality, up to relabelling": "Impact cardinality IC, searched up to relabelling",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from rich.console import Console
@@ -156,8 +157,10 @@ def show_check(console: Console, result: CheckResult) -> None:
 def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:
     """Print the exact tables, the f.totals, and for each violation the pair that shows it."""
     for check in result.checks:
-        if check.name == "tightness":
-            show_blocks(console, b.grid_tables(check))
+        for table in b.grid_tables(check) if check.name == "tightness" else ():
+            # What is declared, and the largest networks: smaller ones attain no more.
+            kept = tuple(dict.fromkeys((table.rows[0], table.rows[-1])))
+            show_blocks(console, [replace(table, rows=kept)])
     console.print(Text(f.totals(result.checks)))
     violated = [check for check in result.checks if check.status == "violated"]
     for number, check in enumerate(violated):
