@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from pdpaudit.report.plaintext import clip, number
 from pdpaudit.results.fields import is_number
@@ -163,23 +163,24 @@ def cell(value: object, *, within: bool = False) -> str:
 def grid_tables(check: CheckResult) -> list[Table]:
     """Return exact values over vertices n and degree bounds d, one table for each property."""
     found, declared = check.observed, check.declared
-    if isinstance(found, list):
+    if isinstance(found, list) and check.name in TITLES:
         found, declared = {check.name: {str(len(found)): found}}, {check.name: declared}
     tables = []
     for name, sizes in found.items() if isinstance(found, Mapping) else ():
+        grid = dict(list(sizes.items())[:MOST_ROWS]) if isinstance(sizes, Mapping) else {}
+        width = max(map(len, filter(_numeric, grid.values())), default=0)
+        if not (0 < width <= WIDEST and all(map(_numeric, grid.values()))):
+            continue
         bounds = declared.get(name) if isinstance(declared, Mapping) else None
-        grid = {
-            **({"declared": bounds} if bounds else {}),
-            **(sizes if isinstance(sizes, Mapping) else {}),
-        }
-        width = max((len(row) for row in grid.values() if isinstance(row, list)), default=0)
+        grid = {"declared": bounds[:width], **grid} if _numeric(bounds) else grid
         rows = tuple(
-            (str(n), *map(number, row), *[""] * (width - len(row)))
-            for n, row in list(grid.items())[:MOST_ROWS]
-            if isinstance(row, list) and row and all(map(is_number, row))
+            (str(n), *map(number, row), *[""] * (width - len(row))) for n, row in grid.items()
         )
-        if 0 < width <= WIDEST and len(rows) == min(len(grid), MOST_ROWS):
-            columns = ("vertices n", *(f"d = {d}" for d in range(width)))
-            caption = TITLES.get(str(name), clip(str(name)))
-            tables.append(Table(caption, columns, rows, numeric=True))
+        columns = ("vertices n", *(f"d = {d}" for d in range(width)))
+        caption = TITLES.get(str(name), clip(str(name)))
+        tables.append(Table(caption, columns, rows, numeric=True))
     return tables
+
+
+def _numeric(row: object) -> TypeGuard[list[float]]:
+    return isinstance(row, list) and bool(row) and all(map(is_number, row))

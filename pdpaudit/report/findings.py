@@ -22,28 +22,17 @@ from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result,
 NAMES_PEOPLE = "This report names people and their contacts."
 
 #: The one vocabulary of statuses.
-STATUS_WORDS: dict[Status, str] = {
-    "violated": "violated",
-    "error": "error",
-    "inconclusive": "inconclusive",
-    "not_rejected": "not rejected",
-    "certified": "certified",
-    "skipped": "skipped",
-}
+STATUS_WORDS: dict[Status, str] = {status: status.replace("_", " ") for status in SEVERITY}
 
-#: Tell statuses apart without colour.
-MARKS: dict[Status, str] = {
-    "violated": "✕",
-    "error": "!",
-    "inconclusive": "?",
-    "not_rejected": "○",
-    "certified": "✓",
-    "skipped": "-",
-}
+#: Tell statuses apart without colour, from the worst down.
+MARKS: dict[Status, str] = dict(zip(SEVERITY, "✕!?○✓-", strict=True))
 
 #: Methods on a number of runs that is fixed beforehand, and the level below which a violation
 #: that is shown is not narrow.
 FIXED, CERTAIN = ("exact", "clopper-pearson", "betting"), 1e-3
+
+#: Characters of a fact.
+LONGEST_FACT = 1500
 
 #: A curve of attackers of more points is not drawn.
 MOST_POINTS = 1000
@@ -71,43 +60,56 @@ def listed(statuses: Iterable[Status]) -> str:
     return ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
 
 
+#: What the worst verdict means, for who does not know the field, and what to do about it.
+MEANING: dict[Status, tuple[str, str]] = {
+    "violated": (
+        "A declaration of the statistic is false: a network was found that contradicts it.",
+        "Do not rely on what is violated: fix it, or claim less. The last command below shows each "
+        "violation again.",
+    ),
+    "error": (
+        "The computation failed, so nothing can be said.",
+        "Read the reason below, remove it and run the command again.",
+    ),
+    "inconclusive": (
+        "No violation was found, but this run could hardly have found one.",
+        "Run it again with more samples.",
+    ),
+    "not_rejected": (
+        "No violation was found. That is no proof of privacy: only what was tried is judged.",
+        "To be surer, try more samples, and the network or data it will be used on.",
+    ),
+    "certified": (
+        "The promise holds in every case of the stated range; nothing is said of cases outside it.",
+        "Nothing, within that range.",
+    ),
+    "skipped": ("Nothing was looked at.", "Run it again without what caused the skip."),
+}
+
+
 def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
     """Say what the worst verdict means, for who does not know the field."""
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
     if not findings:
         return "Nothing was judged."
-    if status == "violated" and not claims:
-        return "A declaration of the statistic is false: a network was found that contradicts it."
-    if status == "violated":
-        worst = max(claims, key=_excess)
-        if not worst.promise.approximate:
-            return f"The privacy promise is broken: {worst.statement} does not hold."
-        least, allowed = times(worst.lower_bound or 0.0), worst.promise.value
-        exact = "" if worst.exact is not None else "at least "
-        return (
-            f"The privacy promise is broken: some output is {exact}{least} as likely for one input "
-            f"as for a neighbouring one, and the promise allows "
-            f"{times(allowed) if allowed else 'no difference'}."
-        )
-    return {
-        "error": "The computation failed, so nothing can be said.",
-        "inconclusive": "No violation was found, but this run could hardly have found one.",
-        "not_rejected": "No violation was found. That is no proof of privacy: only what was tried "
-        "is judged.",
-        "certified": "The promise holds in every case of the stated range; nothing is said of "
-        "cases outside it.",
-        "skipped": "Nothing was looked at.",
-    }[status]
+    if status != "violated" or not claims:
+        return MEANING[status][0]
+    worst = max(claims, key=_excess)
+    if not worst.promise.approximate:
+        return f"The privacy promise is broken: {worst.statement} does not hold."
+    least = times(worst.lower_bound or 0.0)
+    return (
+        f"The privacy promise is broken: some output is "
+        f"{'' if worst.exact is not None else 'at least '}{least} as likely for one input as for a "
+        f"neighbouring one, and the promise allows {_allowed(worst)}."
+    )
 
 
 def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
     """Say what to do about the worst verdict; nothing where nothing was judged."""
-    if not findings:
-        return ""
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
     if status == "violated" and len(claims) == 1 and not claims[0].promise.delta:
-        bound = claims[0].lower_bound or 0.0
-        symbol = claims[0].promise.symbol
+        bound, symbol = claims[0].lower_bound or 0.0, claims[0].promise.symbol
         needed = f", or claim no less than {symbol} = {nats(bound)}" if math.isfinite(bound) else ""
         return (
             f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
@@ -115,16 +117,11 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
         )
     if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
-    return {
-        "violated": "Do not rely on what is violated: fix it, or claim less. The last command "
-        "below shows each violation again.",
-        "error": "Read the reason below, remove it and run the command again.",
-        "inconclusive": "Run it again with more samples.",
-        "not_rejected": "To be surer, try more samples, and the network or data it will be used "
-        "on.",
-        "certified": "Nothing, within that range.",
-        "skipped": "Run it again without what caused the skip.",
-    }[status]
+    return MEANING[status][1] if findings else ""
+
+
+def _allowed(claim: ClaimResult) -> str:
+    return times(claim.promise.value) if claim.promise.value else "no difference"
 
 
 def claimed_words(claim: ClaimResult, *, plain: bool = False) -> str:
@@ -178,7 +175,7 @@ def claim_words(claim: ClaimResult) -> str:
     power = _power_words(claim)
     if not claim.promise.approximate and claim.lower_bound is not None:
         return f"{shown_words(claim)} The event: {_effect(claim)}. {power}".rstrip()
-    allowed = times(claim.promise.value) if claim.promise.value else "no difference"
+    allowed = _allowed(claim)
     if claim.status == "certified":
         return f"Certified, {claim.method}: the loss is nowhere above the claim."
     if claim.exact is not None:
@@ -514,50 +511,39 @@ def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
 
 def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, str], ...]:
     """Return the numbers behind a verdict, each with its name."""
-    promise = claim.promise
+    promise, event, sampled = claim.promise, claim.event, claim.exact is None
     slack = f", δ = {number(promise.delta, 3)}" if promise.approximate else ""
-    event, rows = claim.event, [("claimed", f"{claimed_words(claim)}{slack}")]
-    if claim.source:
-        rows.append(("source of the claim", clip(claim.source, 300)))
+    sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
+    facts: dict[str, object] = {
+        "claimed": f"{claimed_words(claim)}{slack}",
+        "source of the claim": clip(claim.source, 300),
+    }
     if claim.exact is not None:
-        rows.append(("loss, at least" if "at_most" in event else "exact loss", nats(claim.exact)))
+        facts["loss, at least" if "at_most" in event else "exact loss"] = nats(claim.exact)
     elif claim.lower_bound is not None:
-        sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
-        rows.append(("lower bound", nats(claim.lower_bound) + sure))
-    if seen is not None and claim.exact is None and promise.approximate:
+        facts["lower bound"] = nats(claim.lower_bound) + sure
+    if seen is not None and sampled and promise.approximate:
         most = nats(seen.highest_loss(promise.delta))
-        found = nats(seen.loss(promise.delta))
-        rows.append(("observed", f"{found}, at most {most} for this event"))
-    if event.get("words"):
-        rows.append(("event", event["words"]))
-    runs = event.get("runs_a_side")
-    if runs:
-        x, y = event["inside"], event["inside_other"]
-        seen_in = f"{count(x)} against {count(y)}, of {count(runs)} each"
-        rows.append(("runs with the event", seen_in))
+        facts["observed"] = f"{nats(seen.loss(promise.delta))}, at most {most} for this event"
+    facts["event"] = event.get("words")
+    if runs := event.get("runs_a_side"):
+        hits = f"{count(event['inside'])} against {count(event['inside_other'])}"
+        facts["runs with the event"] = f"{hits}, of {count(runs)} each"
     elif seen is not None:
-        rows.append(("probability", f"{number(seen.p, 6)} against {number(seen.q, 6)}"))
-    attack = attack_of(claim)
-    rows += attack.rates if attack else ()
-    if claim.exact is None and claim.detectable_epsilon is not None:
-        rows.append(("would have detected", _detectable(claim.detectable_epsilon)))
-    if any(claim.samples.values()):
-        spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
-        rows.append(("runs drawn", spent))
-    more = (
-        ("first difference", difference_words(claim)),
-        ("sampling", claim.detail),
-        ("method", claim.method),
-        ("family of the pair", claim.pair.get("family")),
-        ("network", claim.pair.get("network")),
-    )
-    return (*rows, *((name, clip(str(value), 600)) for name, value in more if value))
-
-
-def _detectable(epsilon: float) -> str:
-    if math.isinf(epsilon):
-        return "no loss, however large: too few runs"
-    return f"a loss of {nats(epsilon)}, with probability 0.95"
+        facts["probability"] = f"{number(seen.p, 6)} against {number(seen.q, 6)}"
+    attack, least = attack_of(claim), claim.detectable_epsilon
+    facts |= attack.rates if attack else ()
+    if sampled and least is not None:
+        loss = f"a loss of {nats(least)}, with probability 0.95"
+        none = "no loss, however large: too few runs"
+        facts["would have detected"] = none if math.isinf(least) else loss
+    spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
+    facts["runs drawn"] = spent if any(claim.samples.values()) else ""
+    facts["first difference"] = difference_words(claim)
+    facts["sampling"], facts["method"] = claim.detail, claim.method
+    facts["family of the pair"] = claim.pair.get("family")
+    facts["network"] = claim.pair.get("network")
+    return tuple((name, clip(str(value), LONGEST_FACT)) for name, value in facts.items() if value)
 
 
 def chances(claim: ClaimResult, claims: int) -> Chances | None:
