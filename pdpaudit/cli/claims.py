@@ -120,10 +120,9 @@ def _described(result: Result, command: str, replay: str) -> Result:
     """Return a result with what its report says of its subject and how it was made."""
     from dataclasses import replace
 
-    from pdpaudit.report.published import KEY, dossier, published
+    from pdpaudit.report.published import KEY, dossier
 
-    about = dossier(published(result.to_json()), command, replay)
-    return replace(result, context={**result.context, KEY: about})
+    return replace(result, context={**result.context, KEY: dossier(result, command, replay)})
 
 
 def _show(screen: Console, result: Result) -> None:
@@ -132,11 +131,10 @@ def _show(screen: Console, result: Result) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from pdpaudit.report.published import verdict_words
-    from pdpaudit.report.terminal import status_text
+    from pdpaudit.report.published import composition_budgets, verdict_words
+    from pdpaudit.report.terminal import show_blocks, status_text
 
-    body = result.to_json()
-    for entry in body["context"]["catalogue"]:
+    for entry in result.context["catalogue"]:
         line = Table.grid(padding=(0, 1, 0, 0))
         for width in (3, 12):
             line.add_column(width=width, no_wrap=True)
@@ -145,21 +143,7 @@ def _show(screen: Console, result: Result) -> None:
         line.add_row(Text(entry["id"]), status_text(entry["status"]), said)
         screen.print(line)
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
-        for words in verdict_words(body, entry):
+        for words in verdict_words(result, entry["id"]):
             screen.print(Padding(Text(words), (0, 0, 0, 4)))
-    if "composition" not in body["context"]:
-        return
-    table = Table(box=None, pad_edge=False, title="composition of m rounds", title_justify="left")
-    forms = [bound["form"] for bound in body["context"]["composition"][0]["bounds"]]
-    for heading in ("ε", "m", "δ", *forms, "the paper's form"):
-        table.add_column(heading, justify="right")
-    for row in body["context"]["composition"]:
-        paper = next(bound for bound in row["bounds"] if bound["form"] == "paper")
-        table.add_row(
-            f"{row['epsilon']:g}",
-            str(row["rounds"]),
-            f"{row['delta']:g}",
-            *(f"{bound['epsilon']:.3f}" for bound in row["bounds"]),
-            "follows" if paper["proved"] else "holds" if paper["valid"] else "false",
-        )
-    screen.print(table)
+    if "composition" in result.context:
+        show_blocks(screen, [composition_budgets(result.context["composition"])], 20)

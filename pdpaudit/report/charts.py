@@ -12,11 +12,10 @@ import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
@@ -25,12 +24,19 @@ from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.container import Container
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
 
-Place = Literal["lower right", "upper left", "best", "beside"]
+    Floats = npt.NDArray[np.float64]
+
+Edge = tuple[int, int]
+Dash = str | tuple[float, tuple[float, ...]]
 
 #: What the signs of a chart are called.
 Key = list[tuple["Artist | Container", str]]
@@ -69,7 +75,7 @@ STYLE: dict[str, object] = {
     "legend.fontsize": 8.5,
     "legend.framealpha": 0.88,
     "legend.edgecolor": "#d0d0d0",
-    "mathtext.fontset": "dejavusans",
+    "text.parse_math": False,
     "svg.fonttype": "none",  # text stays text: it can be searched, copied and read aloud
     "svg.hashsalt": "pdpaudit",
     "savefig.dpi": 160,
@@ -88,7 +94,7 @@ LEAST, MOST = 1e-9, 1e300
 
 
 @contextmanager
-def chart(size: Point, layout: Literal["constrained"] | None = "constrained") -> Iterator[Figure]:
+def chart(size: Point) -> Iterator[Figure]:
     """Hand out a figure that no window knows of, under our own settings."""
     import numpy as np
 
@@ -106,7 +112,7 @@ def chart(size: Point, layout: Literal["constrained"] | None = "constrained") ->
     ):
         # A name in a script that the font does not have: boxes in the PNG, itself in the SVG.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        yield Figure(figsize=size, layout=layout)
+        yield Figure(figsize=size, layout="constrained")
 
 
 def figure_bytes(figure: Figure, form: str, words: str) -> bytes:
@@ -115,17 +121,19 @@ def figure_bytes(figure: Figure, form: str, words: str) -> bytes:
     if form == "png":
         figure.savefig(held, format="png", metadata={"Software": None})
         return held.getvalue()
-    figure.savefig(held, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(held, format="svg", metadata={"Title": words, "Date": None, "Creator": None})
     text = re.sub(r"(?s)\s*<metadata>.*?</metadata>", "", held.getvalue().decode(), count=1)
-    head, tail = text.split("<svg", 1)
-    titled = f' role="img">\n <title>{escape(words)}</title>'
-    return f"{head}<svg{tail.replace('>', titled, 1)}".encode()
+    return text.replace("<svg ", '<svg role="img" ', 1).encode()
 
 
-def page_svg(figure: Figure, anchor: str, words: str, kind: str = "") -> str:
-    """Return a chart as an element of a page: no style attribute, own ids, the page's colours."""
+def page_chart(
+    size: Point, words: str, draw: Callable[[Figure], object], anchor: str, kind: str = ""
+) -> str:
+    """Draw a chart as an element of a page: no style attribute, own ids, the page's colours."""
     held = io.BytesIO()
-    figure.savefig(held, format="svg", transparent=True)
+    with chart(size) as figure:
+        draw(figure)
+        figure.savefig(held, format="svg", transparent=True)
     root = ET.fromstring(held.getvalue())
     used = set(re.findall(r"#(\w+)[\")]", held.getvalue().decode()))
     for element in root.iter():
@@ -171,23 +179,27 @@ def _attributes(element: ET.Element, anchor: str, used: set[str]) -> dict[str, s
     return found
 
 
-def write_key(ax: Axes, key: Key, where: Place, across: int = 1) -> None:
-    """Write a key whose names are not read as formulas, nor left out for their first sign."""
+def write_key(legend: Callable[..., Legend], key: Key, **place: object) -> None:
+    """Write a key of axes or a figure, no name of which is left out for its first sign."""
     blanks = [f"curve {i}" for i in range(len(key))]
-    handles = [sign for sign, _ in key]
-    if where == "beside":
-        legend = ax.legend(
-            handles, blanks, columnspacing=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5)
-        )
-    else:
-        legend = ax.legend(handles, blanks, columnspacing=1.2, loc=where, ncols=across)
-    for text, (_, name) in zip(legend.get_texts(), key, strict=True):
-        text.set_parse_math(False)
+    written = legend([sign for sign, _ in key], blanks, **{"columnspacing": 1.2, **place})
+    for text, (_, name) in zip(written.get_texts(), key, strict=True):
         text.set_text(name)
 
 
-@dataclass(frozen=True)
-class Loss:
+def draw_edges(
+    ax: Axes, places: Floats, edges: Floats | Sequence[Edge], color: str, lw: float, ls: Dash = "-"
+) -> Line2D:
+    """Draw edges between places as one line with gaps, not one for each edge."""
+    import numpy as np
+
+    ends = places[np.array(edges, dtype=int).reshape(-1, 2)]
+    gaps = np.pad(ends, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)
+    (line,) = ax.plot(*gaps.reshape(-1, 2).T, color=color, lw=lw, ls=ls, zorder=1)
+    return line
+
+
+class Loss(NamedTuple):
     """One row of the chart of losses; None where there is nothing to draw."""
 
     title: str
@@ -207,153 +219,123 @@ def loss_chart(losses: Sequence[Loss], anchor: str) -> str:
         f"{nats(row.low)}"
         for row in losses
     )
+    return page_chart((8.0, 0.9 + 0.34 * len(losses)), words, partial(_losses, losses), anchor)
+
+
+def _losses(losses: Sequence[Loss], figure: Figure) -> None:
     values = [value for row in losses for value in (row.claimed, row.low, row.estimate) if value]
-    known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf)
-    top = known[-1] if known else 1.0
+    known = sorted(min(value, MOST) for value in values if LEAST < value < math.inf) or [1.0]
     # Upper ends and powers are drawn where they fit; they do not stretch the axis by themselves.
     extra = [value for row in losses for value in (row.high, row.detectable) if value]
-    end = 1.1 * max([top, *(value for value in extra if value <= 2 * top)])
-    wide = bool(known) and top > max(WIDE * known[len(known) // 2], 1.0)
-    height, left = 0.9 + 0.34 * len(losses), 0.34 if len(losses) > 1 else 0.02
-    with chart((8.0, height), None) as figure:
-        ax = figure.add_axes((left, 0.55 / height, 0.98 - left, 1 - 0.9 / height))
-        if wide:
-            ax.set_xscale("asinh", linear_width=1.0)
-            decades = range(math.ceil(math.log10(end)) + 1)
-            steps = (1, 2, 5) if len(decades) < 4 else (1,)
-            ticks = [
-                step * 10.0**decade
-                for decade in decades[:: 1 + len(decades) // 8]
-                for step in steps
-            ]
-            ax.set_xticks([0.0, *(tick for tick in ticks if tick <= end)], minor=False)
-            ax.set_xticks([], minor=True)
-            ax.xaxis.set_major_formatter(lambda value, _: number(value))
-        handles: dict[str, Artist] = {}
-        for y, row in enumerate(losses):
-            _row(ax, -y, row, end, handles)
-        ax.set_xlim(0, end)
-        ax.set_ylim(-len(losses) + 0.5, 0.5)
-        ax.set_yticks([])
-        ax.set_xlabel("privacy loss ε (nats)")
-        for y, row in enumerate(losses if len(losses) > 1 else ()):
-            beside = ax.get_yaxis_transform()
-            ax.text(
-                -0.02, -y, row.title, ha="right", va="center", transform=beside, parse_math=False
-            )
-        ax.spines["left"].set_visible(False)
-        figure.legend(
-            list(handles.values()), list(handles), loc="upper center", ncols=len(handles),
-            frameon=False, columnspacing=1.0, borderaxespad=0.1, fontsize=8, handlelength=1.6,
-        )  # fmt: skip
-        return page_svg(figure, anchor, words)
+    end = 1.1 * max([known[-1], *(value for value in extra if value <= 2 * known[-1])])
+    ax = figure.add_subplot()
+    if known[-1] > max(WIDE * known[len(known) // 2], 1.0):
+        ax.set_xscale("symlog", linthresh=1.0)
+        ax.xaxis.set_major_formatter(lambda value, _: number(value))
+    handles: dict[str, Artist] = {}
+    for y, row in enumerate(losses):
+        _row(ax, -y, row, end, handles)
+    ax.set(xlim=(0, end), ylim=(-len(losses) + 0.5, 0.5), xlabel="privacy loss ε (nats)")
+    titles = [row.title if len(losses) > 1 else "" for row in losses]
+    ax.set_yticks([-y for y in range(len(losses))], titles)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.spines["left"].set_visible(False)
+    figure.legend(
+        list(handles.values()), list(handles), loc="outside upper center", ncols=len(handles),
+        frameon=False, columnspacing=1.0, borderaxespad=0.1, fontsize=8, handlelength=1.6,
+    )  # fmt: skip
 
 
 def _row(ax: Axes, y: float, row: Loss, end: float, handles: dict[str, Artist]) -> None:
-    colour = {"violated": VERMILLION, "certified": GREEN, "inconclusive": ORANGE}.get(
-        row.status, BLUE
-    )
-
-    def place(value: float) -> float:
-        return min(value, end)
-
+    colours = {"violated": VERMILLION, "certified": GREEN, "inconclusive": ORANGE}
+    colour, low = colours.get(row.status, BLUE), min(row.low or 0.0, end)
     if row.low is not None:
-        (line,) = ax.plot([0, place(row.low)], [y, y], color=colour, lw=4, solid_capstyle="butt")
+        (line,) = ax.plot([0, low], [y, y], color=colour, lw=4, solid_capstyle="butt")
         if row.exact:
-            (mark,) = ax.plot([place(row.low)], [y], "D", color=colour, ms=6, clip_on=False)
-            handles.setdefault("exact loss", mark)
-        else:
-            handles.setdefault("lower bound", line)
+            (line,) = ax.plot([low], [y], "D", color=colour, ms=6, clip_on=False)
+        handles.setdefault("exact loss" if row.exact else "lower bound", line)
     if not row.exact and row.estimate is not None and row.high is not None:
-        span = [place(row.low or 0.0), place(row.high)]
-        beyond = row.high > end
-        (line,) = ax.plot(span, [y, y], color=colour, lw=1.2)
-        ax.plot([span[1]], [y], ">" if beyond else "|", color=colour, ms=6, clip_on=False)
+        high, mark = min(row.high, end), ">" if row.high > end else "|"
+        (line,) = ax.plot([low, high], [y, y], color=colour, lw=1.2)
+        ax.plot([high], [y], mark, color=colour, ms=6, clip_on=False)
         if row.estimate <= end:
             (line,) = ax.plot(
                 [row.estimate], [y], "o", color=PAPER, mec=colour, ms=5, ls="-", clip_on=False
             )
         handles.setdefault("observed, up to what chance leaves open", line)
     if not row.exact and row.detectable is not None and row.detectable <= end:
-        (mark,) = ax.plot([row.detectable], [y - 0.28], "^", color=SOFT, ms=5, clip_on=False)
-        handles.setdefault("would have been detected", mark)
-    (claimed,) = ax.plot([place(row.claimed)] * 2, [y - 0.36, y + 0.36], color=BLACK, lw=2.2)
-    handles.setdefault("claimed ε", claimed)
+        (line,) = ax.plot([row.detectable], [y - 0.28], "^", color=SOFT, ms=5, clip_on=False)
+        handles.setdefault("would have been detected", line)
+    (line,) = ax.plot([min(row.claimed, end)] * 2, [y - 0.36, y + 0.36], color=BLACK, lw=2.2)
+    handles.setdefault("claimed ε", line)
 
 
 def trade_off_chart(
-    claim: PrivacyClaim,
-    seen: Chances,
-    attackers: Sequence[Point],
-    anchor: str,
-    *,
-    kind: str,
+    claim: PrivacyClaim, seen: Chances, attackers: Sequence[Point], anchor: str, *, kind: str
 ) -> str:
     """Draw the least error rates that a claim allows, and those attained, as part of a page."""
-    point, corner = (seen.q, 1 - seen.p), (seen.q_high, 1 - seen.p_low)
     allowed = float(claim.trade_off(seen.q))
     words = (
-        f"Trade-off curve: at a false-positive rate of {number(point[0])} the false-negative rate "
-        f"is {number(point[1])}; the claim allows no less than {number(allowed)}"
+        f"Trade-off curve: at a false-positive rate of {number(seen.q)} the false-negative rate "
+        f"is {number(1 - seen.p)}; the claim allows no less than {number(allowed)}"
     )
+    draw = partial(_trade_off, claim, seen, attackers)
+    return page_chart((4.2, 3.9), words, draw, anchor, kind)
+
+
+def _trade_off(
+    claim: PrivacyClaim, seen: Chances, attackers: Sequence[Point], figure: Figure
+) -> None:
+    point, corner = (seen.q, 1 - seen.p), (seen.q_high, 1 - seen.p_low)
     delta, knee = claim.delta, (1 - claim.delta) / (1 + math.exp(min(claim.epsilon, 700.0)))
-    xs: tuple[float, ...] = (0.0, knee, 1 - delta, 1.0)
-    ys: tuple[float, ...] = (1 - delta, knee, 0.0, 0.0)
+    xs, ys = [0.0, knee, 1 - delta, 1.0], [1 - delta, knee, 0.0, 0.0]
     if not claim.approximate:
-        rates = [(i / CURVE) ** 2 for i in range(CURVE + 1)]
-        xs, ys = tuple(rates), tuple(claim.trade_off(rates).tolist())
-    with chart((4.2, 3.9), None) as figure:
-        ax = figure.add_axes((0.13, 0.13, 0.84, 0.84))
-        window = _window(point, corner, allowed)
-        inner = None if window is None else ax.inset_axes((0.5, 0.5, 0.48, 0.48))
-        for axes in (ax, inner):
-            if axes is None:
-                continue
-            (limit,) = axes.plot(xs, ys, color=BLACK, lw=1.6)
-            axes.fill_between(xs, ys, color=VERMILLION, alpha=0.13, lw=0)
-            (guess,) = axes.plot([0, 1], [1, 0], color=SOFT, lw=1, ls=":")
-            drawn = [(limit, "limit of the claim"), (guess, "guessing")]
-            if attackers:
-                (line,) = axes.plot(*zip(*attackers, strict=True), color=VERDICT, lw=1.3)
-                drawn.insert(1, (line, "attackers tried"))
-            axes.fill_between(
-                [point[0], corner[0]], point[1], corner[1], color=VERDICT, alpha=0.25, lw=0
-            )
-            (mark,) = axes.plot(
-                *([value] for value in point), "o", color=VERDICT, ms=6, clip_on=False
-            )
-            drawn.insert(1, (mark, "attained"))
-            axes.grid(visible=False)
-        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-        ax.set(xlabel="false-positive rate", ylabel="false-negative rate")
-        if window is not None and inner is not None:
-            left, low, width = window
-            inner.set(xlim=(left, left + width), ylim=(low, low + width), xticks=[], yticks=[])
-            inner.spines[["top", "right"]].set_visible(True)
-            ax.indicate_inset_zoom(inner, edgecolor=SOFT)
-            inner.set_title(f"enlarged {1 / width * 0.48:.0f} times", fontsize=8, color=SOFT)
-        ax.legend(*zip(*drawn, strict=True), loc="upper right" if inner is None else "center left")
-        return page_svg(figure, anchor, words, kind)
-
-
-def _window(point: Point, corner: Point, allowed: float) -> tuple[float, float, float] | None:
-    """Return a square that shows how the point lies to the curve; None where the whole does."""
-    reach = max(corner[0] - point[0], corner[1] - point[1], abs(allowed - point[1]), 0.004)
-    width = 4 * reach
-    if width > LARGEST_WINDOW:
-        return None
-    left, low = (min(max(centre - width / 2, 0.0), 1 - width) for centre in point)
-    return left, low, width
+        xs = [(i / CURVE) ** 2 for i in range(CURVE + 1)]
+        ys = claim.trade_off(xs).tolist()
+    ax = figure.add_subplot()
+    ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+    ax.set(xlabel="false-positive rate", ylabel="false-negative rate")
+    distances = (
+        corner[0] - point[0],
+        corner[1] - point[1],
+        float(claim.trade_off(seen.q)) - point[1],
+    )
+    width = 4 * max(*map(abs, distances), 0.004)
+    shown = [ax]
+    if width <= LARGEST_WINDOW:  # too near to the curve for the whole to show on which side
+        inner = ax.inset_axes((0.5, 0.5, 0.48, 0.48))
+        left, low = (min(max(centre - width / 2, 0.0), 1 - width) for centre in point)
+        inner.set(xlim=(left, left + width), ylim=(low, low + width), xticks=[], yticks=[])
+        inner.spines[["top", "right"]].set_visible(True)
+        ax.indicate_inset_zoom(inner, edgecolor=SOFT)
+        inner.set_title(f"enlarged {1 / width * 0.48:.0f} times", fontsize=8, color=SOFT)
+        shown.append(inner)
+    for axes in shown:
+        axes.plot(xs, ys, color=BLACK, lw=1.6, label="limit of the claim")
+        axes.fill_between(xs, ys, color=VERMILLION, alpha=0.13, lw=0)
+        axes.plot(*([value] for value in point), "o", color=VERDICT, ms=6, clip_on=False,
+                  label="attained")  # fmt: skip
+        axes.fill_between(
+            [point[0], corner[0]], point[1], corner[1], color=VERDICT, alpha=0.25, lw=0
+        )
+        if attackers:
+            axes.plot(*zip(*attackers, strict=True), color=VERDICT, lw=1.3, label="attackers tried")
+        axes.plot([0, 1], [1, 0], color=SOFT, lw=1, ls=":", label="guessing")
+        axes.grid(visible=False)
+    ax.legend(loc="upper right" if len(shown) == 1 else "center left")
 
 
 def histogram(
-    edges: Sequence[float], counts: Sequence[int], ends: Point, anchor: str, *, words: str
+    edges: Sequence[float], counts: Sequence[float], ends: Point, anchor: str, *, words: str
 ) -> str:
     """Draw how many people lose how much; people on a logarithmic scale, for most lose nothing."""
-    with chart((4.6, 2.7)) as figure:
+
+    def draw(figure: Figure) -> None:
         ax = figure.add_subplot()
         ax.stairs(counts, edges, fill=True, color=BLUE)
         ax.set_yscale("symlog", linthresh=1)
         ax.set(xlim=(0, ends[0] or 1.0), ylim=(0, ends[1]))
         ax.set(xlabel="exact loss of the next round (nats)", ylabel="people (logarithmic)")
-        return page_svg(figure, anchor, words)
+
+    return page_chart((4.6, 2.7), words, draw, anchor)

@@ -9,91 +9,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pdpaudit.report.blocks import Block, Paragraph, Section, Table
 from pdpaudit.report.findings import STATUS_WORDS, compared_words, tried_words
-from pdpaudit.report.markdown import escape
+from pdpaudit.report.markdown import render_blocks
 from pdpaudit.report.plaintext import clip, nats, number
 from pdpaudit.report.sources import Source
 from pdpaudit.results.results import ClaimResult, Result
 
-__all__ = ["QUESTIONS", "render_checklist"]
-
-#: What is asked, in this order.
-QUESTIONS = (
-    "Unit of privacy",
-    "Neighbouring inputs",
-    "Privacy parameters",
-    "Sensitivity",
-    "Composition",
-    "Randomness",
-    "Floating-point numbers",
-    "Side channels",
-    "What was tested",
-    "Verdict",
-)
+__all__ = ["UNANSWERED", "answers", "render_checklist"]
 
 UNANSWERED = "Not looked at."
+
+CLOSING = (
+    "The questions follow NIST SP 800-226. An audit settles none of them: what was not tried may "
+    "leak more."
+)
 
 
 def render_checklist(sources: Sequence[Source]) -> str:
     """Return a table for each result: a row for each question, answered or not, as Markdown."""
-    parts = ["# Checklist for evaluating a privacy guarantee"]
+    blocks: list[Block] = [Paragraph(CLOSING)]
     for source in sources:
-        answers = _answers(source.result)
-        rows = [f"| {name} | {escape(clip(answers[name], 600))} |" for name in QUESTIONS]
-        table = "\n".join(["| question | what this audit says |", "| --- | --- |", *rows])
-        parts += [f"## {escape(clip(source.result.subject))} ({escape(source.name)})", table]
-    parts.append("The questions follow NIST SP 800-226. An audit settles none of them: ")
-    parts[-1] += "what was not tried may leak more."
-    return "\n\n".join(parts) + "\n"
+        rows = tuple((name, clip(said, 600)) for name, said in answers(source.result).items())
+        table = Table("", ("question", "what this audit says"), rows)
+        heading = f"{clip(source.result.subject)} ({source.name})"
+        blocks.insert(-1, Section(heading, (table,), ""))
+    title = "Checklist for evaluating a privacy guarantee"
+    return render_blocks([Section(title, tuple(blocks), "")], 1)
 
 
-def _answers(result: Result) -> dict[str, str]:
+def answers(result: Result) -> dict[str, str]:
+    """Return what is asked, in this order, and what the audit says."""
     claims, checks = result.claims, result.checks
     networked = any(_networked(one) for one in claims) or bool(checks)
-    return {
-        "Unit of privacy": (
-            "One protected person: all contacts of one person may change."
-            if networked
-            else "As the pairs of inputs say that the mechanism brings; not looked at beyond them."
-        ),
+    sampled = any(one.exact is None and one.samples for one in claims)
+    composed = any("components" in str(one.witness) for one in claims)
+    tested = filter(None, (tried_words(result.context), compared_words(result.context)))
+    statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
+    answered = {
+        "Unit of privacy": "One protected person: all contacts of one person may change."
+        if networked
+        else "As the pairs of inputs say that the mechanism brings; not looked at beyond them.",
         "Neighbouring inputs": _neighbours(result, networked=networked),
-        "Privacy parameters": "; ".join(dict.fromkeys(map(_parameters, claims))) or UNANSWERED,
+        "Privacy parameters": "; ".join(dict.fromkeys(map(_parameters, claims))),
         "Sensitivity": _sensitivity(result),
-        "Composition": (
-            "A claim about several rounds was tested as one claim about their whole output."
-            if any("components" in str(one.witness) for one in claims)
-            else "Not looked at: what several releases lose together adds up."
-        ),
-        "Randomness": (
-            "All of it comes from the generator handed in: the same stream gave the same output "
-            "again. Whether the generator used in operation can be predicted was not looked at."
-            if claims
-            else UNANSWERED
-        ),
-        "Floating-point numbers": (
-            "Tested as far as outputs show it: events on values as they come out, with samples. "
-            "Rare patterns of last digits may be missed."
-            if any(one.exact is None and one.samples for one in claims)
-            else "Not looked at: probabilities were computed for ideal real-valued noise."
-            if claims
-            else UNANSWERED
-        ),
-        "Side channels": (
-            "Audited beside the output: how many and which people were examined, where a limit "
-            "cut it off, and time."
-            if "released" in result.context
-            else "Not looked at: the output alone was tested (time, questions asked and errors "
-            "are other outputs)."
-        ),
-        "What was tested": " ".join(
-            filter(None, (tried_words(result.context), compared_words(result.context)))
-        )
-        or "; ".join(f"{one.name}: {one.scope}" for one in checks if one.scope)
-        or UNANSWERED,
-        "Verdict": "; ".join(_verdict(one) for one in claims)
-        or "; ".join(f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
-        or UNANSWERED,
+        "Composition": "A claim about several rounds was tested as one claim about their whole "
+        "output."
+        if composed
+        else "Not looked at: what several releases lose together adds up.",
+        "Randomness": "All of it comes from the generator handed in: the same stream gave the same "
+        "output again. Whether the generator used in operation can be predicted was not looked at."
+        if claims
+        else "",
+        "Floating-point numbers": "Tested as far as outputs show it: events on values as they come "
+        "out, with samples. Rare patterns of last digits may be missed."
+        if sampled
+        else "Not looked at: probabilities were computed for ideal real-valued noise."
+        if claims
+        else "",
+        "Side channels": "Audited beside the output: how many and which people were examined, "
+        "where a limit cut it off, and time."
+        if "released" in result.context
+        else "Not looked at: the output alone was tested (time, questions asked and errors are "
+        "other outputs).",
+        "What was tested": " ".join(tested)
+        or "; ".join(f"{one.name}: {one.scope}" for one in checks if one.scope),
+        "Verdict": "; ".join(_verdict(one) for one in claims) or "; ".join(statuses),
     }
+    return {name: said or UNANSWERED for name, said in answered.items()}
 
 
 def _networked(claim: ClaimResult) -> bool:
@@ -108,12 +91,11 @@ def _neighbours(result: Result, *, networked: bool) -> str:
 
 
 def _parameters(claim: ClaimResult) -> str:
-    if not claim.promise.approximate:
-        return f"{claim.statement} ({claim.source})" if claim.source else claim.statement
-    delta = claim.promise.delta
-    slack = f", δ = {number(delta, 3)}" if delta else ", δ = 0"
     source = f" ({claim.source})" if claim.source else ""
-    return f"ε = {nats(claim.promise.epsilon)}{slack}{source}"
+    promise = claim.promise
+    if not promise.approximate:
+        return f"{claim.statement}{source}"
+    return f"ε = {nats(promise.epsilon)}, δ = {number(promise.delta, 3)}{source}"
 
 
 def _sensitivity(result: Result) -> str:

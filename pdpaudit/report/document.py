@@ -5,49 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
+from operator import itemgetter
 
-from pdpaudit.report.blocks import (
-    Badge,
-    Block,
-    Code,
-    Link,
-    Paragraph,
-    Picture,
-    Pictures,
-    Section,
-    Table,
-)
+from pdpaudit.core.composition import composition_table
+from pdpaudit.core.errors import InputError
+from pdpaudit.report import blocks as b
+from pdpaudit.report import findings as f
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
 from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.findings import (
-    NAMES_PEOPLE,
-    STATUS_WORDS,
-    Chances,
-    advice,
-    attack_of,
-    chances,
-    claim_facts,
-    claim_words,
-    claimed_words,
-    compared_words,
-    measured_words,
-    plain_words,
-    tally_words,
-    totals,
-    trade_off_words,
-    tried_rows,
-    tried_words,
-)
-from pdpaudit.report.pair_drawing import PairPicture, draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, span, visible
+from pdpaudit.report.pair_drawing import draw_pair, draw_witness
+from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.published import KEY as PREFACE
-from pdpaudit.report.published import preface_of
-from pdpaudit.report.simulation import lead_words, simulation_blocks, simulation_in
+from pdpaudit.report.published import Preface, preface_of
+from pdpaudit.report.simulation import (
+    Simulation,
+    lead_words,
+    simulation_blocks,
+    simulation_in,
+)
 from pdpaudit.report.sources import Source, command_of, listing_of, replay_of
-from pdpaudit.report.tables import bounds_table, cell, composition_of, grid_tables, table_of
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.fields import Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["Document", "compose", "found_words"]
@@ -61,16 +40,17 @@ MOST_FAMILIES = 12
 #: Characters of a command; nobody copies more.
 LONGEST_COMMAND = 2000
 
+#: Names that are looked for in a sentence.
+MOST_NAMES = 500
+
 #: Characters of a claim's title beside a chart.
 LONGEST_TITLE = 34
 
-#: Names that a caption lists.
-MOST_NAMES = 12
+#: δ of a composition where the audit names none.
+DELTA = 1e-6
 
-BOUNDS = {
-    "targeted-sensitivity": "Targeted sensitivity Δ by degree bound",
-    "impact-cardinality": "Impact cardinality IC by degree bound",
-}
+#: The optimal budget costs time linear in the rounds; nobody searches this often.
+MOST_ROUNDS = 5_000
 
 TITLES = {
     "audit": "Privacy audit of",
@@ -78,6 +58,8 @@ TITLES = {
     "check": "Check of",
     "simulate": "Simulation of",
 }
+
+MEASURED = "Measured, without a verdict."
 
 #: What has a place of its own in a report.
 PLACED = ("tried", "error_budget", "law_compared", "names", PREFACE)
@@ -88,8 +70,8 @@ class Document:
     """A whole report: what comes first, the sections, and the terms it uses."""
 
     title: str
-    head: tuple[Block, ...]
-    sections: tuple[Section, ...]
+    head: tuple[b.Block, ...]
+    sections: tuple[b.Section, ...]
     terms: tuple[tuple[str, str], ...]
 
 
@@ -98,7 +80,6 @@ class _Part:
     """One result in a report, with how each of its findings is shown."""
 
     anchor: str
-    title: str
     source: Source
     drawn: frozenset[int]
     alone: bool
@@ -106,6 +87,27 @@ class _Part:
     @property
     def result(self) -> Result:
         return self.source.result
+
+    @cached_property
+    def preface(self) -> Preface | None:
+        return preface_of(self.result.context, self.source.name)
+
+    @cached_property
+    def simulation(self) -> Simulation | None:
+        return simulation_in(self.result.context, self.source.name)
+
+    @property
+    def title(self) -> str:
+        if self.preface is not None:
+            return clip(self.preface.title, 200)
+        command = self.result.command
+        return f"{TITLES.get(command, clip(command) + ':')} {clip(self.result.subject)}"
+
+    def beginning(self) -> list[b.Block]:
+        """Return when and from what the result was made, and what it says of itself."""
+        if self.preface is None:
+            return [_made(self.source)]
+        return [_made(self.source), *self.preface.text, *self.preface.sections(self.anchor)]
 
     def anchors(self) -> Iterator[tuple[str, ClaimResult | CheckResult]]:
         """Return each claim and check with where it is found."""
@@ -121,40 +123,28 @@ def compose(sources: Sequence[Source]) -> Document:
     drawable = sorted((one for one in found if one.witness), key=_severity)
     drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
     parts = [
-        _Part(f"r{i}", _title(source), source, drawn, len(sources) == 1)
+        _Part(f"r{i}", source, drawn, len(sources) == 1)
         for i, source in enumerate(sources, start=1)
     ]
     status = worst(one.status for one in found)
-    head: list[Block | None] = [
-        Paragraph(NAMES_PEOPLE, kind="banner")
-        if any(source.result.context.get("names") for source in sources)
-        else None,
-        Paragraph(said, status=status) if (said := _totals(sources)) else None,
-        Paragraph(_plain(parts, found), kind="lead"),
-        Paragraph(said, label="Claimed and measured:") if (said := measured_words(found)) else None,
-        Paragraph(said, label="What to do:") if (said := advice(status, found)) else None,
-    ]
+    named = any(source.result.context.get("names") for source in sources)
+    head = (
+        b.Paragraph(f.NAMES_PEOPLE if named else "", kind="banner"),
+        b.Paragraph(_totals(sources), status=status),
+        b.Paragraph(_plain(parts, found), kind="lead"),
+        b.Paragraph(f.measured_words(found), label="Claimed and measured:"),
+        b.Paragraph(f.advice(status, found), label="What to do:"),
+    )
+    beginning = parts[0].beginning() if parts[0].alone else []
     sections = [_verdicts(parts, len(drawable) - len(drawn))]
-    if parts[0].alone:
-        preface = preface_of(parts[0].result.context, sources[0].name)
-        head.append(_made(sources[0]))
-        if preface is not None:
-            head += preface.text
-            sections += preface.sections(parts[0].anchor)
+    sections += [block for block in beginning if isinstance(block, b.Section)]
+    shown = [block for block in beginning if not isinstance(block, b.Section)]
     return Document(
         title=parts[0].title if len(parts) == 1 else f"Privacy report on {len(parts)} results",
-        head=tuple(block for block in head if block),
+        head=(*(one for one in head if one.text), *shown),
         sections=tuple(section for section in (*sections, *map(_result, parts)) if section),
         terms=_terms(sources, {one.status for one in found}),
     )
-
-
-def _title(source: Source) -> str:
-    result = source.result
-    preface = preface_of(result.context, source.name)
-    if preface is not None:
-        return clip(preface.title, 200)
-    return f"{TITLES.get(result.command, clip(result.command) + ':')} {clip(result.subject)}"
 
 
 def _totals(sources: Sequence[Source]) -> str:
@@ -162,19 +152,15 @@ def _totals(sources: Sequence[Source]) -> str:
     if len(sources) == 1:
         fields = Fields(sources[0].result.context, sources[0].name, "context.")
         if isinstance(fields.body.get("catalogue"), list):
-            return tally_words("claim", (one.status() for one in fields.records("catalogue")))
-    return totals([one for source in sources for one in source.result.findings])
+            return f.tally_words("claim", (one.status() for one in fields.records("catalogue")))
+    return f.totals([one for source in sources for one in source.result.findings])
 
 
 def _plain(parts: Sequence[_Part], found: Sequence[ClaimResult | CheckResult]) -> str:
     if found or not any(_has(part.source, "simulation", "exposure") for part in parts):
-        return plain_words(worst(one.status for one in found), found)
-    simulation = simulation_in(parts[0].result.context, parts[0].source.name)
-    return (
-        lead_words(simulation)
-        if simulation and len(parts) == 1
-        else ("Measured, without a verdict.")
-    )
+        return f.plain_words(worst(one.status for one in found), found)
+    simulation = parts[0].simulation
+    return lead_words(simulation) if simulation and parts[0].alone else MEASURED
 
 
 def _has(source: Source, *keys: str) -> bool:
@@ -185,7 +171,7 @@ def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tup
     """Return the terms that a report uses, each with its meaning."""
     text = files("pdpaudit.report").joinpath("templates/glossary.json").read_text(encoding="utf-8")
     glossary: dict[str, dict[str, str]] = json.loads(text)
-    terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    terms = {f.STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     uses = {
         "claims": any(source.result.claims for source in sources),
         "checks": any(source.result.checks for source in sources),
@@ -212,48 +198,45 @@ def _claim_title(claim: ClaimResult, command: str) -> str:
     return clip(": ".join([*name, claim.statement or claim.id or "a claim"]), 120)
 
 
-def _verdicts(parts: Sequence[_Part], undrawn: int) -> Section | None:
+def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
     """Return a row for each claim and for each check that found something, and the losses."""
-    rows = []
-    losses = []
+    rows: list[tuple[int, tuple[b.Cell, ...]]] = []
+    losses: list[tuple[int, Loss]] = []
+    approximate = True
     for part in parts:
         of = "" if part.alone else clip(part.result.subject)
         for anchor, one in part.anchors():
             if isinstance(one, ClaimResult):
                 title = _claim_title(one, part.result.command)
-                values = claimed_words(one, plain=True), _measured(one)
+                values = f.claimed_words(one, plain=True), _measured(one)
+                approximate &= one.promise.approximate
                 if _judged(one) and one.promise.approximate:
-                    losses.append((one, title, chances(one, len(part.result.claims))))
+                    losses.append((_severity(one), _loss(one, title, part)))
             elif one.status in ("violated", "error", "inconclusive"):
-                title = clip(one.name, 120)
-                values = _cells(one)
+                title, values = clip(one.name, 120), _cells(one)
                 anchor = anchor if _more(one) else f"{part.anchor}-checks"
             else:
                 continue
-            rows.append((_severity(one), (Link(title, anchor, of), Badge(one.status), *values)))
+            cells = (b.Link(title, anchor, of), b.Badge(one.status), *values)
+            rows.append((_severity(one), cells))
     if not rows:
         return None
-    # The worst are chosen, but shown in the order of the files.
-    worst_ones = sorted(losses, key=lambda found: _severity(found[0]))[:MOST_PICTURES]
-    charted = [_loss(*found) for found in losses if found in worst_ones]
-    declared = any(part.result.checks for part in parts)
-    of_checks = "; of a check, what is declared and found" if declared else ""
-    measured = [one for part in parts for _, one in part.anchors() if isinstance(one, ClaimResult)]
-    pure = all(one.promise.approximate for one in measured)
-    unit = "Privacy loss ε in nats" if pure else "Privacy loss in each claim's own unit"
-    caption = f"{unit}{of_checks}"
+    unit = "Privacy loss ε in nats" if approximate else "Privacy loss in each claim's own unit"
+    checked = any(part.result.checks for part in parts)
+    caption = f"{unit}{'; of a check, what is declared and found' if checked else ''}"
     columns = ("claim", "verdict", "claimed", "measured")
-    ranked = tuple(row for _, row in sorted(rows, key=lambda row: row[0]))
-    blocks: list[Block] = [Table(caption, columns, ranked, kind="verdicts")]
+    ranked = tuple(cells for _, cells in sorted(rows, key=itemgetter(0)))
+    blocks: list[b.Block] = [b.Table(caption, columns, ranked, kind="verdicts")]
+    # The worst are chosen, but shown in the order of the files.
+    places = sorted(sorted(range(len(losses)), key=lambda i: losses[i][0])[:MOST_PICTURES])
+    charted = [losses[i][1] for i in places]
     if charted:
-        chart = Picture("losses-chart", partial(loss_chart, charted))
-        blocks.append(Pictures((chart,), "scroll"))
+        chart = b.Picture("losses-chart", partial(loss_chart, charted))
+        blocks.append(b.Pictures((chart,), "scroll"))
     if undrawn:
-        words = (
-            f"Pictures are drawn of the {len(charted)} worst claims; {undrawn} claims and checks"
-        )
-        blocks.append(Paragraph(f"{words} have none.", kind="note"))
-    return Section("Verdicts", tuple(blocks), "verdicts")
+        drawn = f"Pictures are drawn of the {len(charted)} worst claims"
+        blocks.append(b.Paragraph(f"{drawn}; {undrawn} claims and checks have none.", kind="note"))
+    return b.Section("Verdicts", tuple(blocks), "verdicts")
 
 
 def _measured(claim: ClaimResult) -> str:
@@ -262,234 +245,226 @@ def _measured(claim: ClaimResult) -> str:
     return "-" if claim.lower_bound is None else f"at least {nats(claim.lower_bound)}"
 
 
-def _loss(claim: ClaimResult, title: str, seen: Chances | None) -> Loss:
+def _loss(claim: ClaimResult, title: str, part: _Part) -> Loss:
     """Return a claim's row in the chart of losses."""
     exact, delta = claim.exact is not None, claim.promise.delta
+    seen = None if exact else f.chances(claim, len(part.result.claims))
     line = " ".join(visible(title).split())
     return Loss(
         title=line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…",
         status=claim.status,
         claimed=claim.promise.value,
         low=claim.exact if exact else claim.lower_bound,
-        estimate=seen.loss(delta) if seen and not exact else None,
-        high=seen.highest_loss(delta) if seen and not exact else None,
+        estimate=seen.loss(delta) if seen else None,
+        high=seen.highest_loss(delta) if seen else None,
         detectable=claim.detectable_epsilon,
         exact=exact,
     )
 
 
-def _result(part: _Part) -> Section:
+def _result(part: _Part) -> b.Section:
     """Return all that is shown of one result."""
-    result, source = part.result, part.source
-    context = result.context
-    preface = preface_of(context, source.name)
-    simulation = simulation_in(context, source.name)
-    blocks: list[Block | None] = []
+    result, source, preface, simulation = part.result, part.source, part.preface, part.simulation
+    blocks: list[b.Block | None] = []
     if not part.alone:
         if simulation:
-            names = simulation.names
-            blocks.append(Paragraph(lead_words(simulation), names))
-        blocks.append(_made(source))
-        if preface is not None:
-            blocks += [*preface.text, *preface.sections(part.anchor)]
+            blocks.append(b.Paragraph(lead_words(simulation), simulation.names))
+        blocks += part.beginning()
     if simulation:
         blocks += simulation_blocks(simulation, part.anchor)
     for anchor, one in part.anchors():
         if isinstance(one, ClaimResult):
             blocks.append(_claim(anchor, one, result, id(one) in part.drawn))
-    exact = [one.exact for one in result.claims if one.exact is not None]
+    most = max((one.exact for one in result.claims if one.exact is not None), default=None)
+    made, replay = (preface.made, preface.replay) if preface else ("", "")
     blocks += [
         _checks(part),
-        exposure_section(context, source.name, part.anchor, max(exact, default=None)),
+        exposure_section(result.context, source.name, part.anchor, most),
         _tried(part),
         _composition(part),
         # The tables of a preface hold what else was recorded.
         None if preface is not None else _rest(part),
-        _again(
-            part.anchor,
-            (preface.made if preface else "") or command_of(source),
-            (preface.replay if preface else "") or replay_of(source),
-        ),
+        _again(part.anchor, made or command_of(source), replay or replay_of(source)),
     ]
     heading = "In detail" if part.alone else part.title
-    return Section(heading, tuple(block for block in blocks if block), part.anchor)
+    return b.Section(heading, tuple(block for block in blocks if block), part.anchor)
 
 
-def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> Section:
-    seen = chances(claim, len(result.claims))
-    pair = (claim.witness or {}).get("pair")
-    pair = pair if isinstance(pair, Mapping) else claim.pair
-    base = pair.get("base")
-    base = base if isinstance(base, Mapping) else None
-    names = _names(pair, base)
-    pictures = []
-    if drawn:
-        picture = draw_pair(pair, base, claim.event)
-        pictures += [_pair(picture, anchor)] if picture else []
-        if seen and _judged(claim):
-            pictures.append(_trade_off(anchor, claim, seen))
-    blocks: list[Block] = [Paragraph(found_words(claim), names, claim.status)]
-    blocks += [Pictures(tuple(pictures))] if pictures else []
-    facts = claim_facts(claim, seen)
-    blocks.append(Table("Numbers", ("quantity", "value"), facts, names=names, kind="facts"))
-    return Section(_claim_title(claim, result.command), tuple(blocks), anchor)
+def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> b.Section:
+    seen = f.chances(claim, len(result.claims))
+    found = (claim.witness or {}).get("pair")
+    pair = found if isinstance(found, Mapping) else claim.pair
+    names, pictures = _names(pair), []
+    if drawn and (around := draw_pair(pair, claim.event)):
+        pictures.append(around.picture(anchor))
+    if drawn and seen and _judged(claim):
+        pictures.append(_trade_off(anchor, claim, seen))
+    blocks: list[b.Block] = [b.Paragraph(found_words(claim), names, claim.status)]
+    blocks += [b.Pictures(tuple(pictures))] if pictures else []
+    facts = f.claim_facts(claim, seen)
+    blocks.append(b.Table("Numbers", ("quantity", "value"), facts, names=names, kind="facts"))
+    return b.Section(_claim_title(claim, result.command), tuple(blocks), anchor)
 
 
-def _trade_off(anchor: str, claim: ClaimResult, seen: Chances) -> Picture:
-    attack = attack_of(claim)
+def _trade_off(anchor: str, claim: ClaimResult, seen: f.Chances) -> b.Picture:
+    attack = f.attack_of(claim)
     curve = [(x, 1 - y) for x, y in ((0.0, 0.0), *attack.curve, (1.0, 1.0))] if attack else []
     draw = partial(trade_off_chart, claim.promise, seen, curve, kind=claim.status)
-    return Picture(f"{anchor}-curve", draw, caption=trade_off_words(claim, seen))
-
-
-def _pair(picture: PairPicture, anchor: str) -> Picture:
-    """Return the picture of a pair, or of a single network, with who is rewired how."""
-    caption, note = "", ""
-    if picture.centre:
-        lost, gained, kept = map(_listed, (picture.lost, picture.gained, picture.kept))
-        caption = f"{picture.centre} loses {lost}; gains {gained}; keeps {kept}."
-        note = "Beside a vertex: its score, before → after. " if picture.members else ""
-    if picture.n is None:
-        note += "The network itself is not in the file: only those rewired are drawn."
-    elif not picture.whole:
-        note += f"Drawn is the neighbourhood that matters, of {picture.n} vertices."
-    names = (picture.centre, *picture.lost, *picture.gained, *picture.kept)
-    return Picture(anchor, pair=picture, caption=caption, names=names, note=note)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return (", ".join(names[:MOST_NAMES]) or "nobody") + more
+    return b.Picture(f"{anchor}-curve", draw, caption=f.trade_off_words(claim, seen))
 
 
 def found_words(claim: ClaimResult) -> str:
     """Say what was found; less where the file holds less."""
     try:
-        words = claim_words(claim)
+        words = f.claim_words(claim)
         return words[:1].upper() + words[1:]
     except (KeyError, TypeError, ValueError, ArithmeticError):
         found = nats(claim.lower_bound)
         return f"Lower bound {found}, claimed {nats(claim.promise.value)}."
 
 
-def _names(pair: Mapping[str, object], base: Mapping[str, object] | None) -> tuple[str, ...]:
+def _names(pair: Mapping[str, object]) -> tuple[str, ...]:
     """Return the names a sentence about a pair may hold: of those it rewires, and of the event."""
+    base = pair.get("base")
+    everyone = base.get("names") if isinstance(base, Mapping) else None
+    everyone = everyone if isinstance(everyone, list) and len(everyone) <= MOST_NAMES else None
     names = [pair.get("vertex_name")]
-    for key in ("lost", "gained"):
-        listed = pair.get(key)
-        names += listed[:200] if isinstance(listed, list) else []
-    listed = (base or {}).get("names")
-    names += listed if isinstance(listed, list) and len(listed) <= 500 else []
+    for listed in (pair.get("lost"), pair.get("gained"), everyone):
+        names += listed[:MOST_NAMES] if isinstance(listed, list) else []
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
 
-def _cells(check: CheckResult) -> tuple[str, str]:
-    """Return what is declared and what was found, as far as it fits a row."""
-    if _check_tables(check):
-        return "see table", "see table"
-    return cell(check.declared), cell(check.observed)
-
-
-def _more(check: CheckResult) -> bool:
-    """Whether there is more to show of a check than fits a row."""
-    return bool(check.witness or _check_tables(check))
-
-
-def _check_tables(check: CheckResult) -> list[Table]:
-    tables = grid_tables(check.observed, check.declared)
-    if check.name in BOUNDS:
-        table = bounds_table(check.declared, check.observed, BOUNDS[check.name])
-        tables = [table, *tables] if table else tables
-    return tables
-
-
-def _checks(part: _Part) -> Section | None:
+def _checks(part: _Part) -> b.Section | None:
     """Return a row for each check, and below what does not fit a row."""
     rows, below = [], []
     for anchor, one in part.anchors():
         if isinstance(one, ClaimResult):
             continue
-        more = _check_blocks(anchor, one, part) if _more(one) else []
         words, scope, title = clip(one.detail, 1500), clip(one.scope, 500), clip(one.name, 120)
-        looked = ". ".join(filter(None, (scope, "" if _more(one) else words)))
-        name = Link(title, anchor) if _more(one) else title
-        rows.append((name, Badge(one.status), *_cells(one), looked))
-        if _more(one):
-            blocks = (Paragraph(words, status=one.status), *more)
-            below.append(Section(title, blocks, anchor))
+        more = _more(one)
+        if more:
+            blocks = b.Paragraph(words, status=one.status), *_check_blocks(anchor, one, part)
+            below.append(b.Section(title, blocks, anchor))
+        looked = ". ".join(filter(None, (scope, "" if more else words)))
+        name = b.Link(title, anchor) if more else title
+        rows.append((name, b.Badge(one.status), *_cells(one), looked))
     if not rows:
         return None
     columns = ("check", "verdict", "declared", "found", "looked at")
-    table = Table("Checks, declared and found", columns, tuple(rows))
-    return Section("The checks", (table, *below), f"{part.anchor}-checks")
+    table = b.Table("Checks, declared and found", columns, tuple(rows))
+    return b.Section("The checks", (table, *below), f"{part.anchor}-checks")
 
 
-def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[Block]:
+def _cells(check: CheckResult) -> tuple[str, str]:
+    """Return what is declared and what was found, as far as it fits a row."""
+    if b.grid_tables(check):
+        return "see table", "see table"
+    return b.cell(check.declared), b.cell(check.observed)
+
+
+def _more(check: CheckResult) -> bool:
+    """Whether there is more to show of a check than fits a row."""
+    return bool(check.witness or b.grid_tables(check))
+
+
+def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[b.Block]:
     """Return the counterexample of a check and its tables."""
-    blocks: list[Block] = []
+    blocks: list[b.Block] = [*b.grid_tables(check)]
     if id(check) in part.drawn and check.witness:
-        picture = draw_witness(check.witness)
+        drawn = draw_witness(check.witness)
         listing = listing_of(check.witness, part.result.subject)
-        code = Code("This shows it:", listing, "python") if listing else None
-        if picture or code:
-            blocks.append(Pictures((_pair(picture, anchor),) if picture else (), beside=code))
-    return [*blocks, *_check_tables(check)]
+        code = b.Code("This shows it:", listing, "python") if listing else None
+        if drawn or code:
+            pictures = (drawn.picture(anchor),) if drawn else ()
+            blocks.insert(0, b.Pictures(pictures, beside=code))
+    return blocks
 
 
-def _tried(part: _Part) -> Section | None:
+def _tried(part: _Part) -> b.Section | None:
     context = part.result.context
-    rows = tried_rows(context)
+    rows = f.tried_rows(context)
     budget = clip(str(context.get("error_budget", "")), 500)
-    said = (tried_words(context) if rows else "", compared_words(context).rstrip("."))
+    said = (f.tried_words(context) if rows else "", f.compared_words(context).rstrip("."))
     if not (any(said) or budget):
         return None
     last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
     words = ". ".join(filter(None, (*said, budget and f"Error budget: {budget}", last)))
-    blocks: list[Block] = [Paragraph(words)]
+    blocks: list[b.Block] = [b.Paragraph(words)]
     if len(rows) > 1:
         others = len(rows) - MOST_FAMILIES
         note = f"{others} more kinds of pairs are in the file." if others > 0 else ""
         shown = [(clip(family), count(many), count(on)) for family, many, on in rows]
         columns, shown_rows = ("family", "pairs", "networks"), tuple(shown[:MOST_FAMILIES])
-        blocks.append(Table("Pairs tried", columns, shown_rows, note, numeric=True))
+        blocks.append(b.Table("Pairs tried", columns, shown_rows, note, numeric=True))
     heading = "What was tried, and how sure this is"
-    return Section(heading, tuple(blocks), f"{part.anchor}-tried")
+    return b.Section(heading, tuple(blocks), f"{part.anchor}-tried")
 
 
-def _composition(part: _Part) -> Section | None:
-    table = composition_of(part.result)
-    if table is None:
+def _composition(part: _Part) -> b.Section | None:
+    """Return the budgets of a search for several components, where theorems speak of it."""
+    epsilon, rounds = _rounds(part.result)
+    if not (epsilon > 0 and 2 <= rounds <= MOST_ROUNDS):
         return None
-    note = Paragraph(
+    deltas = (one.promise.delta for one in part.result.claims)
+    delta = next((value for value in deltas if value > 0), DELTA)
+    try:
+        bounds = composition_table(epsilon, rounds, delta)
+    except InputError:
+        return None
+    rows = [
+        {
+            "form": bound.form,
+            "budget": bound.formula,
+            "ε": nats(bound.epsilon),
+            "δ": number(bound.delta, 3),
+            "condition": bound.condition if bound.proved else f"{bound.condition}: not met",
+            "holds": "yes" if bound.valid else "no: too small for some mechanism",
+            "source": bound.source,
+        }
+        for bound in bounds
+    ]
+    caption = f"{rounds} rounds of ε = {number(epsilon)} each, at δ = {number(delta, 3)}"
+    note = b.Paragraph(
         "“Holds” says whether every composition of mechanisms of this ε keeps the budget: it must "
         "not lie below the optimal one.",
         kind="note",
     )
-    return Section("What the rounds cost together", (table, note), f"{part.anchor}-composition")
+    blocks = b.records_table(rows, caption), note
+    return b.Section("What the rounds cost together", blocks, f"{part.anchor}-composition")
 
 
-def _rest(part: _Part) -> Section | None:
+def _rounds(result: Result) -> tuple[float, int]:
+    """Return the loss of each round and how many there are; zeros where the file does not say."""
+    for claim in result.claims:
+        made = (claim.witness or {}).get("mechanism")
+        known = made.get("parameters") if isinstance(made, Mapping) else None
+        known = known if isinstance(known, Mapping) else {}
+        epsilon, components = known.get("epsilon"), known.get("components")
+        if is_number(epsilon) and type(components) is int:
+            return float(epsilon), components - 1
+    return 0.0, 0
+
+
+def _rest(part: _Part) -> b.Section | None:
     """Return everything else that was recorded."""
-    rest: list[Block] = []
+    rest: list[b.Block] = []
     for key, value in part.result.context.items():
         own = key in ("simulation", "exposure") and isinstance(value, Mapping)
         if own or key in PLACED or value in (None, "", {}, []):
             continue
-        heading = clip(str(key).replace("_", " "))
-        plain = Table(heading, ("what", "value"), ((heading, cell(value)),))
-        rest.append(table_of(value, heading) or plain)
-    return Section("Also recorded", tuple(rest), f"{part.anchor}-rest") if rest else None
+        rest.append(b.table_of(value, clip(str(key).replace("_", " "))))
+    return b.Section("Also recorded", tuple(rest), f"{part.anchor}-rest") if rest else None
 
 
-def _again(anchor: str, command: str, replay: str | None) -> Section:
-    blocks = [Code("All numbers again:", clip(command, LONGEST_COMMAND))]
+def _again(anchor: str, command: str, replay: str | None) -> b.Section:
+    blocks = [b.Code("All numbers again:", clip(command, LONGEST_COMMAND))]
     if replay:
         label = "Only what was found, on its own pair and event:"
-        blocks.append(Code(label, clip(replay, LONGEST_COMMAND)))
-    return Section("Reproduce it", tuple(blocks), f"{anchor}-again")
+        blocks.append(b.Code(label, clip(replay, LONGEST_COMMAND)))
+    return b.Section("Reproduce it", tuple(blocks), f"{anchor}-again")
 
 
-def _made(source: Source) -> Table:
+def _made(source: Source) -> b.Table:
     """Say when and from what a result was made; a published file leaves out what differs."""
     result, versions = source.result, dict(source.versions)
     ours = versions.pop("pdpaudit", "")
@@ -506,4 +481,4 @@ def _made(source: Source) -> Table:
         ("file, seed", f"{clip(source.name, 120)}, {result.seed}"),
     )
     kept = tuple(row for row in rows if row[1])
-    return Table("About this result", ("what", "value"), kept, kind="facts")
+    return b.Table("About this result", ("what", "value"), kept, kind="facts")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from pdpaudit.report.blocks import Block, Paragraph, Picture, Pictures, Section, Table
+from pdpaudit.report.blocks import Block, Paragraph, Picture, Pictures, Section, records_table
 from pdpaudit.report.charts import histogram
 from pdpaudit.report.plaintext import clip, count, number, times
 from pdpaudit.report.simulation import safe_name
@@ -16,34 +16,34 @@ from pdpaudit.results.fields import Fields
 #: People in the table of the most exposed.
 MOST_PEOPLE = 50
 
-KINDS = (("isolated", "by being isolated"), ("rewired", "by the worst rewiring tried"))
+KINDS = {"isolated": "by being isolated", "rewired": "by the worst rewiring tried"}
+
+NOTE = (
+    "Isolated and rewired: exact loss of the next round in nats, without the person's contacts "
+    "and with the worst others tried. Factor: what the greater of the two makes of likelihood."
+)
 
 
-@dataclass(frozen=True)
-class _Spread:
-    """A distribution of losses."""
-
-    words: str
-    measured: int
-    unaffected: int
-    mean: float | None
-    quantiles: tuple[tuple[float, float], ...]
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class _Person:
-    name: str
-    degree: int
-    isolated: float
-    rewired: float | None
-    how: str
-    through: str
+    """Somebody, and what this person loses by each kind of rewiring."""
 
-    @property
-    def most(self) -> float:
-        return max(self.isolated, self.rewired or 0.0)
+    def __init__(self, fields: Fields) -> None:
+        isolated = fields.number("isolated")
+        if isolated is None:
+            raise fields.fail("isolated", "a loss")
+        self.name = safe_name(fields.text("name"))
+        rewired = fields.number("rewired")
+        self.most = max(isolated, rewired or 0.0)
+        self.through = clip(fields.text("through"), 200)
+        self.row = {
+            "person": self.name,
+            "contacts": count(fields.count("degree")),
+            "isolated": _loss(isolated),
+            "rewired": _loss(rewired),
+            "factor": times(self.most),
+            "how": clip(fields.text("how"), 200),
+            "through": self.through,
+        }
 
 
 def exposure_section(
@@ -57,66 +57,51 @@ def exposure_section(
     if not isinstance(body, Mapping):
         return None
     fields = Fields(body, file, "context.exposure.")
-    people = [_person(one) for one in fields.records("most_exposed")[:MOST_PEOPLE]]
+    people = [_Person(one) for one in fields.records("most_exposed")[:MOST_PEOPLE]]
     everyone = fields.count("people")
-    spreads = [_spread(fields.inner(kind), words) for kind, words in KINDS if fields.mapping(kind)]
+    spreads = {words: fields.inner(kind) for kind, words in KINDS.items() if fields.mapping(kind)}
     names = tuple(dict.fromkeys(one.name for one in people if one.name))
-    notes = _notes(everyone, people, spreads, audited)
+    said = _words(everyone, people), *_notes(everyone, people, spreads, audited)
+    blocks: list[Block] = [Paragraph(words, names) for words in said]
     pictures = _histograms(spreads, anchor)
-    blocks: list[Block] = [Paragraph(_words(everyone, people), names), *map(Paragraph, notes)]
     blocks += [Pictures(pictures, "wide")] if pictures else []
-    blocks += [_spread_table(spreads)] if spreads else []
-    blocks += [_people_table(everyone, people, names)] if people else []
+    if spreads:
+        caption = "How exposure is distributed, in nats"
+        table = records_table([_spread(one, words) for words, one in spreads.items()], caption)
+        blocks.append(replace(table, numeric=True, kind="spread"))
+    if people:
+        caption = f"The {count(len(people))} most exposed of {count(everyone)}"
+        table = records_table([one.row for one in people], caption)
+        blocks.append(replace(table, note=NOTE, names=names, kind="people"))
     return Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
 
 
-def _person(fields: Fields) -> _Person:
-    isolated = fields.number("isolated")
-    if isolated is None:
-        raise fields.fail("isolated", "a loss")
-    return _Person(
-        name=safe_name(fields.text("name")),
-        degree=fields.count("degree"),
-        isolated=isolated,
-        rewired=fields.number("rewired"),
-        how=clip(fields.text("how"), 200),
-        through=clip(fields.text("through"), 200),
-    )
-
-
-def _spread(fields: Fields, words: str) -> _Spread:
+def _spread(fields: Fields, words: str) -> dict[str, str]:
+    """Return a row of the table of distributions."""
     quantiles = fields.inner("quantiles")
-    shares = []
+    shares = {}
     for key in quantiles.body:
-        value = quantiles.number(key)
         try:
-            share = float(key)
+            shares[float(key)] = _loss(quantiles.number(key))
         except ValueError:
             raise quantiles.fail(key, "named by a share of the people") from None
-        if value is not None:
-            shares.append((share, value))
-    histogram = fields.inner("histogram")
-    edges = histogram.numbers("edges")
-    counts = histogram.numbers("counts", max(0, len(edges) - 1))
-    drawable = all(map(math.isfinite, (*edges, *counts))) and min(counts, default=0) >= 0
-    return _Spread(
-        words,
-        fields.count("measured"),
-        fields.count("unaffected"),
-        fields.number("mean"),
-        tuple(sorted(shares)),
-        edges if drawable else (),
-        tuple(int(value) for value in counts) if drawable else (),
-    )
+    return {
+        "loss": words,
+        "people": count(fields.count("measured")),
+        "lose nothing": count(fields.count("unaffected")),
+        "mean": _loss(fields.number("mean")),
+        **{
+            "the most" if share >= 1 else f"{share:.0%} at most": shares[share]
+            for share in sorted(shares)
+        },
+    }
 
 
 def _loss(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return number(value) if math.isinf(value) else f"{value:.4f}"
+    return number(value) if value is None or math.isinf(value) else f"{value:.4f}"
 
 
-def _words(everyone: int, people: list[_Person]) -> str:
+def _words(everyone: int, people: Sequence[_Person]) -> str:
     if not people:
         return "Nobody's exposure was measured."
     worst = max(people, key=lambda one: one.most)
@@ -130,27 +115,20 @@ def _words(everyone: int, people: list[_Person]) -> str:
     )
 
 
-def _nothing(spread: _Spread) -> str:
-    """Say how many lose nothing."""
-    if spread.unaffected == 0:
-        return "everybody loses something"
-    if spread.unaffected == spread.measured:
-        return f"all {count(spread.measured)} lose nothing"
-    verb = "loses" if spread.unaffected == 1 else "lose"
-    return f"{count(spread.unaffected)} of {count(spread.measured)} {verb} nothing"
-
-
 def _notes(
-    everyone: int, people: list[_Person], spreads: list[_Spread], audited: float | None
+    everyone: int, people: Sequence[_Person], spreads: Mapping[str, Fields], audited: float | None
 ) -> list[str]:
-    notes = [f"{one.words[0].upper()}{one.words[1:]}, {_nothing(one)}." for one in spreads]
-    looked = [one.measured for one in spreads if one.words == KINDS[1][1]]
-    if not looked:
+    notes = [
+        f"Lose nothing {words}: {count(one.count('unaffected'))} of {count(one.count('measured'))}."
+        for words, one in spreads.items()
+    ]
+    rewired = spreads.get(KINDS["rewired"])
+    if rewired is None:
         notes.append("Nobody was rewired otherwise than by taking all their contacts away.")
-    elif looked[0] < everyone:
+    elif rewired.count("measured") < everyone:
         notes.append(
-            f"Only the {count(looked[0])} most exposed by being isolated were rewired at their "
-            "worst: somebody else may lose more by other contacts."
+            f"Only the {count(rewired.count('measured'))} most exposed by being isolated were "
+            "rewired at their worst: somebody else may lose more by other contacts."
         )
     if audited is not None and audited > max((one.most for one in people), default=0.0) + 1e-9:
         notes.append(
@@ -160,60 +138,24 @@ def _notes(
     return notes
 
 
-def _people_table(everyone: int, people: list[_Person], names: tuple[str, ...]) -> Table:
-    rows = tuple(
-        (
-            one.name,
-            count(one.degree),
-            _loss(one.isolated),
-            _loss(one.rewired),
-            times(one.most),
-            one.how,
-            one.through,
-        )
-        for one in people
-    )
-    columns = ("person", "contacts", "isolated", "rewired", "factor", "how", "through")
-    return Table(
-        f"The {count(len(people))} most exposed of {count(everyone)}",
-        columns,
-        rows,
-        "Isolated and rewired: exact loss of the next round in nats, without the person's contacts "
-        "and with the worst others tried. Factor: what the greater of the two makes of likelihood.",
-        names=names,
-        kind="people",
-    )
-
-
-def _spread_table(spreads: list[_Spread]) -> Table:
-    shares = sorted({share for one in spreads for share, _ in one.quantiles})
-    rows = []
-    for one in spreads:
-        known = dict(one.quantiles)
-        cells = [_loss(known.get(share)) for share in shares]
-        head = (one.words, count(one.measured), count(one.unaffected), _loss(one.mean))
-        rows.append((*head, *cells))
-    named = tuple("the most" if share >= 1 else f"{share:.0%} at most" for share in shares)
-    columns = ("loss", "people", "lose nothing", "mean", *named)
-    caption = "How exposure is distributed, in nats"
-    return Table(caption, columns, tuple(rows), numeric=True, kind="spread")
-
-
-def _histograms(spreads: list[_Spread], anchor: str) -> tuple[Picture, ...]:
+def _histograms(spreads: Mapping[str, Fields], anchor: str) -> tuple[Picture, ...]:
     """Draw how many people lose how much; all share their axes."""
-    drawn = [one for one in spreads if any(one.counts)]
-    end = max((one.edges[-1] for one in drawn), default=1.0)
-    most = max((max(one.counts) for one in drawn), default=1)
+    drawn = {}
+    for words, fields in spreads.items():
+        found = fields.inner("histogram")
+        edges = found.numbers("edges")
+        counts = found.numbers("counts", max(0, len(edges) - 1))
+        if all(map(math.isfinite, (*edges, *counts))) and any(counts) and min(counts) >= 0:
+            drawn[words] = edges, counts
+    ends = tuple(max((max(one[i]) for one in drawn.values()), default=1.0) for i in (0, 1))
     return tuple(
         Picture(
             f"{anchor}-loss-{i}",
             partial(
-                histogram, one.edges, one.counts, (end, 2 * most),
-                words=f"Histogram of the loss {one.words}: {count(one.unaffected)} of "
-                f"{count(one.measured)} people lose nothing, the most exposed "
-                f"{_loss(one.edges[-1])}",
+                histogram, edges, counts, (ends[0], 2 * ends[1]),
+                words=f"Histogram of the loss {words}; the most exposed lose {_loss(edges[-1])}",
             ),
-            note=f"Loss {one.words}",
+            note=f"Loss {words}",
         )
-        for i, one in enumerate(drawn, start=1)
+        for i, (words, (edges, counts)) in enumerate(drawn.items(), start=1)
     )  # fmt: skip

@@ -22,28 +22,17 @@ from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result,
 NAMES_PEOPLE = "This report names people and their contacts."
 
 #: The one vocabulary of statuses.
-STATUS_WORDS: dict[Status, str] = {
-    "violated": "violated",
-    "error": "error",
-    "inconclusive": "inconclusive",
-    "not_rejected": "not rejected",
-    "certified": "certified",
-    "skipped": "skipped",
-}
+STATUS_WORDS: dict[Status, str] = {status: status.replace("_", " ") for status in SEVERITY}
 
-#: Tell statuses apart without colour.
-MARKS: dict[Status, str] = {
-    "violated": "✕",
-    "error": "!",
-    "inconclusive": "?",
-    "not_rejected": "○",
-    "certified": "✓",
-    "skipped": "-",
-}
+#: Tell statuses apart without colour, from the worst down.
+MARKS: dict[Status, str] = dict(zip(SEVERITY, "✕!?○✓-", strict=True))
 
 #: Methods on a number of runs that is fixed beforehand, and the level below which a violation
 #: that is shown is not narrow.
 FIXED, CERTAIN = ("exact", "clopper-pearson", "betting"), 1e-3
+
+#: Characters of a fact.
+LONGEST_FACT = 1500
 
 #: A curve of attackers of more points is not drawn.
 MOST_POINTS = 1000
@@ -61,9 +50,41 @@ def totals(findings: Iterable[ClaimResult | CheckResult]) -> str:
 
 def tally_words(noun: str, statuses: Iterable[Status]) -> str:
     """Say how often each status was given; nothing where none was."""
+    every = list(statuses)
+    return f"{count(len(every))} {noun}{'s' * (len(every) != 1)}: {listed(every)}" if every else ""
+
+
+def listed(statuses: Iterable[Status]) -> str:
+    """Return how often each status was given, the worst first."""
     tally = Counter(statuses)
-    said = ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
-    return f"{count(tally.total())} {noun}{'s' * (tally.total() != 1)}: {said}" if said else ""
+    return ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
+
+
+#: What the worst verdict means, for who does not know the field, and what to do about it.
+MEANING: dict[Status, tuple[str, str]] = {
+    "violated": (
+        "A declaration of the statistic is false: a network was found that contradicts it.",
+        "Do not rely on what is violated: fix it, or claim less. The last command below shows each "
+        "violation again.",
+    ),
+    "error": (
+        "The computation failed, so nothing can be said.",
+        "Read the reason below, remove it and run the command again.",
+    ),
+    "inconclusive": (
+        "No violation was found, but this run could hardly have found one.",
+        "Run it again with more samples.",
+    ),
+    "not_rejected": (
+        "No violation was found. That is no proof of privacy: only what was tried is judged.",
+        "To be surer, try more samples, and the network or data it will be used on.",
+    ),
+    "certified": (
+        "The promise holds in every case of the stated range; nothing is said of cases outside it.",
+        "Nothing, within that range.",
+    ),
+    "skipped": ("Nothing was looked at.", "Run it again without what caused the skip."),
+}
 
 
 def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
@@ -71,38 +92,24 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
     if not findings:
         return "Nothing was judged."
-    if status == "violated" and not claims:
-        return "A declaration of the statistic is false: a network was found that contradicts it."
-    if status == "violated":
-        worst = max(claims, key=_excess)
-        if not worst.promise.approximate:
-            return f"The privacy promise is broken: {worst.statement} does not hold."
-        least, allowed = times(worst.lower_bound or 0.0), worst.promise.value
-        exact = "" if worst.exact is not None else "at least "
-        return (
-            f"The privacy promise is broken: some output is {exact}{least} as likely for one input "
-            f"as for a neighbouring one, and the promise allows "
-            f"{times(allowed) if allowed else 'no difference'}."
-        )
-    return {
-        "error": "The computation failed, so nothing can be said.",
-        "inconclusive": "No violation was found, but this run could hardly have found one.",
-        "not_rejected": "No violation was found. That is no proof of privacy: only what was tried "
-        "is judged.",
-        "certified": "The promise holds in every case of the stated range; nothing is said of "
-        "cases outside it.",
-        "skipped": "Nothing was looked at.",
-    }[status]
+    if status != "violated" or not claims:
+        return MEANING[status][0]
+    worst = max(claims, key=_excess)
+    if not worst.promise.approximate:
+        return f"The privacy promise is broken: {worst.statement} does not hold."
+    least = times(worst.lower_bound or 0.0)
+    return (
+        f"The privacy promise is broken: some output is "
+        f"{'' if worst.exact is not None else 'at least '}{least} as likely for one input as for a "
+        f"neighbouring one, and the promise allows {_allowed(worst)}."
+    )
 
 
 def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
     """Say what to do about the worst verdict; nothing where nothing was judged."""
-    if not findings:
-        return ""
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
     if status == "violated" and len(claims) == 1 and not claims[0].promise.delta:
-        bound = claims[0].lower_bound or 0.0
-        symbol = claims[0].promise.symbol
+        bound, symbol = claims[0].lower_bound or 0.0, claims[0].promise.symbol
         needed = f", or claim no less than {symbol} = {nats(bound)}" if math.isfinite(bound) else ""
         return (
             f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
@@ -110,16 +117,11 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
         )
     if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
-    return {
-        "violated": "Do not rely on what is violated: fix it, or claim less. The last command "
-        "below shows each violation again.",
-        "error": "Read the reason below, remove it and run the command again.",
-        "inconclusive": "Run it again with more samples.",
-        "not_rejected": "To be surer, try more samples, and the network or data it will be used "
-        "on.",
-        "certified": "Nothing, within that range.",
-        "skipped": "Run it again without what caused the skip.",
-    }[status]
+    return MEANING[status][1] if findings else ""
+
+
+def _allowed(claim: ClaimResult) -> str:
+    return times(claim.promise.value) if claim.promise.value else "no difference"
 
 
 def claimed_words(claim: ClaimResult, *, plain: bool = False) -> str:
@@ -131,17 +133,15 @@ def claimed_words(claim: ClaimResult, *, plain: bool = False) -> str:
 def shown_words(claim: ClaimResult) -> str:
     """Say what was shown of a claim in its own unit, and what is claimed."""
     symbol, bound = claim.promise.symbol, claim.lower_bound or 0.0
-    if claim.exact is not None:
-        below = claim.event.get("excess")
-        curve = (
-            f" The trade-off curve falls below the claimed one by {number(float(below))}."
-            if below
-            else ""
-        )
-        shown = f"Computed exactly: {symbol} is {bound:.6g}"
-        return f"{shown}, claimed {claim.promise.value:.6g}.{curve}"
-    sure = f"{100 * (claim.confidence or 0.0):.4g} % lower bound on {symbol}"
-    return f"{sure} {bound:.4g}, claimed {claim.promise.value:.6g}."
+    claimed = f"claimed {claim.promise.value:.6g}."
+    if claim.exact is None:
+        sure = f"{100 * (claim.confidence or 0.0):.4g} % lower bound on {symbol}"
+        return f"{sure} {bound:.4g}, {claimed}"
+    words = f"Computed exactly: {symbol} is {bound:.6g}, {claimed}"
+    below = claim.event.get("excess")
+    if below:
+        words += f" The trade-off curve falls below the claimed one by {number(float(below))}."
+    return words
 
 
 def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
@@ -169,32 +169,26 @@ def _excess(claim: ClaimResult) -> float:
 
 def claim_words(claim: ClaimResult) -> str:
     """Say in a sentence or two what was found about a claim."""
-    if claim.status == "skipped" or (
-        claim.status in ("error", "inconclusive") and not claim.event.get("words")
-    ):
+    event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
+    if claim.status == "skipped" or (claim.status in ("error", "inconclusive") and not event):
         return claim.method
+    power = _power_words(claim)
     if not claim.promise.approximate and claim.lower_bound is not None:
-        power = ""
-        if claim.exact is None and claim.detectable_epsilon is not None:
-            power = f" {_detected(claim)}"
-        return f"{shown_words(claim)} The event: {_effect(claim)}.{power}"
-    allowed = times(claim.promise.value) if claim.promise.value else "no difference"
+        return f"{shown_words(claim)} The event: {_effect(claim)}. {power}".rstrip()
+    allowed = _allowed(claim)
     if claim.status == "certified":
         return f"Certified, {claim.method}: the loss is nowhere above the claim."
-    event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
-    bound = claim.lower_bound or 0.0
     if claim.exact is not None:
         if claim.status == "violated":
             said = f"{_effect(claim)}; the claim allows {allowed}. {how_known(claim)}"
             return f"{said} {true_words(claim)}".rstrip()
         return f"{_exactly(claim)} The worst: {_effect(claim)}."
-    sure = f"confidence {claim.confidence:g}" if claim.confidence else ""
-    seen = claim.detectable_epsilon
-    power = _power_words(seen)
     if claim.status == "violated":
-        least = ", ".join(part for part in (sure, f"at least {times(bound)}") if part)
-        said = f"{_effect(claim)} ({least}); the claim allows {allowed}. {standing_words(claim)}"
-        return f"{said.rstrip()} {unproved_words(claim)}".rstrip()
+        sure = [f"confidence {claim.confidence:g}"] if claim.confidence else []
+        least = ", ".join([*sure, f"at least {times(claim.lower_bound or 0.0)}"])
+        more = standing_words(claim), unproved_words(claim)
+        said = f"{_effect(claim)} ({least}); the claim allows {allowed}."
+        return " ".join([said, *filter(None, more)])
     if claim.status == "inconclusive":
         return f"Nothing was shown, and little could have been. {power}".rstrip()
     return f"The strongest test tried: {pair}, and whether {event}. {power}".rstrip()
@@ -208,9 +202,9 @@ def standing_words(claim: ClaimResult) -> str:
     if chance <= CERTAIN:
         sure = f"1 - {chance:.0e}" if chance > 1e-15 else "1 - 1e-15 and more"
         return f"By itself it stands up to confidence {sure}."
-    up_to = f", and stands up to confidence {math.floor((1 - chance) * 1e4) / 1e4:g}"
-    most = claim.confidence or 0.0
-    return f"This is narrow{up_to if 1 - chance > most else ': hardly more confidence is left'}."
+    if 1 - chance <= (claim.confidence or 0.0):
+        return "This is narrow: hardly more confidence is left."
+    return f"This is narrow, up to confidence {math.floor((1 - chance) * 1e4) / 1e4:g} by itself."
 
 
 def mistaken(claim: ClaimResult) -> float | None:
@@ -224,19 +218,18 @@ def mistaken(claim: ClaimResult) -> float | None:
         return None
     if not claim.promise.approximate:
         return None
-    from scipy.special import betaincinv
+    from scipy.optimize import bisect
+    from statsmodels.stats.proportion import proportion_confint
 
-    def shown(level: float) -> bool:
+    def excess(exponent: float) -> float:
         x, y = event["inside"], event["inside_other"]
-        low = float(betaincinv(x, runs - x + 1, level / 2)) if x else 0.0
-        high = 1 - float(betaincinv(runs - y, y + 1, level / 2)) if y < runs else 1.0
-        return low > delta and math.log(low - delta) - math.log(high) > epsilon
+        low, _ = proportion_confint(x, runs, 10**exponent, method="beta")
+        _, high = proportion_confint(y, runs, 10**exponent, method="beta")
+        return math.log(low - delta) - math.log(high) - epsilon if low > delta else -math.inf
 
-    low, high = -16.0, 0.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if shown(10**middle) else (middle, high)
-    return float(10**high)
+    if excess(0.0) <= 0 or excess(-16.0) > 0:
+        return 1.0 if excess(0.0) <= 0 else 1e-16
+    return float(10 ** bisect(excess, -16.0, 0.0))
 
 
 def _exactly(claim: ClaimResult) -> str:
@@ -329,29 +322,19 @@ def least_true(exact: float, event: Mapping[str, object]) -> float:
 def _effect(claim: ClaimResult) -> str:
     """Say what the rewiring does."""
     event, pair = claim.event, claim.pair
-    if claim.exact is not None and claim.promise.approximate:
-        how = f"{times(claim.exact)} as likely"
+    if claim.exact is not None:
         ours, theirs = event["probability"], event["probability_other"]
-        chance = f"{ours:.4g} against {theirs:.4g}"
-    elif claim.exact is not None:
-        ours, theirs = event["probability"], event["probability_other"]
-        how = f"{times(math.log(ours / theirs))} as likely" if ours and theirs else "happen"
         chance = f"{ours:.4g} against {theirs:.4g}"
     else:
-        x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
-        how = f"{times(math.log(x / y))} as likely" if x and y else "happen, never seen otherwise"
-        if not x:
-            how = "no likelier"
-        chance = f"{x} against {y} of {n} runs"
+        ours, theirs = event["inside"], event["inside_other"]
+        chance = f"{ours} against {theirs} of {event['runs_a_side']} runs"
+    if claim.exact is not None and claim.promise.approximate:
+        how = f"{times(claim.exact)} as likely"
+    elif ours and theirs:
+        how = f"{times(math.log(ours / theirs))} as likely"
+    else:
+        how = "happen, never seen otherwise" if ours else "no likelier"
     return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} ({chance})"
-
-
-def _detected(claim: ClaimResult) -> str:
-    """Say what parameter one event would have shown to be above the claim."""
-    seen, symbol = claim.detectable_epsilon or 0.0, claim.promise.symbol
-    if math.isinf(seen):
-        return f"No {symbol}, however large, would have been found: draw more samples."
-    return f"A {symbol} of {seen:.3g}, shown by one event of that rate, would have been found."
 
 
 def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
@@ -418,11 +401,16 @@ def _rounded(shown: str) -> str:
     return re.sub(r"\d+\.\d{7,}(e[+-]?\d+)?", lambda match: f"{float(match[0]):.6g}", shown)
 
 
-def _power_words(seen: float | None) -> str:
-    if seen is None:
+def _power_words(claim: ClaimResult) -> str:
+    """Say what would have been found; nothing of what is exact."""
+    seen, symbol = claim.detectable_epsilon, claim.promise.symbol
+    if seen is None or claim.exact is not None:
         return ""
     if math.isinf(seen):
-        return "No loss, however large, would have been found: draw more samples."
+        what = "loss" if claim.promise.approximate else symbol
+        return f"No {what}, however large, would have been found: draw more samples."
+    if not claim.promise.approximate:
+        return f"A {symbol} of {seen:.3g}, shown by one event of that rate, would have been found."
     return (
         f"A loss of {seen:.3f} would have been found: 19 of 20 planted leaks of that size are, in "
         "events of probability 0.1 to 0.5."
@@ -430,51 +418,12 @@ def _power_words(seen: float | None) -> str:
 
 
 @dataclass(frozen=True)
-class Rate:
-    """Something an attacker attains, for certain at least ``least``, and what the claim allows."""
-
-    attained: float
-    least: float | None
-    allowed: float
-    by: str = "(ε, δ)"
-
-    @property
-    def beyond(self) -> bool:
-        """Whether it is certain that more is attained than is allowed."""
-        sure = self.attained if self.least is None else self.least
-        return sure > self.allowed + 1e-7
-
-    def words(self) -> str:
-        """Return it in words: attained, at least, allowed."""
-        least = "" if self.least is None else f", at least {_rate_words(self.least)}"
-        exceeded = ", exceeded" if self.beyond else ""
-        return (
-            f"{_rate_words(self.attained)}{least}; {self.by} allows {_rate_words(self.allowed)}"
-            f"{exceeded}"
-        )
-
-
-def _rate_words(value: float) -> str:
-    return number(value, 2 if value < 0.1 else 3)
-
-
-@dataclass(frozen=True)
 class Attack:
-    """The attackers tried: their advantage, TPR at a low FPR, and their ROC curve."""
+    """What the attackers tried attain: figures in words by their names, and their ROC curve."""
 
-    advantage: Rate
-    low: Rate
-    fpr: float
+    rates: tuple[tuple[str, str], ...]
     curve: tuple[Point, ...]
     confidence: float | None
-
-    @property
-    def rates(self) -> tuple[tuple[str, str], ...]:
-        """Each figure by its name."""
-        return (
-            ("advantage (TPR - FPR)", self.advantage.words()),
-            (f"TPR at FPR {number(self.fpr)}", self.low.words()),
-        )
 
 
 def attack_of(claim: ClaimResult) -> Attack | None:
@@ -482,16 +431,13 @@ def attack_of(claim: ClaimResult) -> Attack | None:
     found = claim.inference
     by = "(ε, δ)" if claim.promise.approximate else "the claim"
     try:
-        low, roc = found["tpr_at_low_fpr"], found["roc"]
+        low, roc, sure = found["tpr_at_low_fpr"], found["roc"], found.get("confidence")
         curve = tuple((_share(x), _share(y)) for x, y in zip(roc["fpr"], roc["tpr"], strict=True))
-        confidence = found.get("confidence")
-        attack = Attack(
-            advantage=_rate(found["advantage"], by),
-            low=_rate(low, by),
-            fpr=_share(low["fpr"]),
-            curve=curve,
-            confidence=None if confidence is None else _share(confidence),
+        rates = (
+            ("advantage (TPR - FPR)", _rate_words(found["advantage"], by)),
+            (f"TPR at FPR {number(_share(low['fpr']))}", _rate_words(low, by)),
         )
+        attack = Attack(rates, curve, None if sure is None else _share(sure))
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return attack if len(curve) <= MOST_POINTS else None
@@ -507,10 +453,14 @@ def attack_words(claim: ClaimResult) -> str:
     return f"Best attacker{sure}: {rates}."
 
 
-def _rate(found: Mapping[str, object], by: str) -> Rate:
-    least = found.get("at_least")
-    sure = None if least is None else _share(least)
-    return Rate(_share(found["attained"]), sure, _share(found["allowed"]), by)
+def _rate_words(found: Mapping[str, object], by: str) -> str:
+    """Say what is attained, at least, and what is allowed, which is exceeded if that is certain."""
+    known = {key: _share(found[key]) for key in ("attained", "at_least", "allowed") if key in found}
+    shown = {key: number(value, 2 if value < 0.1 else 3) for key, value in known.items()}
+    least = f", at least {shown['at_least']}" if "at_least" in shown else ""
+    exceeded = known.get("at_least", known["attained"]) > known["allowed"] + 1e-7
+    words = f"{shown['attained']}{least}; {by} allows {shown['allowed']}"
+    return f"{words}, exceeded" if exceeded else words
 
 
 def _share(value: object) -> float:
@@ -535,14 +485,15 @@ class Chances:
 
     def loss(self, delta: float) -> float:
         """Return ``ln((p - δ)/q)``, floored at 0."""
-        return _log_ratio(self.p, self.q, delta)
+        return log_ratio(self.p, self.q, delta)
 
     def highest_loss(self, delta: float) -> float:
         """Return the largest loss of this event that the draws leave open."""
-        return _log_ratio(self.p_high, self.q_low, delta)
+        return log_ratio(self.p_high, self.q_low, delta)
 
 
-def _log_ratio(p: float, q: float, delta: float) -> float:
+def log_ratio(p: float, q: float, delta: float) -> float:
+    """Return the loss ``ln((p - δ)/q)``, no less than 0."""
     if p <= delta:
         return 0.0
     return max(0.0, math.log((p - delta) / q)) if q > 0 else math.inf
@@ -560,50 +511,39 @@ def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
 
 def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, str], ...]:
     """Return the numbers behind a verdict, each with its name."""
-    promise = claim.promise
+    promise, event, sampled = claim.promise, claim.event, claim.exact is None
     slack = f", δ = {number(promise.delta, 3)}" if promise.approximate else ""
-    event, rows = claim.event, [("claimed", f"{claimed_words(claim)}{slack}")]
-    if claim.source:
-        rows.append(("source of the claim", clip(claim.source, 300)))
+    sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
+    facts: dict[str, object] = {
+        "claimed": f"{claimed_words(claim)}{slack}",
+        "source of the claim": clip(claim.source, 300),
+    }
     if claim.exact is not None:
-        rows.append(("loss, at least" if "at_most" in event else "exact loss", nats(claim.exact)))
+        facts["loss, at least" if "at_most" in event else "exact loss"] = nats(claim.exact)
     elif claim.lower_bound is not None:
-        sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
-        rows.append(("lower bound", nats(claim.lower_bound) + sure))
-    if seen is not None and claim.exact is None and promise.approximate:
+        facts["lower bound"] = nats(claim.lower_bound) + sure
+    if seen is not None and sampled and promise.approximate:
         most = nats(seen.highest_loss(promise.delta))
-        found = nats(seen.loss(promise.delta))
-        rows.append(("observed", f"{found}, at most {most} for this event"))
-    if event.get("words"):
-        rows.append(("event", event["words"]))
-    runs = event.get("runs_a_side")
-    if runs:
-        x, y = event["inside"], event["inside_other"]
-        seen_in = f"{count(x)} against {count(y)}, of {count(runs)} each"
-        rows.append(("runs with the event", seen_in))
+        facts["observed"] = f"{nats(seen.loss(promise.delta))}, at most {most} for this event"
+    facts["event"] = event.get("words")
+    if runs := event.get("runs_a_side"):
+        hits = f"{count(event['inside'])} against {count(event['inside_other'])}"
+        facts["runs with the event"] = f"{hits}, of {count(runs)} each"
     elif seen is not None:
-        rows.append(("probability", f"{number(seen.p, 6)} against {number(seen.q, 6)}"))
-    attack = attack_of(claim)
-    rows += attack.rates if attack else ()
-    if claim.exact is None and claim.detectable_epsilon is not None:
-        rows.append(("would have detected", _detectable(claim.detectable_epsilon)))
-    if any(claim.samples.values()):
-        spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
-        rows.append(("runs drawn", spent))
-    more = (
-        ("first difference", difference_words(claim)),
-        ("sampling", claim.detail),
-        ("method", claim.method),
-        ("family of the pair", claim.pair.get("family")),
-        ("network", claim.pair.get("network")),
-    )
-    return (*rows, *((name, clip(str(value), 600)) for name, value in more if value))
-
-
-def _detectable(epsilon: float) -> str:
-    if math.isinf(epsilon):
-        return "no loss, however large: too few runs"
-    return f"a loss of {nats(epsilon)}, with probability 0.95"
+        facts["probability"] = f"{number(seen.p, 6)} against {number(seen.q, 6)}"
+    attack, least = attack_of(claim), claim.detectable_epsilon
+    facts |= attack.rates if attack else ()
+    if sampled and least is not None:
+        loss = f"a loss of {nats(least)}, with probability 0.95"
+        none = "no loss, however large: too few runs"
+        facts["would have detected"] = none if math.isinf(least) else loss
+    spent = ", ".join(f"{count(n)} for {clip(what)}" for what, n in claim.samples.items())
+    facts["runs drawn"] = spent if any(claim.samples.values()) else ""
+    facts["first difference"] = difference_words(claim)
+    facts["sampling"], facts["method"] = claim.detail, claim.method
+    facts["family of the pair"] = claim.pair.get("family")
+    facts["network"] = claim.pair.get("network")
+    return tuple((name, clip(str(value), LONGEST_FACT)) for name, value in facts.items() if value)
 
 
 def chances(claim: ClaimResult, claims: int) -> Chances | None:
@@ -630,28 +570,18 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
 
 
 def tried_rows(context: Mapping[str, object]) -> tuple[tuple[str, int, int], ...]:
-    """Return families of pairs, how many of each were tried, and on how many networks.
-
-    Results of older versions name families and networks in one label, which stays whole.
-    """
+    """Return families of pairs, how many of each were tried, and on how many networks."""
     tried = context.get("tried")
-    tried = tried if isinstance(tried, Mapping) else {}
+    listed = tried.get("families") if isinstance(tried, Mapping) else None
     pairs: Counter[str] = Counter()
     networks: dict[str, set[str]] = {}
-    by = tried.get("by")
-    for label, times_ in by.items() if isinstance(by, Mapping) else ():
-        pairs[str(label)] += times_ if isinstance(times_, int) else 1
-    listed = tried.get("families")
-    if isinstance(listed, Sequence) and all(isinstance(one, Mapping) for one in listed):
-        pairs.clear()
-        for one in listed:
+    for one in listed if isinstance(listed, Sequence) else ():
+        if isinstance(one, Mapping):
             family, many = str(one.get("family")), one.get("pairs")
             pairs[family] += many if isinstance(many, int) else 1
-            networks.setdefault(family, set()).add(str(one.get("network") or ""))
-    return tuple(
-        (family, many, len(networks.get(family, ())) or 1)
-        for family, many in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
-    )
+            networks.setdefault(family, set()).add(str(one.get("network")))
+    ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+    return tuple((family, many, len(networks[family])) for family, many in ranked)
 
 
 def tried_words(context: Mapping[str, object]) -> str:

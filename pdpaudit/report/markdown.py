@@ -5,25 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pdpaudit.report.blocks import (
-    Badge,
-    Block,
-    Cell,
-    Code,
-    Link,
-    Paragraph,
-    Pictures,
-    Points,
-    Section,
-    Table,
-)
+from pdpaudit.report import blocks as b
 from pdpaudit.report.document import Document, compose
 from pdpaudit.report.findings import MARKS, STATUS_WORDS
 from pdpaudit.report.plaintext import clip, isolate_names, spans, visible
 from pdpaudit.report.sources import Source
 from pdpaudit.results.results import Status
 
-__all__ = ["code", "escape", "fenced", "render_markdown"]
+__all__ = ["code", "escape", "fenced", "render_blocks", "render_markdown"]
 
 # What has a meaning anywhere in a line, and what has one at its beginning.
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
@@ -46,8 +35,16 @@ class _Raw(str):
 
 def render_markdown(sources: Sequence[Source]) -> str:
     r"""Return a report as GitHub-flavoured Markdown."""
-    blocks = [block for block in _document(compose(sources)) if block]
-    return "\n\n".join(blocks) + "\n"
+    return _joined(_document(compose(sources)))
+
+
+def render_blocks(blocks: Iterable[b.Block], level: int) -> str:
+    """Return blocks as Markdown, with headings of a level."""
+    return _joined(_blocks(blocks, level))
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, lines)) + "\n"
 
 
 def escape(text: str) -> str:
@@ -109,28 +106,28 @@ def _document(doc: Document) -> Iterator[str]:
     yield "Made by pdpaudit from the result files named above, and from nothing else."
 
 
-def _blocks(blocks: Iterable[Block], level: int) -> Iterator[str]:
+def _blocks(blocks: Iterable[b.Block], level: int) -> Iterator[str]:
     for block in blocks:
         match block:
-            case Section():
+            case b.Section():
                 yield _say("#" * level + " {}", _prose(block.heading, block.names))
                 yield from _blocks(block.blocks, level + 1)
-            case Paragraph():
+            case b.Paragraph():
                 yield _paragraph(block)
-            case Table():
+            case b.Table():
                 yield from _table(block)
-            case Points():
+            case b.Points():
                 yield "\n".join(f"- {_coded(point)}" for point in block.items)
-            case Code():
+            case b.Code():
                 yield escape(block.label)
                 yield fenced(block.text, block.language)
-            case Pictures():
+            case b.Pictures():
                 for one in block.items:
                     yield _prose(one.caption, one.names)
                 yield from _blocks([block.beside] if block.beside else [], level)
 
 
-def _paragraph(words: Paragraph) -> str:
+def _paragraph(words: b.Paragraph) -> str:
     said = _coded(words.text) if words.coded else _prose(words.text, words.names)
     if words.kind == "banner":
         return f"**{said}**"
@@ -139,8 +136,8 @@ def _paragraph(words: Paragraph) -> str:
     return " ".join((*before, said))
 
 
-def _table(table: Table) -> Iterator[str]:
-    yield _say("**{}**", table.caption)
+def _table(table: b.Table) -> Iterator[str]:
+    yield _say("**{}**", table.caption) if table.caption else ""
     rule = ["---", *["---:" if table.numeric else "---"] * (len(table.columns) - 1)]
     cells = ([_cell(cell, table.names) for cell in row] for row in table.rows)
     lines = [map(escape, table.columns), rule, *cells]
@@ -148,11 +145,11 @@ def _table(table: Table) -> Iterator[str]:
     yield escape(table.note)
 
 
-def _cell(cell: Cell, names: Iterable[str]) -> str:
+def _cell(cell: b.Cell, names: Iterable[str]) -> str:
     match cell:
-        case Badge():
+        case b.Badge():
             return _badge(cell.status)
-        case Link():
+        case b.Link():
             return escape(f"{cell.text} of {cell.of}" if cell.of else cell.text)
     return _prose(cell, names)
 

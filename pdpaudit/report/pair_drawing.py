@@ -6,382 +6,225 @@ Places depend on the order of the vertices alone, so the drawing of a pair never
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeGuard
+from functools import cached_property, partial
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
 
+from pdpaudit.core.errors import InputError
+from pdpaudit.report import charts as c
+from pdpaudit.report.blocks import Picture
 from pdpaudit.report.plaintext import clip, number, visible
-from pdpaudit.results.fields import is_number
+from pdpaudit.results.witnesses import InlineNetwork, PairWitness, whole
 
-__all__ = ["Line", "PairPicture", "Spot", "draw_pair", "draw_witness"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["MOST", "PairDrawing", "draw_pair", "draw_witness"]
 
 Role = Literal["lost", "kept", "gained", "other"]
-ROLES: tuple[Role, ...] = ("lost", "kept", "gained", "other")
 
 #: Vertices drawn around the one that is rewired; beyond, each group is cut and counted.
 MOST = 36
 
-#: Vertices of a network drawn whole.
-WHOLE = 24
+#: Vertices of a network drawn whole, and of one that a check found; of more nothing is drawn.
+WHOLE, MOST_VERTICES = 24, 10_000
 
 #: Vertices an event may name for them to be pointed out.
 MOST_POINTED = 12
 
-#: Vertices of a network that a check found; more are none.
-MOST_VERTICES = 10_000
+#: Names that a caption lists, and characters of a name beside its vertex.
+MOST_NAMES, LABEL = 12, 12
 
-SIZE = 400.0
-RADIUS = 112.0
-LABEL = 12  # characters
+#: How contacts are drawn, by what becomes of them: words, colour, width and dashes.
+CONTACTS: dict[Role, tuple[str, str, float, c.Dash]] = {
+    "other": ("other contacts", c.FAINT, 1.0, "-"),
+    "kept": ("contact kept", c.SOFT, 1.4, "-"),
+    "lost": ("contact lost", c.VERMILLION, 1.4, (0, (3.5, 2.5))),
+    "gained": ("contact gained", c.GREEN, 2.2, "-"),
+}
 
-
-@dataclass(frozen=True)
-class Spot:
-    """A vertex as drawn."""
-
-    x: float
-    y: float
-    label: str
-    name: str
-    targeted: bool
-    seed: bool
-    in_event: bool
-    role: str
-    turn: float
-    anchor: str
-    label_x: float
-    label_y: float
-    more: bool = False
+#: Colour, marker and size of the signs of a vertex, the outermost first.
+POINTED, START, CENTRE = "named by the event", "where the search starts", "rewired, protected"
+SIGNS = {
+    POINTED: ("o", c.PAPER, c.ORANGE, 15.0),
+    START: ("o", c.PAPER, c.BLUE, 12.0),
+    "targeted": ("o", c.BLUE, c.BLUE, 8.0),
+    "protected": ("s", c.PAPER, c.SOFT, 7.5),
+    CENTRE: ("D", c.PAPER, c.BLACK, 9.0),
+}
 
 
 @dataclass(frozen=True)
-class Line:
-    """An edge as drawn; ``role`` is lost, kept, gained, or other for one away from the centre."""
+class PairDrawing:
+    """Who is rewired how, in what network; of one that is only named the edges are not ``known``.
 
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    role: Role
+    ``members`` says that those targeted are a set S.
+    """
 
-
-@dataclass(frozen=True)
-class PairPicture:
-    """A drawing of one pair."""
-
-    spots: tuple[Spot, ...]
-    lines: tuple[Line, ...]
-    lost: tuple[str, ...]
-    kept: tuple[str, ...]
-    gained: tuple[str, ...]
-    centre: str
-    whole: bool
-    n: int | None
+    n: int
+    centre: int | None
+    before: frozenset[int]
+    after: frozenset[int]
+    edges: tuple[tuple[int, int], ...]
+    targeted: frozenset[int]
+    names: Mapping[int, str] = field(default_factory=dict)
+    values: Mapping[int, str] = field(default_factory=dict)
+    seeds: frozenset[int] = frozenset()
+    pointed: tuple[int, ...] = ()
+    known: bool = True
     members: bool = False
 
     @property
-    def roles(self) -> set[str]:
-        """Kinds of edges and vertices drawn, for the legend."""
-        return (
-            {line.role for line in self.lines}
-            | {
-                "targeted" if spot.targeted else "protected"
-                for spot in self.spots
-                if not spot.more and spot.role != "centre"
-            }
-            | {"seed" for spot in self.spots if spot.seed}
-            | {"event" for spot in self.spots if spot.in_event}
-        )
+    def groups(self) -> dict[Role, list[int]]:
+        """Who is lost, kept and gained."""
+        lost, gained = self.before - self.after, self.after - self.before
+        return {
+            "lost": sorted(lost),
+            "kept": sorted(self.before & self.after),
+            "gained": sorted(gained),
+        }
 
+    @cached_property
+    def ring(self) -> list[tuple[Role, int | None, str]]:
+        """Who is drawn around the centre, each with a role and a label; no vertex is a gap."""
+        important, everyone = self.seeds.union(self.pointed), len(self.before | self.after)
+        ring: list[tuple[Role, int | None, str]] = []
+        for role, members in self.groups.items():
+            most = MOST if everyone <= MOST else max(2, (MOST - 4) * len(members) // everyone)
+            chosen = sorted(sorted(members, key=lambda v: v not in important)[:most])
+            left = len(members) - len(chosen)
+            ring += [(role, v, self.label(v)) for v in chosen]
+            ring += [(role, None, f"+{left} more" if left else "")] if members else []
+        room = MOST - sum(v is not None for _, v, _ in ring)
+        ring += [("other", v, self.label(v)) for v in self._others()[: max(0, room)]]
+        return [*ring, ("other", None, "")]
 
-@dataclass(frozen=True)
-class _Graph:
-    """What is known of the network around a pair."""
+    def _others(self) -> list[int]:
+        """Return whom else to draw: everybody in a small network, else who matters and joins them.
 
-    n: int | None
-    edges: tuple[tuple[int, int], ...]
-    targeted: frozenset[int]
-    seeds: frozenset[int]
-    names: Mapping[int, str]
-    values: Mapping[int, str] = field(default_factory=dict)
+        A score counts contacts, so after those pointed out come the vertices with most edges to
+        the ones already drawn.
+        """
+        named = self.before | self.after | {self.centre}
+        first = range(self.n) if self.n <= WHOLE else [*self.pointed, *sorted(self.seeds)]
+        core = named.union(first)
+        ends = [*self.edges, *((b, a) for a, b in self.edges)]
+        links = Counter(there for here, there in ends if here in core and there not in core)
+        joining = sorted((v for v in links if links[v] > 1), key=lambda v: (-links[v], v))
+        return [v for v in dict.fromkeys([*first, *joining]) if v not in named]
 
-    def label(self, vertex: int) -> str:
-        """Return what is written beside a vertex: its name, or its name and values."""
-        name, value = self.name(vertex), self.values.get(vertex)
-        return name if value is None else f"{name}: {value}"
+    @property
+    def drawn(self) -> list[int]:
+        """The vertices drawn, the one that is rewired last."""
+        around = [v for _, v, _ in self.ring if v is not None]
+        return around if self.centre is None else [*around, self.centre]
 
     def name(self, vertex: int) -> str:
+        """Return what a vertex is called."""
         return self.names.get(vertex, str(vertex))
 
+    def label(self, vertex: int) -> str:
+        """Return what stands beside a vertex: its name, and its values where they are known."""
+        value = self.values.get(vertex)
+        words = self.name(vertex) if value is None else f"{self.name(vertex)}: {value}"
+        line = " ".join(visible(words).split())
+        return line if len(line) <= LABEL else f"{line[: LABEL - 1]}…"
 
-def draw_pair(
-    pair: Mapping[str, object], base: Mapping[str, object] | None, event: Mapping[str, object]
-) -> PairPicture | None:
-    """Draw the pair of a claim, towards the side where its event is likelier."""
-    vertex, left, right = _rewired(pair)
-    if vertex is None:
-        return None
-    graph = _graph(pair, base or {}, vertex, left, right)
-    before, after = (left, right) if event.get("side") != "left" else (right, left)
-    pointed = _vertices(event.get("values")) if event.get("feature") != "length" else []
-    return _draw(graph, vertex, before, after, pointed)
+    def signs(self, vertex: int) -> set[str]:
+        """Return the signs of a vertex."""
+        kind = "targeted" if vertex in self.targeted else "protected"
+        return {
+            CENTRE if vertex == self.centre else kind,
+            *[POINTED] * (vertex in self.pointed),
+            *[START] * (vertex in self.seeds),
+        }
 
-
-def draw_witness(witness: Mapping[str, object]) -> PairPicture | None:
-    """Draw the counterexample of a check: a pair of networks, or one on which it failed."""
-    n, targets = witness.get("n"), _ints(witness.get("targets"))
-    if not _whole(n) or not 0 < n <= MOST_VERTICES or targets is None:
-        return None
-    vertex, left, right = _rewired(witness)
-    scores = {} if vertex is None else _scores(witness.get("values"), n)
-    edges, none = _edges(witness.get("edges")), frozenset[int]()
-    graph = _Graph(n, edges, frozenset(targets), none, {}, scores)
-    return _draw(graph, vertex, left, right, [], members=True)
-
-
-def _rewired(pair: Mapping[str, object]) -> tuple[int | None, list[int], list[int]]:
-    """Return who is rewired, from and to whom; None where the file does not say."""
-    vertex, left, right = pair.get("vertex"), _ints(pair.get("left")), _ints(pair.get("right"))
-    if not _whole(vertex) or left is None or right is None:
-        return None, [], []
-    return vertex, left, right
-
-
-def _scores(values: object, n: int) -> dict[int, str]:
-    """Return the scores of vertices, before and after."""
-    if not isinstance(values, Mapping):
-        return {}
-    left, right = values.get("left"), values.get("right")
-    if not (isinstance(left, list) and isinstance(right, list) and len(left) == len(right) == n):
-        return {}
-    return {
-        v: number(a) if a == b else f"{number(a)} → {number(b)}"
-        for v, (a, b) in enumerate(zip(left, right, strict=True))
-        if is_number(a) and is_number(b)
-    }
+    def picture(self, anchor: str) -> Picture:
+        """Return the drawing with what it shows in words."""
+        names = [tuple(map(self.name, some)) for some in self.groups.values()]
+        title, caption = "Drawing of the network", ""
+        if self.centre is not None:
+            lost, kept, gained = map(_listed, names)
+            centre = self.name(self.centre)
+            names.append((centre,))
+            caption = f"{centre} loses {lost}; gains {gained}; keeps {kept}."
+            title = f"Drawing of the pair: what {clip(visible(centre))} loses and gains"
+        note = "Beside a vertex: its score, before → after. " if self.values else ""
+        if not self.known:
+            note += "The network itself is not in the file: only those rewired are drawn."
+        elif len(self.drawn) < self.n:
+            note += f"Drawn is the neighbourhood that matters, of {self.n} vertices."
+        draw = partial(c.page_chart, (4.6, 4.9), title, partial(_draw, self), kind="pair")
+        return Picture(f"{anchor}-pair", draw, caption, tuple(chain(*names)), note)
 
 
-def _draw(
-    graph: _Graph,
-    centre: int | None,
-    before: Sequence[int],
-    after: Sequence[int],
-    pointed: Sequence[int],
-    *,
-    members: bool = False,
-) -> PairPicture:
-    old, new = set(before), set(after)
-    groups: dict[Role, list[int]] = {
-        "lost": sorted(old - new),
-        "kept": sorted(old & new),
-        "gained": sorted(new - old),
-        "other": [],
-    }
-    named = {v for group in groups.values() for v in group} | {centre}
-    groups["other"] = [v for v in _others(graph, named, pointed) if v not in named]
-    shown, hidden = _cut(groups, set(pointed) | graph.seeds)
-    ring = [(role, v) for role in ROLES for v in [*shown[role], *([None] if hidden[role] else [])]]
-    places = _ring(ring, shown)
-    spots = []
-    where: dict[int, tuple[float, float]] = {}
-    for (role, v), angle in zip(ring, places, strict=True):
-        x, y = _at(angle, RADIUS)
-        label = f"+{hidden[role]} more" if v is None else graph.label(v)
-        if v is not None:
-            where[v] = (x, y)
-        spots.append(_spot(graph, v, role, angle, label, len(ring), set(pointed)))
-    lines = [
-        Line(*where[a], *where[b], "other") for a, b in graph.edges if a in where and b in where
-    ]
-    middle = SIZE / 2
-    if centre is not None:
-        for role in ROLES[:3]:
-            lines += [Line(middle, middle, *where[v], role) for v in shown[role]]
-        name = graph.label(centre)
-        spots.append(
-            Spot(
-                middle, middle, clip_label(name), clip(name, 200), False, False,
-                centre in pointed, "centre", 0.0, "middle", middle, middle + 24,
-            )
-        )  # fmt: skip
-    drawn = len(where) + (centre is not None)
-    return PairPicture(
-        spots=tuple(spots),
-        lines=tuple(lines),
-        lost=tuple(map(graph.name, groups["lost"])),
-        kept=tuple(map(graph.name, groups["kept"])),
-        gained=tuple(map(graph.name, groups["gained"])),
-        centre="" if centre is None else graph.name(centre),
-        whole=drawn == graph.n,
-        n=graph.n,
-        members=members,
-    )
+def draw_pair(body: Mapping[str, object], event: Mapping[str, object]) -> PairDrawing | None:
+    """Draw the pair of a claim, towards the side where its event is likelier; None if it is none.
 
-
-def clip_label(name: str) -> str:
-    """Return a name short enough to stand beside a vertex."""
-    line = " ".join(visible(name).split())
-    return line if len(line) <= LABEL else line[: LABEL - 1] + "…"
-
-
-def _others(graph: _Graph, named: set[int | None], pointed: Sequence[int]) -> list[int]:
-    """Return whom else to draw: everybody in a small network, else who matters and who joins them.
-
-    A score counts contacts, so after those pointed out come the vertices with most edges to the
-    ones already drawn.
+    Where the network is only named, those are known by name who come or go.
     """
-    if graph.n is not None and graph.n <= WHOLE:
-        return list(range(graph.n))
-    first = list(dict.fromkeys([*pointed, *sorted(graph.seeds)]))
-    links: dict[int, int] = {}
-    core = named | set(first)
-    for a, b in graph.edges:
-        for here, there in ((a, b), (b, a)):
-            if here in core and there not in core:
-                links[there] = links.get(there, 0) + 1
-    joining = sorted((v for v in links if links[v] > 1), key=lambda v: (-links[v], v))
-    return first + joining
-
-
-def _cut(
-    groups: Mapping[Role, Sequence[int]], important: set[int]
-) -> tuple[dict[Role, list[int]], dict[Role, int]]:
-    """Return whom to draw of each group, and how many neighbours are left out."""
-    room = MOST
-    shown: dict[Role, list[int]] = {}
-    order: tuple[Role, ...] = ("gained", "lost", "kept", "other")
-    everyone = sum(len(groups[role]) for role in order[:3]) <= MOST
-    for share, role in zip((3, 2, 1.5, 1), order, strict=True):
-        most = room if everyone else max(2, int(room / share))
-        ranked = sorted(groups[role], key=lambda v: v not in important)
-        shown[role] = ranked[:most]
-        if role != "other":
-            shown[role] = sorted(shown[role])
-        room -= len(shown[role])
-    hidden: dict[Role, int] = {
-        role: 0 if role == "other" else len(groups[role]) - len(shown[role]) for role in ROLES
-    }
-    return shown, hidden
-
-
-def _ring(
-    ring: Sequence[tuple[Role, int | None]], shown: Mapping[Role, Sequence[int]]
-) -> list[float]:
-    """Return angles around the centre: groups apart from each other, the lost ones to the left."""
-    if not ring:
-        return []
-    groups = len({role for role, _ in ring})
-    gap = 0.6 if groups > 1 else 0.0
-    step = 2 * math.pi / (len(ring) + gap * groups)
-    angles: list[float] = []
-    angle, last = 0.0, ring[0][0]
-    for role, _ in ring:
-        if role != last:
-            angle, last = angle + gap * step, role
-        angles.append(angle)
-        angle += step
-    first = [a for a, (role, _) in zip(angles, ring, strict=True) if role == ring[0][0]]
-    middle = (first[0] + first[-1]) / 2
-    # The first group is centred to the left; a group of gained ones alone to the right.
-    facing = 0.0 if ring[0][0] == "gained" else math.pi
-    return [a - middle + facing for a in angles]
-
-
-def _spot(
-    graph: _Graph,
-    vertex: int | None,
-    role: Role,
-    angle: float,
-    name: str,
-    count: int,
-    pointed: set[int],
-) -> Spot:
-    x, y = _at(angle, RADIUS)
-    label_x, label_y = _at(angle, RADIUS + 12)
-    leftward = math.cos(angle) < -1e-9
-    turn = 0.0
-    if count > 10:
-        turn = math.degrees(angle) + (180.0 if leftward else 0.0)
-        turn = round((turn + 180.0) % 360.0 - 180.0, 1)
-    anchor = "end" if leftward else "start"
-    if not turn and abs(math.cos(angle)) < 0.35:
-        anchor, label_y = "middle", label_y + (6 if math.sin(angle) > 0 else -4)
-    return Spot(
-        x=x,
-        y=y,
-        label=clip_label(name),
-        name=clip(name, 200),
-        targeted=vertex in graph.targeted,
-        seed=vertex in graph.seeds,
-        in_event=vertex in pointed,
-        role=role,
-        turn=turn,
-        anchor=anchor,
-        label_x=label_x,
-        label_y=round(label_y + 4, 1),
-        more=vertex is None,
-    )
-
-
-def _at(angle: float, radius: float) -> tuple[float, float]:
-    middle = SIZE / 2
-    x, y = middle + radius * math.cos(angle), middle + radius * math.sin(angle)
-    return round(x, 1) + 0.0, round(y, 1) + 0.0
-
-
-def _graph(
-    pair: Mapping[str, object],
-    base: Mapping[str, object],
-    vertex: int,
-    left: Sequence[int],
-    right: Sequence[int],
-) -> _Graph:
-    """Return what a result tells of the network, by names alone if it must be."""
-    n = base.get("n")
-    names: dict[int, str] = {}
-    listed = base.get("names")
-    if isinstance(listed, Sequence) and not isinstance(listed, str):
-        names = dict(enumerate(map(str, listed)))
-    else:
-        # Without the network, the names of those who come or go are found with the pair.
-        for key, vertices in (
-            ("lost", sorted(set(left) - set(right))),
-            ("gained", sorted(set(right) - set(left))),
-        ):
-            found = pair.get(key)
-            if isinstance(found, Sequence) and len(found) == len(vertices):
-                names.update(zip(vertices, map(str, found), strict=True))
-    name = pair.get("vertex_name")
-    if isinstance(name, str):
-        names[vertex] = name
-    return _Graph(
-        n if _whole(n) else None,
-        _edges(base.get("edges")),
-        frozenset(_ints(base.get("targeted")) or ()),
-        frozenset(_ints(base.get("seeds")) or ()),
-        names,
-    )
-
-
-def _whole(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _ints(value: object) -> list[int] | None:
-    if not isinstance(value, Iterable) or isinstance(value, str | Mapping):
+    try:
+        pair = PairWitness.from_json(body)
+        before, after, n = frozenset(pair.left), frozenset(pair.right), whole(pair.base.n)
+        seeds = frozenset(map(whole, pair.base.seeds))
+    except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    items = list(value)
-    return items if all(map(_whole, items)) else None
+    names = {pair.vertex: str(body.get("vertex_name", pair.vertex))}
+    edges: tuple[tuple[int, int], ...] = ()
+    targeted: tuple[int, ...] = ()
+    if isinstance(pair.base, InlineNetwork):
+        edges, targeted = pair.base.edges, pair.base.targeted
+        names |= dict(enumerate(pair.base.names or ()))
+    else:
+        for key, vertices in (("lost", before - after), ("gained", after - before)):
+            listed = body.get(key)
+            names |= zip(
+                sorted(vertices), map(str, listed if isinstance(listed, list) else ()), strict=False
+            )
+    if event.get("side") == "left":
+        before, after = after, before
+    pointed = () if event.get("feature") == "length" else _vertices(event.get("values"))
+    return PairDrawing(
+        n, pair.vertex, before, after, edges, frozenset(targeted), names, {}, seeds, pointed,
+        isinstance(pair.base, InlineNetwork),
+    )  # fmt: skip
 
 
-def _edges(value: object) -> tuple[tuple[int, int], ...]:
-    if not isinstance(value, Iterable) or isinstance(value, str | Mapping):
-        return ()
-    ends = (_ints(edge) for edge in value)
-    return tuple((edge[0], edge[1]) for edge in ends if edge is not None and len(edge) == 2)
+def draw_witness(body: Mapping[str, object]) -> PairDrawing | None:
+    """Draw the counterexample of a check: a pair of networks, or one on which it failed."""
+    from pdpaudit.checks.witness import PairWitness, read_witness  # the checks take a second
+
+    try:
+        found = read_witness(body)
+    except InputError:
+        return None
+    if not 0 < found.n <= MOST_VERTICES:
+        return None
+    targets = frozenset(found.targets)
+    if not isinstance(found, PairWitness):
+        return PairDrawing(
+            found.n, None, frozenset(), frozenset(), found.edges, targets, members=True
+        )
+    scores = zip(found.values["left"], found.values["right"], strict=False)
+    values = {
+        v: number(a) if a == b else f"{number(a)} → {number(b)}" for v, (a, b) in enumerate(scores)
+    }
+    return PairDrawing(
+        found.n, found.vertex, frozenset(found.left), frozenset(found.right), found.edges, targets,
+        values=values, members=True,
+    )  # fmt: skip
 
 
-def _vertices(values: object) -> list[int]:
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return (", ".join(names[:MOST_NAMES]) or "nobody") + more
+
+
+def _vertices(values: object) -> tuple[int, ...]:
     """Return the vertices an event names, when they are few enough to be pointed out."""
     found: dict[int, None] = {}
     waiting = [values]
@@ -389,6 +232,52 @@ def _vertices(values: object) -> list[int]:
         value = waiting.pop()
         if isinstance(value, list | tuple):
             waiting += reversed(value)
-        elif _whole(value):
+        elif type(value) is int:
             found[value] = None
-    return list(found) if len(found) <= MOST_POINTED else []
+    return tuple(found) if len(found) <= MOST_POINTED else ()
+
+
+def _draw(pair: PairDrawing, figure: Figure) -> None:
+    """Draw the ring with the lost ones to the left, or the gained ones, if alone, to the right."""
+    import numpy as np
+
+    ax, ring = figure.add_subplot(), pair.ring
+    ax.set_axis_off()
+    ax.set(aspect="equal", xlim=(-2, 2), ylim=(-1.95, 1.95))
+    first = sum(role == ring[0][0] for role, *_ in ring) - 1
+    facing = 0.0 if ring[0][0] == "gained" else math.pi
+    angles = [facing + (i - (first - 1) / 2) * 2 * math.pi / len(ring) for i in range(len(ring))]
+    around = [angle for angle, (_, v, _) in zip(angles, ring, strict=True) if v is not None]
+    places = np.array([*((math.cos(a), math.sin(a)) for a in around), (0.0, 0.0)])
+    index = {v: i for i, v in enumerate(pair.drawn)}
+    key: c.Key = []
+    for role, (words, color, width, dash) in CONTACTS.items():
+        ends = [(len(around), index[v]) for r, v, _ in ring if r == role and v is not None]
+        if role == "other":
+            ends = [(index[a], index[b]) for a, b in pair.edges if a in index and b in index]
+        if ends:
+            key.append((c.draw_edges(ax, places, ends, color, width, dash), words))
+    shown = {"targeted": "in S", "protected": "not in S"} if pair.members else {}
+    for sign, (marker, fill, rim, size) in SIGNS.items():
+        chosen = [index[v] for v in pair.drawn if sign in pair.signs(v)]
+        if chosen:
+            (marks,) = ax.plot(*places[chosen].T, marker, mfc=fill, mec=rim, ms=size)
+            key.append((marks, shown.get(sign, sign)))
+    for angle, (_, v, label) in zip(angles, ring, strict=True):
+        _label(ax, angle, label, turned=len(around) > 12, muted=v is None)
+    if pair.centre is not None:
+        ax.text(0, -0.16, pair.label(pair.centre), ha="center", va="top", weight="bold")
+    c.write_key(figure.legend, key, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+
+
+def _label(ax: Axes, angle: float, label: str, *, turned: bool, muted: bool) -> None:
+    x, y = math.cos(angle), math.sin(angle)
+    side = "right" if x < 0 else "left"
+    turn = math.degrees(angle) + (180 if x < 0 else 0) if turned else 0
+    far = 1.14
+    if not turned and abs(x) < 0.35:
+        side, far = "center", 1.2
+    ax.text(
+        far * x, far * y, label, ha=side, va="center", rotation=turn, rotation_mode="anchor",
+        fontsize=8.5, color=c.SOFT if muted else c.BLACK,
+    )  # fmt: skip

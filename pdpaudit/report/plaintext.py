@@ -84,8 +84,8 @@ def spans(text: str) -> list[tuple[str, bool]]:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with that many significant digits."""
-    if value is None:
+    """Return a number with that many significant digits; a dash where there is none."""
+    if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"

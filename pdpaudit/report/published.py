@@ -13,7 +13,7 @@ from typing import Any
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import STATUS_WORDS, claim_words, least_true
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, plain
+from pdpaudit.results.results import ClaimResult, Result, Status, plain
 
 #: Where a result's context holds it.
 KEY = "dossier"
@@ -52,7 +52,7 @@ def section(
     text: Sequence[str] = (),
     tables: Sequence[Table] = (),
     points: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a section in the form it has in a file, without what is empty."""
     bodies = [{k: v for k, v in asdict(table).items() if v or k == "rows"} for table in tables]
     body = {"heading": heading, "text": text, "tables": bodies, "points": points}
@@ -95,7 +95,7 @@ def _blocks(part: Fields) -> Iterator[Block]:
         yield Points(points)
 
 
-def published(body: Mapping[str, object]) -> dict[str, Any]:
+def published(body: Mapping[str, object]) -> dict[str, object]:
     """Return a result without what differs from one run, or one machine, to the next."""
     return {key: _rounded(value) for key, value in body.items() if key not in VOLATILE}
 
@@ -110,121 +110,109 @@ def _rounded(value: object) -> object:
     return value
 
 
-def verdict_words(body: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+def verdict_words(result: Result, name: str) -> list[str]:
     """Say what was found about one entry of the catalogue, a sentence or more for each finding."""
-    words = []
-    for claim in body.get("claims", ()):
-        if claim["id"] == entry["id"]:
-            words.append(claim_words(ClaimResult.from_json(Fields(claim, "result", ""))))
-    for check in body.get("checks", ()):
-        if check["name"].split()[0] == entry["id"]:
-            scope = f" Over {check['scope']}." if check["status"] == "certified" else ""
-            words.append(
-                f"{check['name']}: {STATUS_WORDS[check['status']]}.{scope} {check['detail']}."
-            )
+    words = [claim_words(claim) for claim in result.claims if claim.id == name]
+    for check in result.checks:
+        if check.name.split()[0] == name:
+            scope = f" Over {check.scope}." if check.status == "certified" else ""
+            words.append(f"{check.name}: {STATUS_WORDS[check.status]}.{scope} {check.detail}.")
     return words
 
 
-def dossier(body: Mapping[str, Any], command: str, replay: str) -> dict[str, Any]:
+def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     """Return what a report of published claims says before the verdicts."""
-    context = body["context"]
-    claims = {
-        claim["id"]: ClaimResult.from_json(Fields(claim, "result", ""))
-        for claim in body.get("claims", ())
-    }
+    context = result.context
+    claims = {claim.id: claim for claim in result.claims}
     entries = context["catalogue"]
-    rows = tuple(_row(entry, claims.get(entry["id"])) for entry in entries)
+    rows = tuple(
+        (one["id"], one["statement"], *_cells(one["status"], claims.get(one["id"])))
+        for one in entries
+    )
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
-    alone = f"{command.split(' --seed')[0]} --seed {body['seed']} --select {entries[0]['id']}"
+    alone = f"{command.split(' --seed')[0]} --seed {result.seed} --select {entries[0]['id']}"
     tried = tuple((entry["id"], entry["source"], entry["tried"]) for entry in entries)
+    verified = (
+        "Witnesses and proofs are verified by code that shares nothing with the search and the "
+        f"prover: `{replay}`. One claim alone: `{alone}`."
+    )
+    table = Table("Claimed and true loss", columns, rows)
+    looked = Table("For each claim", ("", "where it is made", "tried"), tried)
     return {
         "title": context["paper"]["title"],
         "text": [f"{context['paper']['text']} Losses are in nats. Every verdict is computed."],
         "made": command,
         "replay": replay,
         "sections": [
-            section(
-                "The claims",
-                text=[
-                    "Witnesses and proofs are verified by code that shares nothing with the search "
-                    f"and the prover: `{replay}`. One claim alone: `{alone}`."
-                ],
-                tables=[Table("Claimed and true loss", columns, rows)],
-            ),
-            section(
-                "What was tried",
-                tables=[Table("For each claim", ("", "where it is made", "tried"), tried)],
-            ),
+            section("The claims", text=[verified], tables=[table]),
+            section("What was tried", tables=[looked]),
             *context.get("sections", ()),
             *(_composition(context) if "composition" in context else ()),
         ],
     }
 
 
-def _row(entry: Mapping[str, Any], claim: ClaimResult | None) -> tuple[str, ...]:
-    claimed = least = most = ""
+def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
+    claimed = least = most = proved = ""
     if claim is not None:
-        claimed = f"{claim.promise.value:.4g}"
-        if claim.promise.delta:
-            claimed += f", δ = {claim.promise.delta:g}"
-        exact = claim.exact
-        least = "" if exact is None else f"{least_true(exact, claim.event):.4f}"
+        slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
+        claimed = f"{claim.promise.value:.4g}{slack}"
+        least = "" if claim.exact is None else f"{least_true(claim.exact, claim.event):.4f}"
         bound = claim.event.get("proved_bound")
         most = "" if bound is None else f"{bound['epsilon']:.4f}"
-    verdict = STATUS_WORDS[entry["status"]]
-    if claim is not None and "proof" in claim.event:
-        verdict += ", proved"
-    return (entry["id"], entry["statement"], claimed, least, most, verdict)
+        proved = ", proved" if "proof" in claim.event else ""
+    return claimed, least, most, f"{STATUS_WORDS[status]}{proved}"
 
 
-def _composition(context: Mapping[str, Any]) -> list[dict[str, Any]]:
-    bounds = context["composition"][0]["bounds"]
+def composition_budgets(compared: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what each theorem allows for m rounds of ε, and whether the paper's form is true."""
     rows = []
-    for row in context["composition"]:
+    for row in compared:
         paper = next(bound for bound in row["bounds"] if bound["form"] == "paper")
         says = "follows" if paper["proved"] else "holds" if paper["valid"] else "false"
         budgets = (f"{bound['epsilon']:.3f}" for bound in row["bounds"])
-        point = (f"{row['epsilon']:g}", str(row["rounds"]), f"{row['delta']:g}")
-        rows.append((*point, *budgets, says))
-    forms = (bound["form"] for bound in bounds)
-    budgets_of = Table(
-        "Budgets of m rounds of ε",
-        ("ε", "m", "δ", *forms, "the paper's form"),
-        tuple(rows),
-        numeric=True,
-    )
+        rows.append(
+            (f"{row['epsilon']:g}", str(row["rounds"]), f"{row['delta']:g}", *budgets, says)
+        )
+    forms = (bound["form"] for bound in compared[0]["bounds"])
+    columns = ("ε", "m", "δ", *forms, "the paper's form")
+    return Table("Budgets of m rounds of ε", columns, tuple(rows), numeric=True)
+
+
+def _composition(context: Mapping[str, Any]) -> list[dict[str, object]]:
+    compared = context["composition"]
+    columns = ("ε", "δ", "follows up to m", "holds up to m")
     relied = Table(
         "Rounds up to which the paper's form follows, and holds",
-        ("ε", "δ", "follows up to m", "holds up to m"),
-        tuple(map(_region, context["paper_form"])),
+        columns,
+        tuple(
+            (
+                f"{row['epsilon']:g}",
+                f"{row['delta']:g}",
+                *(_end(row[f"{what}_up_to"]) for what in ("proved", "holds")),
+            )
+            for row in context["paper_form"]
+        ),
         numeric=True,
     )
+    allowed = (
+        "What each theorem allows for m rounds of ε, beside the optimal composition (Kairouz, Oh "
+        "and Viswanath). A budget below the optimal one is false for some mechanism."
+    )
+    where = (
+        "It follows from the general form up to the one number of rounds, and holds, being no less "
+        "than optimal, up to the other."
+    )
+    points = [
+        f"{bound['form']}: `{bound['formula']}`; condition: {bound['condition']}."
+        for bound in compared[0]["bounds"]
+    ]
+    budgets = [composition_budgets(compared)]
     return [
-        section(
-            "Composition of m = k - 1 rounds",
-            text=[
-                "What each theorem allows for m rounds of ε, beside the optimal composition "
-                "(Kairouz, Oh and Viswanath). A budget below the optimal one is false for some "
-                "mechanism."
-            ],
-            tables=[budgets_of],
-            points=[
-                f"{bound['form']}: `{bound['formula']}`; condition: {bound['condition']}."
-                for bound in bounds
-            ],
-        ),
-        section(
-            "Where the paper's form may be relied on",
-            text=[
-                "It follows from the general form up to the one number of rounds, and holds, being "
-                "no less than optimal, up to the other."
-            ],
-            tables=[relied],
-        ),
+        section("Composition of m = k - 1 rounds", text=[allowed], tables=budgets, points=points),
+        section("Where the paper's form may be relied on", text=[where], tables=[relied]),
     ]
 
 
-def _region(row: Mapping[str, object]) -> tuple[str, ...]:
-    ends = (row[key] for key in ("proved_up_to", "holds_up_to"))
-    said = ("all tried" if end is None else str(end) for end in ends)
-    return (f"{row['epsilon']:g}", f"{row['delta']:g}", *said)
+def _end(rounds: int | None) -> str:
+    return "all tried" if rounds is None else str(rounds)

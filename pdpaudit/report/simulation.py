@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from pdpaudit.report.blocks import Block, Paragraph, Pictures, Section, Table
+from pdpaudit.report.blocks import Block, Paragraph, Section, Table, cell
 from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, visible
-from pdpaudit.report.tables import cell
 from pdpaudit.results.fields import Fields
+
+if TYPE_CHECKING:
+    from pdpaudit.report.figures import Plot
 
 #: Ties beyond these would be one grey heap.
 MOST_TIES = 2500
@@ -30,7 +33,6 @@ STOPS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 MOST_SIZES = 8
 
 Curve = tuple[float, ...]
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -40,40 +42,55 @@ class Spread:
     mean: Curve
     sd: Curve
 
+    def words(self, i: int, digits: int = 2) -> str:
+        """Return mean and deviation at one place."""
+        sd = "" if math.isnan(self.sd[i]) else f" ± {number(self.sd[i], digits)}"
+        return number(self.mean[i]) + sd
 
-@dataclass(frozen=True)
+
 class Multiplier:
     """The risk multiplier e^ε of the components found so far."""
 
-    claimed: Spread
-    true: Spread | None
-    how: str
+    def __init__(self, fields: Fields, n: int) -> None:
+        # What is beyond all floats is written as null.
+        beyond = Spread((math.inf,) * n, (math.nan,) * n)
+        self.claimed = _spread(fields.inner("claimed"), n) if fields.mapping("claimed") else beyond
+        self.true = _spread(fields.inner("true"), n) if fields.mapping("true") else None
+        self.how = fields.text("how")
 
 
-@dataclass(frozen=True)
 class Run:
     """One run: a step curve, and where it first met a component."""
 
-    calls: Curve
-    found: Curve
-    discoveries: tuple[Point, ...]
+    def __init__(self, fields: Fields) -> None:
+        self.calls = fields.numbers("calls")
+        self.found = fields.numbers("found", len(self.calls))
+        if not self.calls or not all(map(math.isfinite, (*self.calls, *self.found))):
+            raise fields.fail("calls", "a list of counts, as long as found")
+        self.discoveries = fields.rows("discoveries", 2)
 
 
-@dataclass(frozen=True)
 class Search:
     """One search over all its runs."""
 
-    name: str
-    mechanism: str
-    private: bool
-    runs: int
-    epsilon: float | None
-    calls: Curve
-    found: Spread
-    components: Spread
-    multiplier: Multiplier | None
-    shown: tuple[Run, ...]
-    discoveries: tuple[Point, ...]
+    def __init__(self, fields: Fields) -> None:
+        self.name = safe_name(fields.text("name"))
+        self.private = fields.body.get("private") is True
+        self.runs = fields.count("runs")
+        self.epsilon = fields.number("epsilon")
+        self.calls = fields.numbers("calls")
+        if not isinstance(fields.body.get("private"), bool):
+            raise fields.fail("private", "true or false")
+        if not self.calls or any(not 0 <= value < 1e15 for value in self.calls):
+            raise fields.fail("calls", "a list of counts")
+        if any(later <= earlier for earlier, later in pairwise(self.calls)):
+            raise fields.fail("calls", "an ascending list")
+        n, paid = len(self.calls), fields.mapping("multiplier")
+        self.found = _spread(fields, n)
+        self.components = _spread(fields.inner("components"), n)
+        self.multiplier = Multiplier(fields.inner("multiplier"), n) if paid else None
+        self.shown = tuple(map(Run, fields.records("shown")))
+        self.discoveries = tuple((x, y) for _, x, y in fields.rows("discoveries", 3))
 
     def at(self, calls: float) -> int:
         """Return the place of the last grid point that is not beyond these calls; O(log n)."""
@@ -82,169 +99,78 @@ class Search:
     @property
     def title(self) -> str:
         """Its name, and the claimed loss of a round where it has one."""
-        if self.epsilon is None:
-            return self.name
-        return f"{self.name}, ε = {self.epsilon:.4g}"
+        return self.name if self.epsilon is None else f"{self.name}, ε = {self.epsilon:.4g}"
 
 
-@dataclass(frozen=True)
 class DrawnSearch:
     """What one search did to the part of the network that is drawn."""
 
-    name: str
-    examined: tuple[bool, ...]
-    found: tuple[bool, ...]
+    def __init__(self, fields: Fields, n: int) -> None:
+        self.name = safe_name(fields.text("name"))
+        self.examined = fields.flags("examined", n)
+        self.found = fields.flags("found", n)
 
 
-@dataclass(frozen=True)
 class Drawing:
     """A small part of the network; places run from 0 to 1."""
 
-    names: tuple[str, ...]
-    edges: tuple[tuple[int, int], ...]
-    positions: tuple[Point, ...]
-    targeted: tuple[bool, ...]
-    searches: tuple[DrawnSearch, ...]
+    def __init__(self, fields: Fields) -> None:
+        n = len(fields.listed("vertices"))
+        self.edges = [(int(a), int(b)) for a, b in fields.rows("edges", 2)]
+        if not all(0 <= end < n for edge in self.edges for end in edge):
+            raise fields.fail("edges", f"a list of pairs of places below {n}")
+        self.positions = fields.rows("positions", 2)
+        inside = all(0 <= place <= 1 for point in self.positions for place in point)
+        if len(self.positions) != n or not inside:
+            raise fields.fail("positions", f"a list of {n} places between 0 and 1")
+        self.targeted = fields.flags("targeted", n)
+        self.searches = [DrawnSearch(one, n) for one in fields.records("searches")]
 
 
-@dataclass(frozen=True)
 class Simulation:
-    """A whole simulation."""
+    """A whole simulation; ``plain`` is the search without privacy, ``private`` are the others."""
 
-    source: str
-    vertices: int
-    edges: int
-    targets: int
-    components: tuple[int, ...]
-    seed_component: int
-    min_weight: float | None
-    population: Mapping[str, object]
-    regime: str
-    budget: int
-    runs: int
-    searches: tuple[Search, ...]
-    drawing: Drawing | None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name that a sentence about it may hold."""
-        names = (self.source, self.regime, *(one.name for one in self.searches))
-        return tuple(dict.fromkeys(name for name in names if name))
-
-    @property
-    def plain(self) -> Search | None:
-        """The search without privacy; None where there is none."""
-        return next((one for one in self.searches if not one.private), None)
-
-    @property
-    def private(self) -> tuple[Search, ...]:
-        """The searches with privacy."""
-        return tuple(one for one in self.searches if one.private)
+    def __init__(self, fields: Fields) -> None:
+        network = fields.inner("network")
+        self.source = safe_name(network.text("source"))
+        self.vertices = network.count("vertices")
+        self.edges = network.count("edges")
+        self.targets = network.count("targets")
+        sizes = network.numbers("components")
+        if not all(math.isfinite(size) and size >= 0 for size in sizes):
+            raise network.fail("components", "a list of sizes")
+        self.components = [int(size) for size in sizes]
+        self.seed_component = network.count("seed_component")
+        self.min_weight = network.number("min_weight")
+        self.population = fields.mapping("population")
+        self.regime = safe_name(fields.text("regime") if fields.body.get("regime") else "")
+        self.budget = fields.count("budget")
+        self.runs = fields.count("runs")
+        searches = [Search(one) for one in fields.records("searches")]
+        if not searches:
+            raise fields.fail("searches", "a list of at least one search")
+        self.plain = next((one for one in searches if not one.private), None)
+        self.private = [one for one in searches if one.private]
+        # Every name that a sentence about it may hold.
+        names = (self.source, self.regime, *(one.name for one in searches))
+        self.names = tuple(dict.fromkeys(filter(None, names)))
+        drawn = fields.mapping("drawing")
+        self.drawing = Drawing(fields.inner("drawing")) if drawn else None
 
 
 def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Simulation:
     """Return what the JSON of a simulation says."""
-    fields = Fields(body, file, place)
-    network = fields.inner("network")
-    searches = tuple(map(_search, fields.records("searches")))
-    if not searches:
-        raise fields.fail("searches", "a list of at least one search")
-    sizes = network.numbers("components")
-    if not all(math.isfinite(size) and size >= 0 for size in sizes):
-        raise network.fail("components", "a list of sizes")
-    regime = fields.text("regime") if body.get("regime") is not None else ""
-    return Simulation(
-        source=safe_name(network.text("source")),
-        vertices=network.count("vertices"),
-        edges=network.count("edges"),
-        targets=network.count("targets"),
-        components=tuple(int(size) for size in sizes),
-        seed_component=network.count("seed_component"),
-        min_weight=network.number("min_weight"),
-        population=fields.mapping("population"),
-        regime=safe_name(regime),
-        budget=fields.count("budget"),
-        runs=fields.count("runs"),
-        searches=searches,
-        drawing=_drawing(fields.inner("drawing")) if body.get("drawing") is not None else None,
-    )
+    return Simulation(Fields(body, file, place))
 
 
 def safe_name(text: str) -> str:
     r"""Return a name on one line, of at most 60 characters, with nothing invisible in it."""
     line = " ".join(visible(text).split())
-    if len(line) <= LONGEST_NAME:
-        return line
-    said = len(clip(line, 0))
-    return clip(line, LONGEST_NAME - said)
-
-
-def _search(fields: Fields) -> Search:
-    private = fields.body.get("private")
-    if not isinstance(private, bool):
-        raise fields.fail("private", "true or false")
-    calls = fields.numbers("calls")
-    if not calls or any(not 0 <= value < 1e15 for value in calls):
-        raise fields.fail("calls", "a list of counts")
-    if any(later <= earlier for earlier, later in pairwise(calls)):
-        raise fields.fail("calls", "an ascending list")
-    n = len(calls)
-    paid = None
-    if fields.body.get("multiplier") is not None:
-        found = fields.inner("multiplier")
-        true = found.body.get("true") is not None
-        # What is beyond all floats is written as null.
-        beyond = Spread((math.inf,) * n, (math.nan,) * n)
-        paid = Multiplier(
-            claimed=beyond
-            if found.body.get("claimed") is None
-            else _spread(found.inner("claimed"), n),
-            true=_spread(found.inner("true"), n) if true else None,
-            how=found.text("how"),
-        )
-    return Search(
-        name=safe_name(fields.text("name")),
-        mechanism=safe_name(fields.text("mechanism")),
-        private=private,
-        runs=fields.count("runs"),
-        epsilon=fields.number("epsilon"),
-        calls=calls,
-        found=_spread(fields, n),
-        components=_spread(fields.inner("components"), n),
-        multiplier=paid,
-        shown=tuple(map(_run, fields.records("shown"))),
-        discoveries=tuple((x, y) for _, x, y in fields.rows("discoveries", 3)),
-    )
+    return line if len(line) <= LONGEST_NAME else clip(line, LONGEST_NAME - len(clip(line, 0)))
 
 
 def _spread(fields: Fields, length: int) -> Spread:
     return Spread(fields.numbers("mean", length), fields.numbers("sd", length))
-
-
-def _run(fields: Fields) -> Run:
-    calls = fields.numbers("calls")
-    found = fields.numbers("found", len(calls))
-    if not calls or not all(map(math.isfinite, (*calls, *found))):
-        raise fields.fail("calls", "a list of counts, as long as found")
-    return Run(calls, found, tuple((x, y) for x, y in fields.rows("discoveries", 2)))
-
-
-def _drawing(fields: Fields) -> Drawing:
-    vertices = fields.listed("vertices")
-    n = len(vertices)
-    ends = fields.rows("edges", 2)
-    edges = tuple((int(a), int(b)) for a, b in ends)
-    if not all(0 <= end < n for edge in edges for end in edge):
-        raise fields.fail("edges", f"a list of pairs of places below {n}")
-    positions = tuple((x, y) for x, y in fields.rows("positions", 2))
-    if len(positions) != n or not all(0 <= place <= 1 for point in positions for place in point):
-        raise fields.fail("positions", f"a list of {n} places between 0 and 1")
-    searches = tuple(
-        DrawnSearch(safe_name(one.text("name")), one.flags("examined", n), one.flags("found", n))
-        for one in fields.records("searches")
-    )
-    names = tuple(safe_name(str(vertex)) for vertex in vertices)
-    return Drawing(names, edges, positions, fields.flags("targeted", n), searches)
 
 
 def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None:
@@ -256,42 +182,36 @@ def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None
 
 
 def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
-    """Return what a report says of a simulation below its lead."""
-    from pdpaudit.report.figures import compared_pictures, drawing_pictures
+    """Return what a report says of a simulation below its lead; one search is a section."""
+    from pdpaudit.report.figures import plots_of
 
-    blocks: list[Block] = [_facts(found), *search_sections(found, anchor)]
+    curves, compared, drawn = plots_of(found)
+    blocks: list[Block] = [_facts(found), *search_sections(found, anchor, curves)]
     if len(found.private) > MOST_SEARCHES:
         more = len(found.private) - MOST_SEARCHES
         blocks.append(Paragraph(f"{more} more private searches are in the file."))
-    compared = compared_pictures(found, f"{anchor}-compared")
-    drawn = drawing_pictures(found, f"{anchor}-drawing")
-    if compared or drawn:
-        note = ""
-        if found.drawing and drawn:
-            note = (
-                "In the drawings of a part of the network everybody is in the same place. Circles "
-                "are targeted, squares protected people; filled are those found, or examined. "
-                f"{ties_left_out(found.drawing)}"
-            ).rstrip()
-        beside = Pictures((*compared, *drawn), "wide", note=note)
-        blocks.append(Section("The searches side by side", (beside,), f"{anchor}-beside"))
+    beside: list[Block] = [compared.pictures(f"{anchor}-compared")] if compared else []
+    if drawn and found.drawing:
+        did = "; ".join(
+            f"{one.name}: {what_it_did(found.drawing, one)}" for one in found.drawing.searches
+        )
+        beside.append(drawn.pictures(f"{anchor}-drawing", f"{did}.", found.names))
+    if beside:
+        blocks.append(Section("The searches side by side", tuple(beside), f"{anchor}-beside"))
     return blocks
 
 
-def search_sections(found: Simulation, anchor: str) -> list[Section]:
+def search_sections(
+    found: Simulation, anchor: str = "", plots: Sequence[Plot] = ()
+) -> list[Section]:
     """Return a section for each private search against the one without privacy."""
-    from pdpaudit.report.figures import search_pictures
-
     sections = []
-    for i, one in enumerate(found.private[:MOST_SEARCHES] or (None,), start=1):
+    for i, one in enumerate(found.private[:MOST_SEARCHES] or [None], start=1):
         place = f"{anchor}-search-{i}"
-        how = one.multiplier.how[:500] if one and one.multiplier else ""
-        blocks: list[Block] = [
-            Paragraph(" ".join(_words(found.plain, one)), found.names),
-            Pictures(search_pictures(found, one, place), "wide"),
-        ]
-        if how:
-            words = f"How the true multiplier is known: {how}."
+        blocks: list[Block] = [Paragraph(_words(found.plain, one), found.names)]
+        blocks += [plots[i - 1].pictures(place)] if plots else []
+        if one and one.multiplier and one.multiplier.how:
+            words = f"How the true multiplier is known: {one.multiplier.how[:500]}."
             blocks.append(Paragraph(words, kind="note"))
         blocks.append(_numbers(found.plain, one, found.names))
         title = one.title if one else "Without privacy"
@@ -315,12 +235,13 @@ def _facts(found: Simulation) -> Table:
     sizes = ", ".join(map(count, found.components[:MOST_SIZES])) or "-"
     if len(found.components) > MOST_SIZES:
         sizes += f" and {count(len(found.components) - MOST_SIZES)} more"
+    dropped = "" if found.min_weight is None else f"weight below {number(found.min_weight)}"
     rows = [
         ("targeted people planted by", cell(dict(found.population)) if found.population else ""),
         ("regime", found.regime),
         ("sizes of their components", sizes),
         ("component the search starts in", count(found.seed_component)),
-        ("edges dropped", _dropped(found.min_weight)),
+        ("edges dropped", dropped),
         ("runs of each private search", count(found.runs)),
     ]
     kept = tuple(row for row in rows if row[1])
@@ -328,11 +249,7 @@ def _facts(found: Simulation) -> Table:
     return Table(caption, columns, kept, names=found.names, kind="facts")
 
 
-def _dropped(min_weight: float | None) -> str:
-    return "" if min_weight is None else f"weight below {number(min_weight)}"
-
-
-def _words(plain: Search | None, private: Search | None) -> list[str]:
+def _words(plain: Search | None, private: Search | None) -> str:
     """Say what is found with the whole budget, and what that costs."""
     said = []
     if plain is not None:
@@ -341,91 +258,65 @@ def _words(plain: Search | None, private: Search | None) -> list[str]:
             f"with {count(int(plain.calls[-1]))} oracle calls."
         )
     if private is None:
-        return said
-    mean, sd = private.found.mean[-1], private.found.sd[-1]
-    words = f"{private.name} finds {number(mean)} ± {number(sd, 3)} over {count(private.runs)} runs"
+        return " ".join(said)
+    mean, calls = private.found.mean[-1], private.calls[-1]
+    words = f"{private.name} finds {private.found.words(-1, 3)} over {count(private.runs)} runs"
+    base = plain.found.mean[plain.at(calls)] if plain else math.nan
     if plain is None:
-        said.append(f"{words} with {count(int(private.calls[-1]))} oracle calls.")
-    else:
-        at = plain.found.mean[plain.at(private.calls[-1])]
-        said.append(f"{words}{_price(mean, at)}.")
+        words += f" with {count(int(calls))} oracle calls"
+    elif math.isfinite(mean) and base > 0:
+        words += f", {abs(1 - mean / base):.0%} {'fewer' if mean < base else 'more'}"
+    said.append(f"{words}.")
     paid = private.multiplier
     if paid is not None:
         claimed = paid.claimed.mean[-1]
-        words = f"The claim allows a risk multiplier e^ε of {number(claimed)}"
-        true = None if paid.true is None else paid.true.mean[-1]
-        is_true = "not known" if true is None else f"{number(true)}{_compared(claimed, true)}"
-        said.append(f"{words}; the true one is {is_true}.")
-    return said
-
-
-def _price(mean: float, plain: float) -> str:
-    if not (math.isfinite(mean) and plain > 0):
-        return ""
-    share = mean / plain
-    if abs(share - 1) < 0.005:
-        return ", as many: here privacy costs nothing in people found"
-    return f", {abs(1 - share):.0%} {'fewer' if share < 1 else 'more'}"
-
-
-def _compared(claimed: float, true: float) -> str:
-    if true > claimed * (1 + 1e-6):
-        return ", so the claim understates the risk"
-    if true < claimed * (1 - 1e-6):
-        return ", so the claim has room to spare"
-    return ", as claimed"
+        is_true = "not known"
+        if paid.true is not None:
+            true = paid.true.mean[-1]
+            understated = ", so the claim understates the risk" if true > claimed * 1.000001 else ""
+            is_true = f"{number(true)}{understated}"
+        said.append(
+            f"The claim allows a risk multiplier e^ε of {number(claimed)}; the true one is "
+            f"{is_true}."
+        )
+    return " ".join(said)
 
 
 def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> Table:
     """Return the curves as numbers at some budgets."""
     one = private or plain
     assert one is not None
-    columns: dict[str, list[str]] = {"calls": []}
-    for i in dict.fromkeys(one.at(share * one.calls[-1]) for share in STOPS):
-        base = plain.found.mean[plain.at(one.calls[i])] if plain else math.nan
-        row = {"calls": count(int(one.calls[i]))}
-        if plain:
-            row["without privacy"] = _number(base)
-        if private:
-            mean = private.found.mean[i]
-            row["with privacy"] = _plus_minus(private.found, i)
-            if plain:
-                row["share"] = f"{mean / base:.0%}" if base > 0 and math.isfinite(mean) else "-"
-            row["components"] = _plus_minus(private.components, i)
-            if private.multiplier:
-                row["claimed e^ε"] = _plus_minus(private.multiplier.claimed, i)
-                if private.multiplier.true:
-                    row["true e^ε"] = _plus_minus(private.multiplier.true, i)
-        for key, value in row.items():
-            columns.setdefault(key, []).append(value)
+    places = list(dict.fromkeys(one.at(share * one.calls[-1]) for share in STOPS))
+    columns = {"calls": [count(int(one.calls[i])) for i in places]}
+    base = [plain.found.mean[plain.at(one.calls[i])] if plain else math.nan for i in places]
+    if plain:
+        columns["without privacy"] = list(map(number, base))
+    if private:
+        columns["with privacy"] = [private.found.words(i) for i in places]
+    if private and plain:
+        pairs = zip((private.found.mean[i] for i in places), base, strict=True)
+        columns["share"] = [
+            f"{mean / of:.0%}" if of > 0 and math.isfinite(mean) else "-" for mean, of in pairs
+        ]
+    if private:
+        spreads = {"components": private.components}
+        if private.multiplier:
+            spreads["claimed e^ε"] = private.multiplier.claimed
+        if private.multiplier and private.multiplier.true:
+            spreads["true e^ε"] = private.multiplier.true
+        columns |= {name: [one.words(i) for i in places] for name, one in spreads.items()}
     rows = tuple(zip(*columns.values(), strict=True))
     caption = f"Targets found by {one.title}, mean ± one standard deviation"
     return Table(caption, tuple(columns), rows, numeric=True, names=names)
-
-
-def _plus_minus(spread: Spread, i: int) -> str:
-    sd = spread.sd[i]
-    return _number(spread.mean[i]) + ("" if math.isnan(sd) else f" ± {number(sd, 2)}")
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else number(value)
 
 
 def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
     """Return the ties worth drawing: all of few; of many, those between targets and some others."""
     if len(drawing.edges) <= MOST_TIES:
         return list(drawing.edges)
-    kept = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
-    between = set(kept)
-    others = [edge for edge in drawing.edges if edge not in between]
-    tied = {end for edge in kept for end in edge}
-    every = -(-len(others) // MOST_TIES)
-    for place, edge in enumerate(others):
-        if place % every == 0 or not tied.issuperset(edge):
-            kept.append(edge)
-            tied.update(edge)
-    return kept
+    between = [edge for edge in drawing.edges if all(drawing.targeted[end] for end in edge)]
+    others = [edge for edge in drawing.edges if not all(drawing.targeted[end] for end in edge)]
+    return between + others[:: -(-len(others) // MOST_TIES)]
 
 
 def ties_left_out(drawing: Drawing) -> str:

@@ -43,24 +43,17 @@ def source_from_json(body: Mapping[str, object], name: str) -> Source:
 def command_of(source: Source) -> str:
     """Return the command that gives a result again."""
     result = source.result
-    words = ["pdpaudit", result.command, _asked(result)]
+    asked = result.context.get("options")
+    against = asked.get("against") if isinstance(asked, Mapping) else None
+    # A simulation's subject names its rival too.
+    subject = result.subject.removesuffix(f" against {against}") if against else result.subject
+    words = ["pdpaudit", result.command, subject]
     if result.claims:
         words += _claim_options(result.claims[0])
-    network = result.context.get("network")
-    for place in (result.context.get("options"), network, _file_of(result.claims)):
+    for place in (asked, result.context.get("network"), _file_of(result.claims)):
         words += _options(place)
     words += ["--exposure"] if isinstance(result.context.get("exposure"), Mapping) else []
-    words += ["--seed", str(result.seed), "--json", source.name]
-    return shlex.join(words)
-
-
-def _asked(result: Result) -> str:
-    """Return what the command was asked to look at; a simulation's subject names its rival too."""
-    options = result.context.get("options")
-    against = options.get("against") if isinstance(options, Mapping) else None
-    if result.command == "simulate" and isinstance(against, str):
-        return result.subject.removesuffix(f" against {against}")
-    return result.subject
+    return shlex.join([*words, "--seed", str(result.seed), "--json", source.name])
 
 
 def replay_of(source: Source) -> str | None:
@@ -85,55 +78,33 @@ def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
 
     Only whole numbers of the witness go into the program, so that it runs nothing from the file.
     """
-    if len(subject) > LONGEST_OPTION:
-        return None
-    numbers = [witness.get("n")]
-    lists = [witness.get("edges"), [witness.get("targets")]]
-    if "left" in witness or "right" in witness:
-        numbers += [witness.get("vertex"), witness.get("max_degree")]
-        lists += [[witness.get("left")], [witness.get("right")]]
-    if not all(isinstance(value, int) and not isinstance(value, bool) for value in numbers):
-        return None
-    for value in lists:
-        if not isinstance(value, list):
-            return None
-        for row in value:
-            if not isinstance(row, list) or not all(type(item) is int for item in row):
-                return None
     # The checks take a second to load, and most reports show no counterexample.
     from pdpaudit.checks.witness import as_python
 
     try:
-        return as_python(witness, subject)
-    except (InputError, KeyError, TypeError):
+        return as_python(witness, subject) if len(subject) <= LONGEST_OPTION else None
+    except InputError:
         return None
 
 
 def _claim_options(claim: ClaimResult) -> list[str]:
+    """Return the options that make a mechanism again, and how its claim was judged."""
     witness = claim.witness or {}
-    words = []
-    mechanism = witness.get("mechanism")
-    if isinstance(mechanism, Mapping):
-        words += _made_with(mechanism.get("parameters"))
-        words += _options({"observe": mechanism.get("observe")})
-        if "claimed" in mechanism:
-            words += _options({"claim": claim.promise.text})
-    if claim.exact is None:
-        more = ("method", "detect") if claim.promise.approximate else ()
-        keys = ("samples", "confidence", *more)
-        words += _options({key: witness.get(key) for key in keys})
-    return words
-
-
-def _made_with(parameters: object) -> list[str]:
-    """Return the options that make a mechanism again: one of its own, or ``--with name=value``."""
-    if not isinstance(parameters, Mapping):
-        return []
+    made = witness.get("mechanism")
+    made = made if isinstance(made, Mapping) else {}
+    given = made.get("parameters")
+    parameters = given if isinstance(given, Mapping) else {}
     words = _options({key: value for key, value in parameters.items() if key in MADE_WITH})
     for key, value in parameters.items():
         text = value if isinstance(value, str) else repr(value)
         if key not in MADE_WITH and value is not None and len(text) <= LONGEST_OPTION:
             words += ["--with", f"{key}={text}"]
+    words += _options({"observe": made.get("observe")})
+    words += _options({"claim": claim.promise.text}) if "claimed" in made else []
+    if claim.exact is None:
+        keys = ("samples", "confidence", "method", "detect")
+        fixed = keys if claim.promise.approximate else keys[:2]
+        words += _options({key: witness.get(key) for key in fixed})
     return words
 
 

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pdpaudit.report.blocks import Block, Paragraph
-from pdpaudit.report.blocks import Table as Numbers
+from pdpaudit.report import blocks as b
+from pdpaudit.report import findings as f
 from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.findings import (
-    STATUS_WORDS,
-    attack_words,
-    claim_words,
-    compared_words,
-    difference_words,
-    next_words,
-    totals,
-    tried_rows,
-    tried_words,
-)
 from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
 from pdpaudit.report.sources import replay_command
+from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import CheckResult, Result, Status
 
 STYLE: dict[Status, str] = {
@@ -36,12 +27,12 @@ STYLE: dict[Status, str] = {
 }
 
 #: What a screen has room for.
-SHOWN_EDGES, SHOWN_TRACE, SHOWN_DEGREES, SHOWN_PEOPLE = 60, 12, 9, 10
+SHOWN_EDGES, SHOWN_TRACE, SHOWN_ROWS = 60, 12, 10
 
 
 def status_text(status: Status) -> Text:
     """Return a status as its word, in its colour."""
-    return Text(STATUS_WORDS[status], style=STYLE.get(status, ""))
+    return Text(f.STATUS_WORDS[status], style=STYLE.get(status, ""))
 
 
 def _indented(console: Console, words: str | Text) -> None:
@@ -68,28 +59,28 @@ def _table(
 
 def show_audit(console: Console, result: Result) -> None:
     """Print what was tried, and the verdict on each claim with its reason."""
-    rows = tried_rows(result.context)
+    rows = f.tried_rows(result.context)
     networks = max((many for _, _, many in rows), default=1)
     where = f"; on up to {networks} networks each" if networks > 1 else ""
-    console.print(Text(f"{tried_words(result.context)}{':' if rows else ''}"))
+    console.print(Text(f"{f.tried_words(result.context)}{':' if rows else ''}"))
     if rows:
         many = any(pairs > 1 for _, pairs, _ in rows)
         families = [f"{family} {pairs}" if many else family for family, pairs, _ in rows]
         _indented(console, ", ".join(families) + where)
     released = result.context.get("released")
-    console.print(_released(released) if released else _claims(result))
+    console.print(_released(result.context) if released else _claims(result))
     for claim in result.claims:
         source = f" ({claim.source})" if claim.source else ""
         what = f"{claim.id}: " if released else ""
         console.print(Text(f"{what}{claim.statement}{source}", style="bold"))
-        said = claim_words(claim), difference_words(claim), attack_words(claim), claim.detail
+        said = f.claim_words(claim), f.difference_words(claim), f.attack_words(claim), claim.detail
         for words in filter(None, said):
             _indented(console, words)
         if claim.pair.get("network"):
             _indented(console, f"Network of the pair: {claim.pair['network']}.")
     if len(result.claims) > 1:
-        console.print(Text(totals(result.claims)))
-    compared = compared_words(result.context)
+        console.print(Text(f.totals(result.claims)))
+    compared = f.compared_words(result.context)
     if compared:
         console.print(Text(compared))
     for remark in result.context.get("remarks", ()):
@@ -100,36 +91,32 @@ def show_audit(console: Console, result: Result) -> None:
 def show_next(console: Console, result: Result, file: str) -> None:
     """Print what to do with a result, which may be in a file."""
     replay = replay_command(result, file) if any(one.witness for one in result.claims) else ""
-    for words in next_words(result, file, replay):
+    for words in f.next_words(result, file, replay):
         console.print(Text(words), soft_wrap=True)
 
 
 def _claims(result: Result) -> Table:
     rows = []
     for claim in result.claims:
-        exact = claim.exact is not None
         bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
-        sure = "exact" if exact else "" if claim.confidence is None else f"{claim.confidence:g}"
+        sure = "" if claim.confidence is None else f"{claim.confidence:g}"
         symbol = "" if claim.promise.approximate else f"{claim.promise.symbol} = "
         declared = f"{symbol}{claim.promise.value:.3f}"
+        sure = "exact" if claim.exact is not None else sure
         rows.append((claim.statement, declared, bound, sure, status_text(claim.status)))
     pure = all(claim.promise.approximate for claim in result.claims)
     heading = "declared ε" if pure else "declared"
     return _table(("claim", heading, "lower bound", "confidence", "verdict"), rows)
 
 
-def _released(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _released(context: Mapping[str, object]) -> Table:
     """Return the table of what may be let out, and what it costs."""
-    cells = [
-        (
-            row["observable"],
-            f"{row['claimed ε']:.3f}",
-            row["measured"],
-            status_text(row["verdict"]),
-        )
-        for row in rows
-    ]
-    return _table(("observable", "declared ε", "measured", "verdict"), cells, folding=2)
+    rows = []
+    for one in Fields(context, "the result", "context.").records("released"):
+        status = Fields({"status": one.body.get("verdict")}, one.file, one.place).status()
+        claimed = f"{one.number('claimed ε') or 0.0:.3f}"
+        rows.append((one.text("observable"), claimed, one.text("measured"), status_text(status)))
+    return _table(("observable", "declared ε", "measured", "verdict"), rows, folding=2)
 
 
 def show_exposure(console: Console, exposure: Mapping[str, object]) -> None:
@@ -146,14 +133,14 @@ def show_simulation(console: Console, simulation: Mapping[str, object]) -> None:
         show_blocks(console, section.blocks)
 
 
-def show_blocks(console: Console, blocks: Iterable[Block]) -> None:
+def show_blocks(console: Console, blocks: Iterable[b.Block], most: int = SHOWN_ROWS) -> None:
     """Print paragraphs and tables, of a long table the first rows."""
     for block in blocks:
-        if isinstance(block, Paragraph):
+        if isinstance(block, b.Paragraph):
             console.print(Text(block.text))
-        elif isinstance(block, Numbers):
+        elif isinstance(block, b.Table):
             console.print(Text(block.caption, style="bold"))
-            rows = ([str(cell) for cell in row] for row in block.rows[:SHOWN_PEOPLE])
+            rows = ([str(cell) for cell in row] for row in block.rows[:most])
             console.print(_table(block.columns, rows, folding=None, numeric=block.numeric))
 
 
@@ -168,11 +155,13 @@ def show_check(console: Console, result: CheckResult) -> None:
 
 
 def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:
-    """Print the exact tables, the totals, and for each violation the pair that shows it."""
+    """Print the exact tables, the f.totals, and for each violation the pair that shows it."""
     for check in result.checks:
-        if check.name == "tightness" and isinstance(check.observed, Mapping):
-            _show_tightness(console, check)
-    console.print(Text(totals(result.checks)))
+        for table in b.grid_tables(check) if check.name == "tightness" else ():
+            # What is declared, and the largest networks: smaller ones attain no more.
+            kept = tuple(dict.fromkeys((table.rows[0], table.rows[-1])))
+            show_blocks(console, [replace(table, rows=kept)])
+    console.print(Text(f.totals(result.checks)))
     violated = [check for check in result.checks if check.status == "violated"]
     for number, check in enumerate(violated):
         # One program is enough to start from, and keeps all on one screen.
@@ -180,27 +169,6 @@ def show_checks_end(console: Console, result: Result, specification: str, replay
     if violated:
         again = replay or f"pdpaudit check {specification} --seed {result.seed} --json result.json"
         console.print(Text(f"to replay: {again}"))
-
-
-def _show_tightness(console: Console, check: CheckResult) -> None:
-    observed: Mapping[str, Mapping[str, Sequence[float]]] = check.observed
-    if not observed["sensitivity"]:
-        return
-    widest = max(len(row) for sizes in observed.values() for row in sizes.values())
-    degrees = range(1, min(widest, SHOWN_DEGREES))
-    rows = []
-    for what, words in (("sensitivity", "sensitivity"), ("impact_cardinality", "impact")):
-        rows.append((f"{words}, declared", check.declared[what]))
-        for key, kind in ((what, "exact, up to"), (f"{what}, up to relabelling", "found,")):
-            sizes = observed.get(key)
-            if sizes:
-                n = max(sizes, key=int)
-                rows.append((f"  {kind} {n} vertices", sizes[n]))
-    cells = [
-        (words, *(f"{values[d]:.5g}" for d in degrees if d < len(values))) for words, values in rows
-    ]
-    columns = ("maximum degree", *map(str, degrees))
-    console.print(Padding(_table(columns, cells, folding=None, numeric=True), (1, 0, 1, 2)))
 
 
 def _show_violation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
@@ -14,12 +14,12 @@ from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import difference_words, shown_words
+from pdpaudit.report.findings import STATUS_WORDS, difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
-from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.results.results import ClaimResult, Result, plain
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
-from pdpaudit.testing.budget import Budget, Turn, current
+from pdpaudit.testing.session import Budget, Turn, current
 from pdpaudit.testing.summary import labelled, record, relative, saved, short
 
 __all__ = ["Plan", "judge_mechanism"]
@@ -43,8 +43,7 @@ class _Found:
     claim: ClaimResult
     alpha: float
     growth: Growth | None
-    grew_at: float
-    entry: dict[str, Any] | None
+    entry: JSON | None
     key: str
 
     @property
@@ -80,7 +79,6 @@ def judge_mechanism(
         # A replay of the file makes the mechanism anew, and would test its own claim.
         made, spec = tested, tested.specification(spec)
     turn = budget.turn() if seed is None else replace(budget.turn(), seed=seed)
-    claims = made.claims
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
     config = Config(
@@ -95,12 +93,9 @@ def judge_mechanism(
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
     result = explained_result(result, made, where, runs=EXPLAINED)
-    body = result.to_json()
     found = [
-        _compared(budget, turn, made, config, claim, plain, number, alpha / len(claims))
-        for number, (claim, plain) in enumerate(
-            zip(result.claims, body["claims"], strict=True), start=1
-        )
+        _compared(budget, turn, made, config.size, claim, number, alpha / len(made.claims))
+        for number, claim in enumerate(result.claims, start=1)
     ]
     failed = any(one.failed for one in found)
     file = saved(budget, result, failed=failed)
@@ -111,40 +106,37 @@ def judge_mechanism(
     if failed:
         return result, _broken(budget, subject, found, again), ""
     blind = _blind(subject, found)
-    return (result, blind, "") if settings.strict else (result, "", blind)
+    return (result, blind, "") if settings.fail_on else (result, "", blind)
 
 
 def _compared(
     budget: Budget,
     turn: Turn,
     made: Subject,
-    plan: Config,
+    size: int,
     claim: ClaimResult,
-    plain: JSON,
     number: int,
     alpha: float,
 ) -> _Found:
-    """Hold one claim against the baseline."""
-    settings = budget.settings
-    key = budget.nodeid + "".join(
-        f" #{word} {count}"
-        for word, count in (("audit", turn.number), ("claim", number))
-        if count > 1
-    )
-    entry = entry_of(plain) if settings.baseline is not None and settings.update else None
-    growth = None
-    if settings.baseline is not None and not settings.update and key in budget.recorded:
+    """Compare one claim with the baseline, or record it there."""
+    settings, key = budget.settings, budget.nodeid
+    key += f" #audit {turn.number}" if turn.number > 1 else ""
+    key += f" #claim {number}" if number > 1 else ""
+    entry, growth = None, None
+    if settings.baseline is not None and settings.update:
+        entry = entry_of(claim)
+    elif settings.baseline is not None and key in budget.recorded:
         growth = measure_growth(
             budget.recorded[key],
             made,
             seed=turn.seed,
             key=("baseline", number),
-            size=plan.size,
+            size=size,
             alpha=alpha,
             tolerance=settings.tolerance,
             recorded_in=settings.baseline,
         )
-    return _Found(claim, alpha, growth, alpha, entry, key)
+    return _Found(claim, alpha, growth, entry, key)
 
 
 def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -> str:
@@ -165,19 +157,15 @@ def _severity(one: _Found) -> tuple[bool, bool, float]:
 
 def _violation(subject: str, one: _Found, again: str) -> list[str]:
     claim = one.claim
-    return [
-        f"{short(subject)} is not private as claimed",
-        *labelled(
-            [
-                ("claim", _claimed(claim)),
-                ("bound", _bound(one)),
-                ("pair", _pair(claim)),
-                ("event", _event(claim)),
-                ("line", difference_words(claim)),
-                ("replay", again),
-            ]
-        ),
-    ]
+    fields = {
+        "claim": _claimed(claim),
+        "bound": _bound(one),
+        "pair": _pair(claim),
+        "event": _event(claim),
+        "line": difference_words(claim),
+        "replay": again,
+    }
+    return [f"{short(subject)} is not private as claimed", *labelled(fields.items())]
 
 
 def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
@@ -186,40 +174,27 @@ def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
     assert baseline is not None
     recorded = budget.recorded[one.key]
     most = "" if growth.then_most == growth.then else f", at most {growth.then_most:.4g}"
-    now = (
-        f"loss {growth.now:.4g}, exact"
-        if growth.exact
-        else f"loss about {growth.now:.4g}, at least {growth.now_least:.4g} at confidence "
-        f"{1 - one.grew_at:.6g} ({growth.runs:,} fresh runs)"
-    )
-    return [
-        f"{short(subject)} leaks more than it did",
-        *labelled(
-            [
-                ("claim", f"{_claimed(one.claim)}: {_standing(one.claim)}"),
-                ("was", f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}"),
-                ("now", now),
-                ("pair", _recorded_words(recorded)[0]),
-                ("event", _recorded_words(recorded)[1]),
-                ("replay", budget.rerun),
-                ("accept", f"{budget.rerun} --pdp-update-baseline"),
-            ]
-        ),
-    ]
+    now = f"loss {growth.now:.4g}, exact"
+    if not growth.exact:
+        now = (
+            f"loss about {growth.now:.4g}, at least {growth.now_least:.4g} at confidence "
+            f"{1 - one.alpha:.6g} ({growth.runs:,} fresh runs)"
+        )
+    fields = {
+        "claim": f"{_claimed(one.claim)}: {STATUS_WORDS[one.claim.status]}",
+        "was": f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}",
+        "now": now,
+        "pair": recorded["pair"].get("words", ""),
+        "event": recorded.get("event_words", recorded.get("words")),  # both in one, once
+        "replay": budget.rerun,
+        "accept": f"{budget.rerun} --pdp-update-baseline",
+    }
+    return [f"{short(subject)} leaks more than it did", *labelled(fields.items())]
 
 
 def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
-    fields = [("claim", _claimed(one.claim)), ("why", one.claim.method), ("replay", budget.rerun)]
-    return [f"{short(subject)} cannot be judged", *labelled(fields)]
-
-
-def _recorded_words(entry: JSON) -> tuple[str, str]:
-    """Return pair and event in words; entries written before have both in one sentence."""
-    return str(entry["pair"].get("words", "")), str(entry.get("event_words", entry.get("words")))
-
-
-def _standing(claim: ClaimResult) -> str:
-    return "still not broken" if claim.status == "not_rejected" else claim.status.replace("_", " ")
+    fields = {"claim": _claimed(one.claim), "why": one.claim.method, "replay": budget.rerun}
+    return [f"{short(subject)} cannot be judged", *labelled(fields.items())]
 
 
 def _claimed(claim: ClaimResult) -> str:
@@ -286,37 +261,29 @@ def _blind(subject: str, found: Sequence[_Found]) -> str:
 
 def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
     """Keep what was found, in plain values, for the summary and for JUnit."""
-    claim = one.claim
-    growth = one.growth
-    record(
-        budget,
-        _kind="audit",
-        subject=subject,
-        status=claim.status,
-        claim=claim.statement,
-        epsilon=_plain(claim.promise.value),
-        delta=_plain(claim.promise.delta),
-        bound=_plain(claim.lower_bound),
-        detectable=_plain(claim.detectable_epsilon),
-        baseline=_plain(None if growth is None else growth.then),
-        now=_plain(None if growth is None else growth.now),
-        pair=_pair(claim) if claim.pair else "",
-        event=_event(claim),
-        replay=again if one.failed else "",
-        seed=turn.seed,
-        alpha=f"{one.alpha:.6g}",
-        _exact=claim.exact is not None,
-        _file=file,
-        _grew=one.grew,
-        _compared=growth is not None,
-        _recorded=one.key in budget.recorded,
-        _key=one.key,
-        _entry=one.entry,
-    )
-
-
-def _plain(value: float | None) -> float | str | None:
-    """Return a number as JSON has it; what is not finite becomes a word."""
-    if value is None:
-        return None
-    return float(value) if math.isfinite(value) else str(float(value))
+    claim, growth = one.claim, one.growth
+    row = {
+        "kind": "audit",
+        "subject": subject,
+        "status": claim.status,
+        "claim": claim.statement,
+        "epsilon": claim.promise.value,
+        "delta": claim.promise.delta,
+        "bound": claim.lower_bound,
+        "detectable": claim.detectable_epsilon,
+        "baseline": growth and growth.then,
+        "now": growth and growth.now,
+        "pair": _pair(claim) if claim.pair else "",
+        "event": _event(claim),
+        "replay": again if one.failed else "",
+        "seed": turn.seed,
+        "alpha": f"{one.alpha:.6g}",
+        "exact": claim.exact is not None,
+        "file": file,
+        "grew": one.grew,
+        "compared": growth is not None,
+        "recorded": one.key in budget.recorded,
+        "key": one.key,
+        "entry": one.entry,
+    }
+    record(budget, plain(row))

@@ -10,23 +10,25 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from scipy import special
+from statsmodels.stats.proportion import proportion_confint
 
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import LawUnavailable, Mechanism
+from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import lower_bound
 from pdpaudit.io.files import open_file
-from pdpaudit.outputs import JSON, Event, event_from_json
+from pdpaudit.outputs import JSON, event_from_json
 from pdpaudit.replay.claims import candidate_of
+from pdpaudit.report.findings import log_ratio
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import write_text
+from pdpaudit.results.results import ClaimResult, plain, write_text
+from pdpaudit.results.witnesses import whole
 from pdpaudit.sampling import Misbehaviour, hits
 
 __all__ = [
@@ -61,37 +63,36 @@ class Growth:
 
 def upper_bound(x: int, n: int, y: int, m: int, alpha: float, delta: float = 0.0) -> float:
     """Bound the loss of an event from above."""
-    high = 1.0 if x >= n else float(special.betaincinv(x + 1, n - x, 1 - alpha / 2))
-    low = 0.0 if y <= 0 else float(special.betaincinv(y, m - y + 1, alpha / 2))
-    return _log_ratio(high, low, delta)
+    _, high = proportion_confint(x, n, alpha, method="beta")
+    low, _ = proportion_confint(y, m, alpha, method="beta")
+    return log_ratio(high, low, delta)
 
 
-def entry_of(claim: JSON) -> dict[str, object] | None:
-    """Return what to record of a claim's result; None where nothing was measured."""
-    witness, event = claim.get("witness"), claim.get("event") or {}
-    if claim["status"] not in ("not_rejected", "inconclusive", "certified") or not witness:
+def entry_of(claim: ClaimResult) -> JSON | None:
+    """Return what to record of a claim; None where nothing was measured, or not in ε."""
+    event, witness, promise = claim.event, claim.witness, claim.promise
+    stands = claim.status in ("not_rejected", "inconclusive", "certified")
+    if not stands or not witness or not promise.approximate:
         return None
-    if "kind" in claim["claimed"]:
-        return None  # growth is measured in ε
-    delta = claim["claimed"]["delta"]
-    entry = {
-        "claim": claim["statement"],
-        "delta": delta,
-        "exact": claim["exact"] is not None,
-        "event": witness["event"],
-        "pair": witness["pair"],
-        "event_words": event.get("words", ""),
-    }
-    if claim["exact"] is not None:
-        exact = float(claim["exact"])
-        return {**entry, "loss": round(exact, DECIMALS) if math.isfinite(exact) else str(exact)}
-    x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
-    loss = _log_ratio(x / n, y / n, delta)
-    return {
-        **entry,
-        "counts": [x, n, y, n],
-        "loss": round(loss, DECIMALS) if math.isfinite(loss) else str(loss),
-    }
+    counts = {}
+    loss = claim.exact
+    if loss is None:
+        x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
+        counts = {"counts": [x, n, y, n]}
+        loss = log_ratio(x / n, y / n, promise.delta)
+    entry: JSON = plain(
+        {
+            "claim": claim.statement,
+            "delta": promise.delta,
+            "exact": claim.exact is not None,
+            "event": witness["event"],
+            "pair": witness["pair"],
+            "event_words": event.get("words", ""),
+            "loss": round(loss, DECIMALS) if math.isfinite(loss) else loss,
+            **counts,
+        }
+    )
+    return entry
 
 
 def measure_growth(
@@ -115,29 +116,28 @@ def measure_growth(
             f"{recorded_in}: an entry is damaged or no longer fits ({described(error)}); record it "
             "anew with --pdp-update-baseline"
         ) from None
-    if counts is None:
-        if mechanism.has("law"):
-            try:
-                laws = mechanism.law(left), mechanism.law(right)
-                now = exact_loss(*laws, delta).epsilon
-            except LawUnavailable:
-                pass
-            except Misbehaviour as error:
-                raise InputError(f"the baseline's pair cannot be measured: {error}") from None
-            else:
+    most, level = then, alpha
+    try:
+        if counts is None and mechanism.has("law"):
+            with suppress(LawUnavailable):
+                now = exact_loss(mechanism.law(left), mechanism.law(right), delta).epsilon
                 grew = now > then + tolerance + EXACT_SLACK * max(1.0, abs(then))
                 return Growth(grew, then, then, now, now, True, 0)
-        most, level = then, alpha
-    else:
-        x, n, y, m = counts
-        most, level = upper_bound(x, n, y, m, alpha / 2, delta), alpha / 2
-    x, y = _count(mechanism, event, left, right, size, seed, key)
+        if counts is not None:
+            most, level = upper_bound(*counts, alpha / 2, delta), alpha / 2
+        x, y = (
+            hits(mechanism, side, size, event, seed=seed, key=(*key, name)).inside
+            for name, side in (("left", left), ("right", right))
+        )
+    except Misbehaviour as error:
+        raise InputError(f"the baseline's pair cannot be measured: {error}") from None
+    x, y = (x, y) if event.side == "left" else (y, x)
     least = float(lower_bound(x, size, y, size, level, delta))
-    now = _log_ratio(x / size, y / size, delta)
+    now = log_ratio(x / size, y / size, delta)
     return Growth(least > most + tolerance, then, most, now, least, False, 2 * size)
 
 
-def _numbers(entry: JSON) -> tuple[float, float, list[int] | None]:
+def _numbers(entry: JSON) -> tuple[float, float, tuple[int, int, int, int] | None]:
     """Return δ, the recorded loss and its counts, once they agree with each other."""
     fields = Fields(entry, "entry", "")
     delta, then = fields.number("delta"), fields.number("loss")
@@ -147,51 +147,20 @@ def _numbers(entry: JSON) -> tuple[float, float, list[int] | None]:
         raise ValueError("it does not say whether it is exact")
     if entry["exact"]:
         return delta, then, None
-    fields.listed("counts", 4)
-    x, n, y, m = (
-        Fields({"count": count}, "entry", "counts.").count("count") for count in entry["counts"]
-    )
-    if not (x <= n and y <= m and n > 0 and m > 0):
+    x, n, y, m = map(whole, fields.listed("counts", 4))
+    if not (0 <= x <= n and 0 <= y <= m and n > 0 and m > 0):
         raise ValueError("its counts are none of runs")
-    loss = _log_ratio(x / n, y / m, delta)
+    loss = log_ratio(x / n, y / m, delta)
     if not math.isclose(loss, then, abs_tol=10.0**-DECIMALS):
         raise ValueError(f"its counts show a loss of {loss:.6g}, not {then:.6g}")
-    return delta, then, [x, n, y, m]
-
-
-def _count(
-    mechanism: Mechanism,
-    event: Event,
-    left: object,
-    right: object,
-    size: int,
-    seed: int,
-    key: tuple[str | int, ...],
-) -> tuple[int, int]:
-    """Return how many fresh runs fall into the event, on its own side and on the other."""
-    inside = {}
-    try:
-        for side, instance in (("left", left), ("right", right)):
-            inside[side] = hits(
-                mechanism, instance, size, event, seed=seed, key=(*key, side)
-            ).inside
-    except Misbehaviour as error:
-        raise InputError(f"the baseline's pair cannot be measured: {error}") from None
-    return inside[event.side], inside["right" if event.side == "left" else "left"]
-
-
-def _log_ratio(p: float, q: float, delta: float) -> float:
-    excess = p - delta
-    if excess <= 0:
-        return 0.0
-    return math.inf if q <= 0 else max(0.0, math.log(excess / q))
+    return delta, then, (x, n, y, m)
 
 
 def _no_file(body: JSON, seed: int) -> Network:
     raise ValueError("its network is not written out")
 
 
-def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, object]:
+def read_baseline(path: Path, missing_ok: bool = False) -> JSON:
     """Return the entries of a baseline by test."""
     if missing_ok and not path.exists():
         return {}
@@ -204,14 +173,10 @@ def read_baseline(path: Path, missing_ok: bool = False) -> dict[str, object]:
         raise InputError(f"{path}: {error.strerror}; check the path of the baseline") from None
     except (ValueError, RecursionError):
         body = None
-    if (
-        not isinstance(body, dict)
-        or body.get("format") != FORMAT
-        or not isinstance(body.get("losses"), dict)
-        or not all(isinstance(entry, dict) for entry in body["losses"].values())
-    ):
+    known = body if isinstance(body, dict) and body.get("format") == FORMAT else {}
+    losses = known.get("losses")
+    if not isinstance(losses, dict) or not all(isinstance(one, dict) for one in losses.values()):
         raise InputError(f"{path}: not a {FORMAT} file; record one anew with --pdp-update-baseline")
-    losses: dict[str, Any] = body["losses"]
     return losses
 
 

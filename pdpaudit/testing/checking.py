@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
-from pdpaudit.checks.examination import Examination
 from pdpaudit.core.registry import make_sop
 from pdpaudit.core.subject import named_sop
 from pdpaudit.results.results import CheckResult, Result
-from pdpaudit.testing.budget import Budget, current
+from pdpaudit.testing.session import Budget, current
 from pdpaudit.testing.summary import labelled, record, saved, short
 
 __all__ = ["checks_as_tests", "judge_statistic"]
@@ -45,44 +43,39 @@ def checks_as_tests(
         name = name_of(sop() if isinstance(sop, type) else sop)
         # pytest judges the expected failures; the suite would turn them into skips.
         reasons = (expected_failures or {}).get(name, {})
-        clock = None
+        started: set[str] = set()
         for check in iter_checks(sop, options):
-            clock = clock or _Clock(check.examination, options is None)
             marks = []
             if check.name in reasons:
                 marks.append(pytest.mark.xfail(reason=reasons[check.name], strict=True))
-            asserted = AssertCheck(check, clock)
+            asserted = AssertCheck(check, options is None, started)
             parameters.append(pytest.param(asserted, id=f"{name}-{check.name}", marks=marks))
-    made: Callable[[Callable[..., Any]], Callable[..., Any]] = pytest.mark.parametrize(
-        "check", parameters
-    )
-    return made
+    return pytest.mark.parametrize("check", parameters)
 
 
-class _Clock:
-    """Starts the time for a statistic's checks when the first is run, not when it is collected."""
-
-    def __init__(self, examination: Examination, free: bool) -> None:
-        self._examination, self._free, self._started = examination, free, False
-
-    def start(self, budget: Budget) -> None:
-        """Start, with the session's limit and seed where the test chose none."""
-        if not self._started:
-            self._started = True
-            self._examination.start = time.time()
-            if self._free:
-                self._examination.options = _options(budget)
-
-
+@dataclass(repr=False)
 class AssertCheck:
-    """A check as an assertion that leaves a trace in the session's summary."""
+    """A check as an assertion that leaves a trace in the session's summary.
 
-    def __init__(self, check: NamedCheck, clock: _Clock) -> None:
-        self.check, self._clock = check, clock
+    The time for a statistic's checks starts when the first is run, not when it is collected; the
+    session's limit and seed hold where the test chose none.
+    """
+
+    check: NamedCheck
+    free: bool
+    started: set[str]
 
     def __repr__(self) -> str:
         """Return its name: pytest shows a failing test's arguments."""
         return f"<check {self.check.name}>"
+
+    def start(self, budget: Budget) -> None:
+        """Start the time of all checks, if this is the first of them."""
+        examination = self.check.examination
+        if not self.started:
+            examination.start = time.time()
+            examination.options = _options(budget) if self.free else examination.options
+        self.started.add(self.check.name)
 
     def __call__(self) -> None:
         """Raise AuditFailed for a violation, skip the test where nothing was checked."""
@@ -93,7 +86,7 @@ class AssertCheck:
 
         budget, began = current(), time.monotonic()
         examination = self.check.examination
-        self._clock.start(budget)
+        self.start(budget)
         name, where = named_sop(examination.sop, budget.base)
         own = self.check()
         # What it rests on is shown in its place where that was not chosen, and failed.
@@ -136,16 +129,16 @@ def _judged(budget: Budget, result: Result, where: str | None, sop: object) -> s
     if where is not None and broken:
         again = f"pdpaudit check {short(where)} --select {broken[0].name} --seed {result.seed}"
     for check in result.checks:
-        record(
-            budget,
-            _kind="check",
-            subject=result.subject,
-            status=check.status,
-            check=check.name,
-            found=check.detail or check.scope,
-            replay=again if check in broken else "",
-            _file=file,
-        )
+        row = {
+            "kind": "check",
+            "subject": result.subject,
+            "status": check.status,
+            "check": check.name,
+            "found": check.detail or check.scope,
+            "replay": again if check in broken else "",
+            "file": file,
+        }
+        record(budget, row)
     if not broken:
         return ""
     first = broken[0]

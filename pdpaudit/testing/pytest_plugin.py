@@ -14,8 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
-    from pdpaudit.testing.budget import Budget
-    from pdpaudit.testing.session import Session
+    from pdpaudit.testing.session import Budget, Session
 
 __all__ = ["pdp"]
 
@@ -76,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def pdp(request: pytest.FixtureRequest) -> Budget:
     """Audit mechanisms and check statistics: ``pdp.assert_private``, ``pdp.assert_statistic``."""
-    from pdpaudit.testing.budget import current
+    from pdpaudit.testing.session import current
 
     return current()
 
@@ -90,7 +89,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Let each test, its fixtures included, find its own budget."""
-    from pdpaudit.testing.budget import entered
+    from pdpaudit.testing.session import entered
 
     with entered(None):
         return (yield)
@@ -99,7 +98,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begin anew, also where a test is run again."""
-    from pdpaudit.testing.budget import enter
+    from pdpaudit.testing.session import enter
 
     session = item.config.stash[SESSION]
     enter(lambda: session.budget(item))
@@ -110,7 +109,7 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what was found along with the report, across processes too."""
-    from pdpaudit.testing.budget import taken
+    from pdpaudit.testing.session import taken
 
     report = yield
     rows = taken()

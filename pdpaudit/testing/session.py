@@ -1,28 +1,184 @@
-"""One test session: who shares the false alarms, what was found, what is written at the end."""
+"""A test session: its settings, what each test may spend, what was found, what is written."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import math
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from pdpaudit.testing.budget import AUDITS, Budget, Settings
-
-__all__ = ["Session", "announced", "read_settings"]
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
+    import pytest
+
     from pdpaudit.outputs import JSON
+    from pdpaudit.results.results import Result
 
-T = TypeVar("T")
-N = TypeVar("N", int, float)
+__all__ = ["Budget", "Session", "Settings", "Turn", "current", "enter", "entered", "taken"]
 
-LONGEST_COMMAND = 300
+UNANNOUNCED = (
+    "this test audits a mechanism, which could not be seen before it ran: mark it with "
+    "@pytest.mark.pdp_audit, so that its share of the session's false alarms is set aside"
+)
+
+#: Tests that may audit where no number is declared; fixed, or a verdict would depend on selection.
+AUDITS = 10
+
+#: How each setting is read, what it must be, and that in words.
+READ: dict[str, tuple[Callable[[str], Any], Callable[[Any], bool], str]] = {
+    "confidence": (float, lambda p: 0 < p < 1, "must lie between 0 and 1, for example 0.95"),
+    "samples": (int, lambda n: n >= 1, "must be a whole number of at least 1"),
+    "audits": (int, lambda n: n >= 1, "must be a whole number of at least 1"),
+    "fail_on": (str, lambda status: status == "inconclusive", "must be inconclusive"),
+    "time_limit": (float, lambda s: 0 < s < math.inf, "give seconds above 0"),
+    "tolerance": (float, lambda nats: 0 <= nats < math.inf, "give nats from 0"),
+    "seed": (int, lambda n: n >= 0, "must be a whole number of at least 0"),
+}
+
+#: What the marker takes, and what each must be.
+MARKED: dict[str, Callable[[Any], bool]] = {
+    "epsilon": lambda value: value >= 0,
+    "delta": lambda value: 0 <= value < 1,
+    "samples": lambda value: isinstance(value, int) and value >= 1,
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for."""
+
+    confidence: float = 0.95
+    samples: int | None = None
+    seed: int = 0
+    time_limit: float | None = None
+    baseline: Path | None = None
+    update: bool = False
+    tolerance: float = 0.0
+    report: Path | None = None
+    audits: int = AUDITS
+    fail_on: str = ""
+    summary: Path | None = None
+    again: str = ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one audit within a test may spend."""
+
+    number: int
+    seed: int
+    alpha: float
+
+
+@dataclass(repr=False)
+class Budget:
+    """One test's share of the session; the fixture ``pdp``."""
+
+    settings: Settings = field(default_factory=Settings)
+    nodeid: str = ""
+    share: float | None = None
+    tests: int = 1
+    claim: JSON = field(default_factory=dict)
+    rerun: str = ""
+    base: Path = field(default_factory=Path.cwd)
+    cache: Path | None = None
+    recorded: JSON = field(default_factory=dict)
+    rows: list[JSON] = field(default_factory=list)
+    properties: list[tuple[str, object]] = field(default_factory=list)
+    audits: int = 0
+    files: int = 0
+
+    def __repr__(self) -> str:
+        """Return little: pytest shows a failing test's arguments."""
+        return f"<pdp of {self.nodeid}>"
+
+    @property
+    def seed(self) -> int:
+        """A seed for this test: the same in every session of this ``--pdp-seed``."""
+        return seed_of(self.settings.seed, self.nodeid, 0)
+
+    def turn(self) -> Turn:
+        """Return what the next audit may spend: the k-th gets one part in 2^k of the share.
+
+        However many there are, together they spend no more than the share.
+        """
+        if self.share is None:
+            raise InputError(UNANNOUNCED)
+        self.audits += 1
+        return Turn(
+            self.audits,
+            seed_of(self.settings.seed, self.nodeid, self.audits),
+            self.share * 0.5**self.audits,
+        )
+
+    @property
+    def assert_private(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_private`."""
+        from pdpaudit.testing import assert_private
+
+        return assert_private
+
+    @property
+    def assert_statistic(self) -> Callable[..., Result]:
+        """The function :func:`pdpaudit.testing.assert_statistic`."""
+        from pdpaudit.testing import assert_statistic
+
+        return assert_statistic
+
+
+def seed_of(seed: int, nodeid: str, number: int) -> int:
+    """Return a seed for the number-th audit of a test, the same wherever and whenever it runs."""
+    text = f"{seed}\n{number}\n{nodeid}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:6], "big")
+
+
+#: The test that runs now, made when it is first asked for: most tests never ask. A process runs
+#: one test at a time.
+_now: Budget | Callable[[], Budget] | None = None
+
+
+def current() -> Budget:
+    """Return the budget of the test that runs; outside pytest one with the defaults."""
+    global _now
+    if _now is None:
+        return Budget(share=1 - Settings.confidence)
+    if not isinstance(_now, Budget):
+        _now = _now()
+    return _now
+
+
+def enter(budget: Budget | Callable[[], Budget] | None) -> None:
+    """Let ``budget``, or what it returns, be the current one."""
+    global _now
+    _now = budget
+
+
+def taken() -> list[JSON]:
+    """Return what the test found since it was last asked."""
+    if not isinstance(_now, Budget):
+        return []
+    rows, _now.rows = _now.rows, []
+    return rows
+
+
+@contextmanager
+def entered(budget: Budget | None) -> Generator[None]:
+    """Let ``budget`` be the current one for a while; sessions may run within tests."""
+    before = _now
+    enter(budget)
+    try:
+        yield
+    finally:
+        enter(before)
 
 
 class Session:
@@ -31,7 +187,7 @@ class Session:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.settings = read_settings(config)
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[JSON] = []
         self.stale: set[str] = set()
         self.problems: list[str] = []
         self._audits: set[str] = set()
@@ -54,7 +210,7 @@ class Session:
         self._audits = {_stable(item) for item in items if announced(item)}
         found, declared = len(self._audits), self.settings.audits
         if found > declared:
-            raise pytest.UsageError(
+            raise _refused(
                 f"{found} tests audit, and the false alarms are split over {declared}: declare at "
                 f"least {found}, with pdp_audits = {found} in the ini file or --pdp-audits {found}"
             )
@@ -93,8 +249,6 @@ class Session:
         """Write what was asked for."""
         if self.config.option.collectonly:
             return
-        from pdpaudit.core.errors import InputError
-
         path = self.settings.baseline
         try:
             if self.settings.update and path is not None and (self.rows or self.stale):
@@ -154,129 +308,72 @@ def _stable(item: pytest.Item) -> str:
 
 def _marked(item: pytest.Item) -> dict[str, object]:
     """Return what the marker says, the innermost first."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for mark in item.iter_markers("pdp_audit"):
-        unknown = sorted(set(mark.kwargs) - {"epsilon", "delta", "samples"})
+        unknown = sorted(set(mark.kwargs) - MARKED.keys())
         if mark.args or unknown:
             wrong = unknown[0] if unknown else repr(mark.args[0])
-            raise pytest.UsageError(
+            raise _refused(
                 f"{item.nodeid}: pdp_audit does not take {wrong}; it takes epsilon=, delta= and "
                 "samples="
             )
-        for key, value in mark.kwargs.items():
-            if value is not None and (
-                not isinstance(value, int | float)
-                or not {
-                    "epsilon": value >= 0,
-                    "delta": 0 <= value < 1,
-                    "samples": isinstance(value, int) and value >= 1,
-                }[key]
-            ):
-                raise pytest.UsageError(
+        given = {key: value for key, value in mark.kwargs.items() if value is not None}
+        for key, value in given.items():
+            if not (isinstance(value, int | float) and MARKED[key](value)):
+                raise _refused(
                     f"{item.nodeid}: pdp_audit({key}={value!r}): give epsilon from 0, delta from 0 "
                     "below 1, samples from 1"
                 )
-        found = {**mark.kwargs, **found}
-    return {key: value for key, value in found.items() if value is not None}
+        found = {**given, **found}
+    return found
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """Return the settings of a session."""
-    here, ini = config.invocation_params.dir, config.inipath
+    """Return the settings of a session; a path typed is relative to where that was typed."""
+    here = config.invocation_params.dir
+    values: dict[str, Any] = {}
     again = []
-
-    def given(name: str, parse: Callable[[str], T], default: T, remedy: str) -> T:
-        """Return one setting; a path on the command line is relative to where that was typed."""
-        text, option = config.getoption(f"pdp_{name}"), f"--pdp-{name.replace('_', '-')}"
-        if text is not None and name in (
-            "confidence",
-            "samples",
-            "time_limit",
-            "tolerance",
-            "audits",
-            "fail_on",
-        ):
-            again.append(f"{option} {shlex.quote(str(text))}")
+    for name, (parse, fits, remedy) in READ.items():
+        typed, text = config.getoption(f"pdp_{name}"), config.getini(f"pdp_{name}") or None
+        option = f"pdp_{name}" if typed is None else f"--pdp-{name.replace('_', '-')}"
+        text = text if typed is None else typed
         if text is None:
-            text, option = config.getini(f"pdp_{name}") or None, f"pdp_{name}"
-        if text is None:
-            return default
+            continue
         try:
-            return parse(str(text))
+            values[name] = parse(text)
         except ValueError:
-            raise pytest.UsageError(f"{option} {text}: {remedy}") from None
-
-    def path(name: str) -> Path | None:
-        typed = config.getoption(f"pdp_{name}") is not None
-        base = here if typed or ini is None else ini.parent
-        return given(name, lambda text: base / Path(text).expanduser(), None, "")
-
-    confidence = given(
-        "confidence", _between_0_and_1, 0.95, "must lie between 0 and 1, for example 0.95"
-    )
-    whole = "must be a whole number of at least "
-    samples = given("samples", lambda text: _least(int(text), 1), None, whole + "1")
-    seed = given("seed", lambda text: _least(int(text), 0), 0, whole + "0")
-    audits = given("audits", lambda text: _least(int(text), 1), AUDITS, whole + "1")
-    strict = given("fail_on", _inconclusive, False, "must be inconclusive")
-    limit = given("time_limit", lambda text: _above(float(text)), None, "give seconds above 0")
-    tolerance = given("tolerance", lambda text: _least(float(text), 0.0), 0.0, "give nats from 0")
-    baseline, report, summary = path("baseline"), path("report"), path("summary")
+            values[name] = None
+        if values[name] is None or not fits(values[name]):
+            raise _refused(f"{option} {text}: {remedy}")
+        if typed is not None and name != "seed":
+            again.append(f"{option} {shlex.quote(text)}")
+    for name in ("baseline", "report", "summary"):
+        typed, text = config.getoption(f"pdp_{name}"), config.getini(f"pdp_{name}") or ""
+        base = here if typed is not None or config.inipath is None else config.inipath.parent
+        if typed is not None or text:
+            values[name] = base / Path(text if typed is None else typed).expanduser()
+        if typed is not None and name == "baseline":
+            again.append(f"--pdp-baseline {shlex.quote(typed)}")
+    if os.environ.get("GITHUB_STEP_SUMMARY"):
+        values.setdefault("summary", Path(os.environ["GITHUB_STEP_SUMMARY"]))
     update: bool = config.getoption("pdp_update_baseline")
-    _require_baseline(baseline, update=update)
-    if summary is None and os.environ.get("GITHUB_STEP_SUMMARY"):
-        summary = Path(os.environ["GITHUB_STEP_SUMMARY"])
-    if baseline is not None and config.getoption("pdp_baseline") is not None:
-        again.append(f"--pdp-baseline {shlex.quote(str(config.getoption('pdp_baseline')))}")
-    return Settings(
-        confidence,
-        samples,
-        seed,
-        limit,
-        baseline,
-        update,
-        tolerance,
-        report,
-        audits,
-        strict,
-        summary,
-        " ".join([*again, f"--pdp-seed {seed}"]),
-    )
+    _require_baseline(values.get("baseline"), update=update)
+    again.append(f"--pdp-seed {values.get('seed', 0)}")
+    return Settings(**values, update=update, again=" ".join(again))
 
 
 def _require_baseline(path: Path | None, *, update: bool) -> None:
     if path is None:
         if update:
-            raise pytest.UsageError("--pdp-update-baseline: say which, with --pdp-baseline FILE")
-        return
-    if not path.parent.is_dir():
-        raise pytest.UsageError(f"{path}: the folder {path.parent} does not exist; make it first")
-    if not update and not path.is_file():
-        raise pytest.UsageError(
-            f"{path}: there is no such baseline; record one with --pdp-update-baseline"
-        )
+            raise _refused("--pdp-update-baseline: say which, with --pdp-baseline FILE")
+    elif not path.parent.is_dir():
+        raise _refused(f"{path}: the folder {path.parent} does not exist; make it first")
+    elif not update and not path.is_file():
+        raise _refused(f"{path}: there is no such baseline; record one with --pdp-update-baseline")
 
 
-def _inconclusive(text: str) -> bool:
-    if text != "inconclusive":
-        raise ValueError
-    return True
+def _refused(words: str) -> Exception:
+    """Return the error of a wrong request; outside of pytest nothing is imported for it."""
+    import pytest
 
-
-def _between_0_and_1(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1:
-        raise ValueError
-    return value
-
-
-def _least(value: N, least: N) -> N:
-    if not least <= value < float("inf"):
-        raise ValueError
-    return value
-
-
-def _above(value: float) -> float:
-    if not 0 < value < float("inf"):
-        raise ValueError
-    return value
+    return pytest.UsageError(words)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import STATUS_WORDS
-from pdpaudit.report.markdown import code, escape, fenced
-from pdpaudit.report.plaintext import clip, visible
+from pdpaudit.report.blocks import Badge, Block, Cell, Code, Paragraph, Section, Table
+from pdpaudit.report.findings import listed
+from pdpaudit.report.markdown import render_blocks
+from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.results.results import SEVERITY, Result, save
-from pdpaudit.testing.budget import Budget, Settings
+from pdpaudit.testing.session import Budget, Settings
 
 __all__ = ["labelled", "record", "relative", "saved", "short", "summary_lines", "summary_markdown"]
 
@@ -45,29 +44,32 @@ def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Ite
 def summary_markdown(rows: Rows, settings: Settings) -> str:
     """Return a job summary, GitHub-flavoured; every word that is not ours is escaped."""
     audits, checks = _kinds(rows)
-    blocks = ["## Privacy audits"]
+    blocks: list[Block] = []
     if audits:
-        blocks.append(
-            f"**{_number(len(audits), 'claim')}**: {_verdicts(audits)}; "
-            f"{_budget(audits, settings)}."
-        )
+        words = f"{_verdicts(audits)}; {_budget(audits, settings)}."
+        blocks.append(Paragraph(words, label=f"{_number(len(audits), 'claim')}:"))
         blocks.append(_audit_table(audits))
     if checks:
-        blocks.append(f"**{_number(len(checks), 'check')} of statistics**: {_verdicts(checks)}.")
-        broken = [row for row in checks if row["status"] in ("violated", "error")]
-        if broken:
-            blocks.append(_check_table(broken))
+        label = f"{_number(len(checks), 'check')} of statistics:"
+        blocks.append(Paragraph(f"{_verdicts(checks)}.", label=label))
+        broken = _ordered([row for row in checks if _failed(row)])
+        columns = ("", "statistic", "check", "found")
+        cells = [
+            (Badge(row["status"]), row["subject"], row["check"], row["found"]) for row in broken
+        ]
+        blocks += [_table(columns, cells)] if broken else []
     if audits and settings.baseline is not None:
-        blocks.append(escape(_baseline(audits, settings, settings.baseline.name, 0)) + ".")
+        blocks.append(Paragraph(f"{_baseline(audits, settings, settings.baseline.name, 0)}."))
     failed = [row for row in audits if _failed(row)]
     blocks += [_failure(row) for row in failed[:MOST_SHOWN]]
     if len(failed) > MOST_SHOWN:
-        blocks.append(f"… and {len(failed) - MOST_SHOWN} more that fail.")
-    return "\n\n".join(blocks) + "\n\n"
+        blocks.append(Paragraph(f"… and {len(failed) - MOST_SHOWN} more that fail."))
+    return render_blocks([Section("Privacy audits", tuple(blocks), "audits")], 2) + "\n"
 
 
 def _kinds(rows: Rows) -> tuple[Rows, Rows]:
-    return tuple([row for row in rows if row["kind"] == kind] for kind in ("audit", "check"))  # type: ignore[return-value]
+    audits = [row for row in rows if row["kind"] == "audit"]
+    return audits, [row for row in rows if row["kind"] == "check"]
 
 
 def _failed(row: JSON) -> bool:
@@ -80,10 +82,9 @@ def _number(count: int, word: str, several: str = "") -> str:
 
 
 def _verdicts(rows: Rows) -> str:
-    counts = Counter(row["status"] for row in rows)
-    words = [f"{counts[status]} {STATUS_WORDS[status]}" for status in SEVERITY if counts[status]]
+    words = listed(row["status"] for row in rows)
     grew = sum(bool(row.get("grew")) for row in rows)
-    return ", ".join(words) + (f"; {grew} GREW" if grew else "")
+    return words + (f"; {grew} GREW" if grew else "")
 
 
 def _budget(audits: Rows, settings: Settings) -> str:
@@ -115,83 +116,53 @@ def _baseline(audits: Rows, settings: Settings, name: str, stale: int) -> str:
 
 
 def _nats(value: float | str | None) -> str:
-    if value is None:
-        return ""
-    number = float(value)
-    return "∞" if math.isinf(number) else f"{number:.4g}"
+    return "" if value is None else number(float(value))
 
 
-def _table(head: Sequence[str], rows: Iterator[Sequence[str]], count: int) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    if count > MOST_ROWS:
-        lines.append(f"\n… and {count - MOST_ROWS} more.")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Return text as code in a table, where even code must not hold a bar."""
-    return code(text).replace("|", "\\|")
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> Table:
+    left = len(rows) - MOST_ROWS
+    note = f"… and {left:,} more." if left > 0 else ""
+    return Table("", columns, tuple(rows[:MOST_ROWS]), note)
 
 
 def _ordered(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: (not _failed(row), SEVERITY.index(row["status"])))
 
 
-def _audit_table(audits: Rows) -> str:
-    def cells() -> Iterator[Sequence[str]]:
-        for row in _ordered(audits)[:MOST_ROWS]:
-            bound = _nats(row["bound"]) + (" (exact)" if row["exact"] else "")
-            word = (
-                "GREW"
-                if row["grew"] and row["status"] != "violated"
-                else STATUS_WORDS[row["status"]]
-            )
-            mark = "❌ " if _failed(row) else "⚠️ " if row["status"] == "inconclusive" else ""
-            loss = f"{_nats(row['baseline'])} → {_nats(row['now'])}" if row["compared"] else ""
-            yield (
-                mark + word,
-                _cell(row["test"]),
-                escape(row["claim"]),
-                bound,
-                _nats(row["detectable"]),
-                loss,
-            )
-
-    head = ("verdict", "test", "claim", "loss at least", "would have seen", "baseline → now")
-    return _table(head, cells(), len(audits))
-
-
-def _check_table(checks: Rows) -> str:
-    cells = (
+def _audit_table(audits: Rows) -> Table:
+    cells = [
         (
-            f"❌ {STATUS_WORDS[row['status']]}",
-            _cell(row["subject"]),
-            row["check"],
-            escape(row["found"]),
+            "GREW" if row["grew"] and row["status"] != "violated" else Badge(row["status"]),
+            row["test"],
+            row["claim"],
+            _nats(row["bound"]) + (" (exact)" if row["exact"] else ""),
+            _nats(row["detectable"]),
+            f"{_nats(row['baseline'])} → {_nats(row['now'])}" if row["compared"] else "",
         )
-        for row in _ordered(checks)[:MOST_ROWS]
-    )
-    return _table(("", "statistic", "check", "found"), cells, len(checks))
-
-
-def _failure(row: JSON) -> str:
-    what = "leaks more than it did" if row["status"] != "violated" else "is not private as claimed"
-    if row["status"] == "error":
-        what = "cannot be judged"
-    words = [
-        f"### {code(row['subject'])} {what}",
-        f"- claim: {escape(row['claim'])}",
-        f"- pair: {escape(row['pair'])}" if row["pair"] else "",
-        f"- event: {escape(row['event'])}" if row["event"] else "",
+        for row in _ordered(audits)
     ]
-    return "\n".join([words[0], "", *filter(None, words[1:]), "", fenced(row["replay"], "sh")])
+    columns = ("verdict", "test", "claim", "loss at least", "would have seen", "baseline → now")
+    return _table(columns, cells)
+
+
+def _failure(row: JSON) -> Section:
+    what = "leaks more than it did" if row["status"] != "violated" else "is not private as claimed"
+    what = "cannot be judged" if row["status"] == "error" else what
+    said = [Paragraph(row[key], label=f"{key}:") for key in ("claim", "pair", "event") if row[key]]
+    again = Code("", row["replay"])
+    return Section(f"{clip(row['subject'], 120)} {what}", (*said, again), "failure")
 
 
 # What one test found
 
 #: Characters of a sentence that are shown.
 LONGEST = 400
+
+#: What of a row is a property of the test in JUnit's XML.
+PROPERTIES = (
+    *("subject", "status", "claim", "epsilon", "delta", "bound", "detectable", "baseline", "now"),
+    *("pair", "event", "replay", "seed", "alpha", "check", "found"),
+)
 
 
 def short(text: object, most: int = LONGEST) -> str:
@@ -206,21 +177,16 @@ def labelled(pairs: Iterable[tuple[str, object]]) -> list[str]:
     return [f"  {label:<{width}}  {text}" for label, text in shown]
 
 
-def record(budget: Budget, **row: object) -> None:
-    """Keep a row for the session's summary and the test's JUnit properties.
-
-    Values are plain, since they cross processes. What is kept under a name that begins with an
-    underscore is no property, and kept as it is.
-    """
-    recorded = {
-        key.removeprefix("_"): short(value) if isinstance(value, str) and key[0] != "_" else value
-        for key, value in row.items()
-    }
-    budget.rows.append({**recorded, "test": short(budget.nodeid), "tests": budget.tests})
+def record(budget: Budget, row: JSON) -> None:
+    """Keep a row for the session's summary and the test's JUnit properties; values are plain."""
+    shown = {key: short(value) if isinstance(value, str) else value for key, value in row.items()}
+    # A key of the baseline, or a place, is not cut.
+    kept = {key: row[key] for key in ("key", "file") if key in row}
+    budget.rows.append({**shown, **kept, "test": short(budget.nodeid), "tests": budget.tests})
     budget.properties += [
-        (f"pdp_{key}", recorded[key])
-        for key in row
-        if key[0] != "_" and recorded[key] not in ("", None) and not isinstance(recorded[key], bool)
+        (f"pdp_{key}", value)
+        for key, value in shown.items()
+        if key in PROPERTIES and value not in ("", None)
     ]
 
 

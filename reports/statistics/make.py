@@ -16,11 +16,11 @@ from typing import Any
 from pdpaudit.checks import Row, enumerate_labelled, exhaust, require_statistic
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.registry import resolve
+from pdpaudit.report.blocks import Table
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.sources import read_source
-from pdpaudit.report.tables import Table
 from pdpaudit.results.results import CheckResult, Result, Status, save, write_text
 
 FOLDER = Path(__file__).parent

@@ -26,11 +26,11 @@ from oracle import oracle_bound
 
 from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.auditing import Config, audit
+from pdpaudit.report.blocks import Table
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.sources import read_source
-from pdpaudit.report.tables import Table
 from pdpaudit.results.results import ClaimResult, Result, save, write_text
 
 ALPHA = 0.05

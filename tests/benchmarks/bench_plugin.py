@@ -29,7 +29,7 @@ def took(call):
     return 1000 * (time.process_time() - start)
 
 def load():
-    import pdpaudit.testing.pytest_plugin, pdpaudit.testing.budget, pdpaudit.testing.session
+    import pdpaudit.testing.pytest_plugin, pdpaudit.testing.session
 
 def session(*options):
     return took(lambda: pytest.main(["-q", "-p", "no:cacheprovider", *options]))

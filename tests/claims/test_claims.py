@@ -227,7 +227,7 @@ def test_the_dossier_is_a_function_of_rounded_numbers() -> None:
     body = published(result.to_json())
     assert "versions" not in body
     assert "elapsed_s" not in body
-    body["context"]["dossier"] = dossier(body, "COMMAND", "REPLAY")
+    body["context"]["dossier"] = dossier(result, "COMMAND", "REPLAY")
     text = render_markdown([source_from_json(body, "claims.json")])
     noisy = json.loads(json.dumps(body))
     noisy["claims"][0]["exact"] *= 1 + 1e-15

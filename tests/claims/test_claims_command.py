@@ -12,6 +12,7 @@ from pdpaudit.auditing.published_claims import audit_claims, catalogue
 from pdpaudit.cli import main
 from pdpaudit.replay import Terms, replay_result
 from pdpaudit.report.published import dossier, published
+from pdpaudit.results.results import Result
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 PAPER = REPORTS / "paper"
@@ -86,7 +87,7 @@ def test_the_page_of_graph_mechanisms_is_made_of_the_published_numbers() -> None
     body = json.loads((REPORTS / "graph" / "claims.json").read_text(encoding="utf-8"))
     assert published(body) == body
     said = dossier(
-        body,
+        Result.from_json(body, "claims.json"),
         "python -m pdpaudit claims --paper graph --seed 1 --output reports/graph",
         "python -m pdpaudit replay reports/graph/claims.json",
     )
@@ -113,7 +114,7 @@ def test_what_the_page_says_first_is_made_of_the_published_numbers() -> None:
     body = json.loads((PAPER / "claims.json").read_text(encoding="utf-8"))
     assert published(body) == body
     told = dossier(
-        body,
+        Result.from_json(body, "claims.json"),
         "python -m pdpaudit claims --seed 1 --output reports/paper",
         "python -m pdpaudit replay reports/paper/claims.json",
     )

@@ -72,9 +72,8 @@ def test_nothing_is_told_where_nothing_was_measured() -> None:
 @pytest.mark.parametrize(
     ("unaffected", "words"),
     [
-        (0, "By being isolated, everybody loses something."),
-        (1, "By being isolated, 1 of 3,000 loses nothing."),
-        (3000, "By being isolated, all 3,000 lose nothing."),
+        (0, "Lose nothing by being isolated: 0 of 3,000."),
+        (3000, "Lose nothing by being isolated: 3,000 of 3,000."),
     ],
 )
 def test_how_many_lose_nothing(exposure_body: dict[str, Any], unaffected: int, words: str) -> None:

@@ -177,7 +177,7 @@ def test_the_page_says_what_was_measured(measured: list[Source]) -> None:
         "No rewiring tried of any of the 3,000 protected people costs more than 0.9375, which "
         "makes an outcome of the next round 2.6 times likelier or less likely. Javert loses most, "
         "through: Marius is found first.",
-        "By being isolated, 2,990 of 3,000 lose nothing.",
+        "Lose nothing by being isolated: 2,990 of 3,000.",
         "Only the 2 most exposed by being isolated were rewired at their worst",
         "The audit of the claims found a pair of networks that costs more, 1.2500",
         "--exposure --seed 7 --json exposure.json",

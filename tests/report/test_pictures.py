@@ -102,39 +102,49 @@ def test_a_pair_is_drawn_towards_the_likelier_side(audit_body: dict[str, Any]) -
     claim = source_from_json(audit_body, "a.json").result.claims[0]
     assert claim.witness is not None
     pair = claim.witness["pair"]
-    picture = draw_pair(pair, pair["base"], claim.event)
-    assert picture is not None
-    assert (picture.lost, picture.kept, picture.gained) == (
-        ("Cosette", "Enjolras"),
-        ("Valjean",),
-        ("Marius",),
-    )
-    assert picture.whole
-    spots = {spot.name: spot for spot in picture.spots}
-    assert set(spots) == {"Valjean", "Cosette", "Marius", "Javert", "Fantine", "Enjolras"}
-    assert [name for name, spot in spots.items() if spot.targeted] == [
+    drawn = draw_pair(pair, claim.event)
+    assert drawn is not None
+    groups = {role: [drawn.name(v) for v in found] for role, found in drawn.groups.items()}
+    assert groups == {"lost": ["Cosette", "Enjolras"], "kept": ["Valjean"], "gained": ["Marius"]}
+    picture = drawn.picture("a")
+    assert picture.caption == "Javert loses Cosette, Enjolras; gains Marius; keeps Valjean."
+    assert picture.note == ""  # nothing is left out
+    signs = {drawn.name(v): drawn.signs(v) for v in drawn.drawn}
+    assert set(signs) == {"Valjean", "Cosette", "Marius", "Javert", "Fantine", "Enjolras"}
+    assert {name for name, found in signs.items() if "targeted" in found} == {
         "Cosette", "Valjean", "Marius",
-    ]  # fmt: skip
-    assert [name for name, spot in spots.items() if spot.seed] == ["Valjean"]
-    assert [name for name, spot in spots.items() if spot.in_event] == ["Marius"]
-    # Of the edges away from Javert, all three are drawn; of his own, four.
-    roles = sorted(line.role for line in picture.lines)
-    assert roles == ["gained", "kept", "lost", "lost", "other", "other", "other"]
-    turned = draw_pair(pair, pair["base"], {**claim.event, "side": "right"})
+    }  # fmt: skip
+    assert "where the search starts" in signs["Valjean"]
+    assert "named by the event" in signs["Marius"]
+    assert signs["Javert"] == {"rewired, protected"}
+    words = "".join(ElementTree.fromstring(picture.draw("a")).itertext())
+    for said in (*signs, "contact lost", "contact gained", "contact kept", "other contacts"):
+        assert said in words
+    turned = draw_pair(pair, {**claim.event, "side": "right"})
     assert turned is not None
-    assert (turned.lost, turned.gained) == (picture.gained, picture.lost)
+    assert (turned.groups["lost"], turned.groups["gained"]) == (
+        drawn.groups["gained"],
+        drawn.groups["lost"],
+    )
 
 
-def test_without_the_network_only_the_rewired_are_drawn(audit_body: dict[str, Any]) -> None:
-    pair = audit_body["claims"][0]["pair"]
-    for base in (None, {"n": 1_000_000, "seeds": [0], "file": {"edges": "big.csv"}}):
-        picture = draw_pair(pair, base, {"side": "right", "values": [2], "feature": "first"})
-        assert picture is not None
-        assert not picture.whole
-        assert picture.centre == "Javert"
-        assert set(picture.lost + picture.gained) == {"Marius", "Cosette", "Enjolras"}
-        # Vertex 0 is kept, and only its number is known.
-        assert picture.kept == ("0",)
+def test_of_a_network_that_is_only_named_the_rewired_are_drawn(audit_body: dict[str, Any]) -> None:
+    base = {"n": 1_000_000, "seeds": [0], "file": {"edges": "big.csv"}}
+    pair = {**audit_body["claims"][0]["pair"], "base": base}
+    drawn = draw_pair(pair, {"side": "right", "values": [2], "feature": "first"})
+    assert drawn is not None
+    picture = drawn.picture("a")
+    # Vertex 0 is kept, and only its number is known.
+    assert picture.caption == "Javert loses Marius; gains Cosette, Enjolras; keeps 0."
+    assert picture.note.endswith("only those rewired are drawn.")
+
+
+@pytest.mark.parametrize("broken", [{"base": None}, {"vertex": "a"}, {"left": 3}, {"base": {}}])
+def test_of_what_is_no_pair_nothing_is_drawn(
+    audit_body: dict[str, Any], broken: dict[str, Any]
+) -> None:
+    pair = audit_body["claims"][0]["witness"]["pair"]
+    assert draw_pair({**pair, **broken}, {}) is None
 
 
 @given(
@@ -145,33 +155,37 @@ def test_without_the_network_only_the_rewired_are_drawn(audit_body: dict[str, An
 def test_a_large_pair_is_cut_to_what_matters(
     left: set[int], right: set[int], edges: set[tuple[int, int]]
 ) -> None:
-    pair = {"vertex": 0, "left": sorted(left), "right": sorted(right)}
     base = {"n": 901, "seeds": [900], "targeted": [900], "edges": [list(e) for e in edges]}
-    picture = draw_pair(pair, base, {"side": "right", "values": [], "feature": "first"})
-    assert picture is not None
-    spots = [spot for spot in picture.spots if not spot.more]
-    assert len(spots) <= MOST + 1
-    assert len({(spot.x, spot.y) for spot in picture.spots}) == len(picture.spots)
-    assert all(0 <= spot.x <= 400 and 0 <= spot.y <= 400 for spot in picture.spots)
-    more = sum(int(spot.label[1:].split()[0]) for spot in picture.spots if spot.more)
-    drawn = sum(spot.role in ("lost", "kept", "gained") for spot in spots)
-    assert drawn + more == len(left | right)
+    pair = {
+        "vertex": 0, "left": sorted(left), "right": sorted(right), "network": "a", "base": base,
+    }  # fmt: skip
+    event: dict[str, Any] = {"side": "right", "values": [], "feature": "first"}
+    drawn = draw_pair(pair, event)
+    assert drawn is not None
+    assert len(drawn.drawn) == len(set(drawn.drawn)) <= MOST + 1
+    more = sum(int(label[1:].split()[0]) for _, v, label in drawn.ring if v is None and label)
+    around = sum(role != "other" and v is not None for role, v, _ in drawn.ring)
+    assert around + more == len(left | right)
     if len(left | right) <= MOST:
         assert not more
-    assert picture == draw_pair(pair, base, {"side": "right", "values": [], "feature": "first"})
+    assert drawn == draw_pair(pair, event)
 
 
 def test_a_counterexample_shows_scores_before_and_after(check_body: dict[str, Any]) -> None:
-    picture = draw_witness(check_body["checks"][1]["witness"])
-    assert picture is not None
-    assert {spot.label for spot in picture.spots} == {"0: 0 → 1", "1: 0 → 1", "2: 0 → 2", "3: 0"}
-    assert picture.gained == ("0", "1", "2")
-    assert {spot.name.split(":")[0] for spot in picture.spots if spot.targeted} == {"0", "1"}
+    drawn = draw_witness(check_body["checks"][1]["witness"])
+    assert drawn is not None
+    assert {drawn.label(v) for v in drawn.drawn} == {"0: 0 → 1", "1: 0 → 1", "2: 0 → 2", "3: 0"}
+    assert drawn.groups["gained"] == [0, 1, 2]
+    words = "".join(ElementTree.fromstring(drawn.picture("a").draw("a")).itertext())
+    for said in ("in S", "not in S", "0: 0 → 1"):
+        assert said in words
 
 
-def test_a_single_graph_is_drawn_without_a_centre() -> None:
-    picture = draw_witness({"n": 3, "edges": [[0, 1]], "targets": [2], "vertex": None})
-    assert picture is not None
-    assert picture.centre == ""
-    assert [line.role for line in picture.lines] == ["other"]
-    assert len(picture.spots) == 3
+def test_a_single_graph_is_drawn_without_a_centre(check_body: dict[str, Any]) -> None:
+    known = {"format": "pdpaudit-statistic-witness/1", "property": "finite"}
+    drawn = draw_witness({**known, "n": 3, "edges": [[0, 1]], "targets": [2], "vertex": None})
+    assert drawn is not None
+    assert drawn.drawn == [0, 1, 2]
+    picture = drawn.picture("a")
+    assert picture.caption == ""
+    assert "contact gained" not in picture.draw("a")

@@ -10,13 +10,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import Table
 from pdpaudit.report.document import compose
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.plaintext import visible
 from pdpaudit.report.published import section
 from pdpaudit.report.sources import source_from_json
-from pdpaudit.report.tables import Table
 
 DOSSIER = {
     "title": "A dossier",

@@ -86,9 +86,9 @@ def test_an_audit_is_told_in_full(samples: int | None) -> None:
         assert not words.text.startswith("Lower bound")
         assert isinstance(pictures, Pictures)
         pair, curve = pictures.items
-        assert pair.pair is not None
-        assert pair.pair.whole
-        assert curve.draw is not None
+        assert "contact" in pair.draw("a")
+        assert pair.note == ""  # all of the network is drawn
+        assert "limit of the claim" in curve.draw("a")
         assert isinstance(facts, Table)
     assert render_html([source])
     assert render_markdown([source])
@@ -105,7 +105,7 @@ def test_a_check_is_told_in_full() -> None:
     assert isinstance(words, Paragraph)
     assert words.status == "violated"
     assert isinstance(pictures, Pictures)
-    assert pictures.items[0].pair is not None
+    assert "not in S" in pictures.items[0].draw("a")
     assert pictures.beside is not None
     assert "sops.py:shared" in pictures.beside.text
     assert [one.caption for one in by_name["tightness"] if isinstance(one, Table)] == [

@@ -11,7 +11,7 @@ from scipy import stats
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.testing import AuditFailed, assert_private
-from pdpaudit.testing.budget import Budget, Settings, entered, seed_of
+from pdpaudit.testing.session import Budget, Settings, entered, seed_of
 
 from .conftest import INI, MECHANISM, Project, out
 
@@ -20,7 +20,7 @@ import helpers_of_shares as told
 
 @pytest.fixture(autouse=True)
 def share(request):
-    from pdpaudit.testing.budget import current
+    from pdpaudit.testing.session import current
     told.shares[request.node.name] = current().share
 
 def test_plain(): pass

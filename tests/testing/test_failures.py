@@ -187,7 +187,7 @@ def test_the_time_for_checks_begins_with_the_first(project: Project) -> None:
 def test_c(check):
     examination = check.check.examination
     examination.start -= 3600
-    check._clock.start(pytest.pdp_gate)
+    check.start(pytest.pdp_gate)
     assert examination.deadline - __import__("time").time() == pytest.approx(7, abs=2)
     assert examination.options.seed == 5
 

@@ -13,7 +13,7 @@ from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.auditing.side_channels import Observed
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.testing import AuditFailed, PoorPower, assert_private
-from pdpaudit.testing.budget import Budget, entered
+from pdpaudit.testing.session import Budget, entered
 
 STAR = Network(
     adjacency_from_networkx(nx.star_graph(5))[0],
