@@ -88,7 +88,7 @@ def measure_exposure(
 ) -> Exposure:
     """Compute the exact loss of the next round for every protected vertex."""
     if not isinstance(mechanism, RoundMechanism):
-        raise InputError("--exposure looks at the next round of a search; this mechanism has none")
+        raise InputError("`exposure` looks at the next round of a search; this mechanism has none")
     now = mechanism.search_round(network.instance())
     if not len(now.targets):
         raise InputError("nothing is left to find from these seeds, so no round loses anything")

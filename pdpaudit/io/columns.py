@@ -18,7 +18,7 @@ __all__ = ["EdgeOptions", "Ends", "choose_columns", "find_column", "find_id_colu
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 NAMES_COLUMNS = "it names the columns"
-_ENDS_HELP = "say which two columns are the ends with --source-column and --target-column"
+_ENDS_HELP = "say which two columns are the ends with `source_column` and `target_column`"
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,16 @@ def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> 
     """Decide by names, by agreement with people's ``ids``, by what varies like an id."""
     one, other = options.source_column, options.target_column
     if (one is None) != (other is None):
-        raise InputError("--source-column and --target-column go together: name both or neither")
+        raise InputError("`source_column` and `target_column` go together: name both or neither")
     if one is not None and other is not None:
         head = _head(table, named=one in table.head)
         ends = (
-            find_column(table, one, "--source-column", head.names, head.shift),
-            find_column(table, other, "--target-column", head.names, head.shift),
+            find_column(table, one, "`source_column`", head.names, head.shift),
+            find_column(table, other, "`target_column`", head.names, head.shift),
         )
         if ends[0] == ends[1]:
             raise InputError(
-                f"--source-column and --target-column are both {one!r}; name two columns"
+                f"`source_column` and `target_column` are both {one!r}; name two columns"
             )
         named = normal(one) in map(normal, head.names)
     else:
@@ -202,7 +202,7 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
     if {"id", "label"} <= {normal(name) for name in table.head}:
         raise InputError(
             f"{table.source.path}: looks like a nodes file (first line: {_listed(table.head)}); "
-            f"give it after --nodes and the edges after --edges, or {_ENDS_HELP}"
+            f"give it after `nodes` and the edges after `edges`, or {_ENDS_HELP}"
         )
     if table.width == 2:
         return 0, 1
@@ -287,7 +287,7 @@ def find_id_column(
 ) -> int:
     """Return the column of a people table that names them: by name, or by the ties' ends."""
     if id_column is not None:
-        return find_column(table, id_column, "--id-column", table.head)
+        return find_column(table, id_column, "`id_column`", table.head)
     names = [normal(name) for name in table.head]
     for known in IDS:
         if names.count(known) == 1:
@@ -354,7 +354,7 @@ def _time(
     table: Table, options: EdgeOptions, ends: tuple[int, int], head: _Head, *, named: bool
 ) -> int | None:
     if options.time_column is not None:
-        return find_column(table, options.time_column, "--time-column", head.names, head.shift)
+        return find_column(table, options.time_column, "`time_column`", head.names, head.shift)
     if not named:
         return None
     names = {c: normal(head.at(c) or "") for c in range(table.width) if c not in ends}
@@ -372,11 +372,11 @@ def _weight(
 ) -> tuple[int | None, list[str]]:
     if options.weight_column is not None:
         if options.count_contacts:
-            raise InputError("--count-contacts makes the weights; leave --weight-column out")
-        found = find_column(table, options.weight_column, "--weight-column", head.names, head.shift)
+            raise InputError("`count_contacts` makes the weights; leave `weight_column` out")
+        found = find_column(table, options.weight_column, "`weight_column`", head.names, head.shift)
         if found in ends:
             raise InputError(
-                f"--weight-column {options.weight_column!r} is an end; name another column"
+                f"`weight_column` {options.weight_column!r} is an end; name another column"
             )
         return found, []
     if options.count_contacts:
@@ -393,7 +393,7 @@ def _weight(
         listed = _listed([head.at(c) or f"column {c + 1}" for c in others])
         return None, [
             f"no weight column recognised among {listed}: all ties count alike (name one with "
-            "--weight-column)"
+            "`weight_column`)"
         ]
     if table.width == 3 and ends == (0, 1) and time is None:
         first = [name for name in table.head[2:] if is_number(name)]

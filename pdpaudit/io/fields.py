@@ -127,7 +127,7 @@ def times_of(values: Sequence[str], place: str) -> npt.NDArray[np.float64]:
     if wrong.any():
         raise InputError(
             f"{place}: {values[int(np.flatnonzero(wrong)[0])]!r} is neither a number nor a date "
-            "like 2020-03-01; correct it, or name another column with --time-column"
+            "like 2020-03-01; correct it, or name another column with `time_column`"
         )
     seconds = (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(seconds=1)
     return np.asarray(seconds.to_numpy(np.float64))

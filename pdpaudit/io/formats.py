@@ -135,7 +135,7 @@ def read_graph_file(source: Source, kind: str, *, weight_column: str | None = No
         "networkx edge list": _read_networkx,
     }
     if kind in own and weight_column is not None:
-        raise InputError(f"{source.path}: a {kind} file has no columns; no --weight-column")
+        raise InputError(f"{source.path}: a {kind} file has no columns; no `weight_column`")
     notes = [*source.notes, f"{source.path} read as {kind}"]
     try:
         if kind in own:

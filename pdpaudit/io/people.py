@@ -70,7 +70,7 @@ class PeopleTable:
             return self._by_order(self._partition, ends)
         label_at = None
         if label_column is not None:
-            label_at = find_column(table, label_column, "--label-column", table.head)
+            label_at = find_column(table, label_column, "`label_column`", table.head)
         id_at = find_id_column(table, id_column, set(ends), label_column)
         if table.size == 1:
             raise InputError(f"{self.path}: holds a header and no rows; list one person a line")
@@ -89,7 +89,7 @@ class PeopleTable:
                 what = "runs over several lines" if "\n" in name else "is missing"
                 shown = f" {show(name, 40)}" if name else ""
                 what = f"the id{shown} {what}" if name else "the id is empty"
-                literal = ", or take it for a name with --keep-missing" if name.strip() else ""
+                literal = ", or take it for a name with `keep_missing`" if name.strip() else ""
                 raise InputError(
                     f"{table.where(int(first[code]))}: {what}; correct the line{literal}"
                 )
@@ -167,12 +167,12 @@ def partition(
         known = [f"{show(label, 30)} ({counts[label]:,})" for label in others if label not in ids]
         raise InputError(
             f"{path}: no label is {targeted_value!r}, so nobody is targeted; give one of the "
-            f"labels there with --targeted-value: {_listed(known, 8, len(counts))}"
+            f"labels there with `targeted_value`: {_listed(known, 8, len(counts))}"
         )
     if not others and None not in labels:
         raise InputError(
             f"{path}: every label is {targeted_value!r}, so there is no protected vertex to "
-            "rewire; label the protected otherwise, or name another column with --label-column"
+            "rewire; label the protected otherwise, or name another column with `label_column`"
         )
     notes: list[str] = []
     if spellings != [targeted_value.strip()]:

@@ -77,8 +77,8 @@ def collapse(
         raise ParameterError("min_weight", min_weight, "not a finite number; give the least weight")
     if min_weight is not None and ties.weights is None and not count_contacts:
         raise InputError(
-            "--min-weight: the file has no weight column known as such; name it with "
-            "--weight-column, count rows with --count-contacts, or leave --min-weight out"
+            "`min_weight`: the file has no weight column known as such; name it with "
+            "`weight_column`, count rows with `count_contacts`, or leave `min_weight` out"
         )
     n = len(ties.names)
     ends, weights = ties.ends, ties.weights
@@ -127,7 +127,7 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
         row = int(wrong[0])
         raise InputError(
             f"{ties.where(row)}: weight {weights[row]:g}; weights are finite and not negative: "
-            "correct it, or name another column with --weight-column"
+            "correct it, or name another column with `weight_column`"
         )
 
 
@@ -136,7 +136,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 #: What is said of rows that name one person or nobody.
 DROPPED_ENDS = (
-    "rows without one or both ends (blank, NA, null, …) are dropped; --keep-missing takes such "
+    "rows without one or both ends (blank, NA, null, …) are dropped; `keep_missing` takes such "
     "words for names"
 )
 
@@ -174,7 +174,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         outside = int(np.count_nonzero(inside & ~window))
         inside &= window
     elif options.since or options.until:
-        raise InputError("--from and --until need the column of times: name it with --time-column")
+        raise InputError("`since` and `until` need the column of times: name it with `time_column`")
     weights = None
     if columns.weight is not None:
         weights = _weights(table, columns.weight, first_row, inside)
@@ -238,9 +238,9 @@ def _in_window(
     row_times = times[codes[:, 0]]
     window: npt.NDArray[np.bool_] = ~np.isnan(row_times)
     if options.since:
-        window &= row_times >= times_of([options.since], "--from")[0]
+        window &= row_times >= times_of([options.since], "`since`")[0]
     if options.until:
-        end = times_of([options.until], "--until")[0]
+        end = times_of([options.until], "`until`")[0]
         if _DAY.fullmatch(options.until):
             end += 86_399.999_999  # a day ends with its last second
         window &= row_times <= end
@@ -258,7 +258,7 @@ def _weights(
         raise InputError(
             f"{table.where(row + first_row)}: weight {show(values[codes[row, 0]])} is not a "
             "number; correct it (decimals take a point), or name another column with "
-            "--weight-column"
+            "`weight_column`"
         )
     return weights
 

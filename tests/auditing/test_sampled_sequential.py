@@ -124,9 +124,9 @@ def test_the_budget_is_split_over_claims() -> None:
     [
         ({"method": "magic"}, "sequential"),
         ({"method": "magic"}, "clopper-pearson"),
-        ({"method": "exact", "detect": 1.5}, "--sequential"),
-        ({"detect": 0.0}, "--detect 0.0"),
-        ({"detect": float("nan")}, "--detect nan"),
+        ({"method": "exact", "detect": 1.5}, "`sequential`"),
+        ({"detect": 0.0}, "detect = 0.0"),
+        ({"detect": float("nan")}, "detect = nan"),
     ],
 )
 def test_what_cannot_be_carried_out_is_refused(arguments: dict[str, Any], words: str) -> None:

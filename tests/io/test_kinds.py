@@ -50,6 +50,7 @@ def check(folder: Path, kind: Kind) -> None:
             read(folder, kind)
         message = str(caught.value)
         assert "\n" not in message
+        assert "--" not in message
         for piece in kind.refused:
             assert piece in message
         return
@@ -87,7 +88,7 @@ ENDS = {
         "20 101 102\n20 102 103\n40 103 101\n40 102 104\n", "101-102 102-103 103-101 102-104"
     ),
     "an only row of three numbers": Kind(
-        "20 101 102\n", refused=("columns 1 and 2 or columns 2 and 3", "--source-column")
+        "20 101 102\n", refused=("columns 1 and 2 or columns 2 and 3", "`source_column`")
     ),
     "a number of the row, no header": Kind(
         "1,1,4\n2,1,5\n", refused=("columns 1 and 2 or columns 2 and 3",)
@@ -131,7 +132,7 @@ ENDS = {
     "a time last, no header": Kind(
         "11 12 0\n12 13 20\n13 14 40\n14 11 60\n", "11-12 12-13 13-14 14-11", says=("a time",)
     ),
-    "a word, a number, a number": Kind("ann,17,3\nbob,18,4\n", refused=("--source-column",)),
+    "a word, a number, a number": Kind("ann,17,3\nbob,18,4\n", refused=("`source_column`",)),
 }
 
 PEOPLE = {
@@ -164,7 +165,7 @@ PEOPLE = {
     ),
     "only cases": Kind(
         "source,target\nann,bob\nbob,cy\n",
-        refused=("edges.csv, line 2: vertex 'bob' is not in", "--unlisted protected"),
+        refused=("edges.csv, line 2: vertex 'bob' is not in", "`unlisted` protected"),
         people="id,label\nann,target\n",
     ),
     "only cases, the others protected": Kind(
@@ -177,7 +178,7 @@ PEOPLE = {
     ),
     "no label": Kind(
         "source,target\nann,bob\nbob,cy\n",
-        refused=("people.csv, line 3: the label is missing", "--unlisted protected"),
+        refused=("people.csv, line 3: the label is missing", "`unlisted` protected"),
         people="id,label\nann,target\nbob,NA\ncy,other\n",
     ),
     "no label, so protected": Kind(
@@ -211,7 +212,7 @@ ROWS = {
         "fay-gus",
         alone="ann bob cy dan eve",
         dropped="6 rows with a missing end",
-        says=("--keep-missing",),
+        says=("`keep_missing`",),
     ),
     "names that look missing": Kind(
         "source,target\nNA,ann\nNull,NA\n", "NA-ann Null-NA", options={"keep_missing": True}
@@ -259,7 +260,7 @@ ROWS = {
         options={"until": "2020-03-02"},
     ),
     "a window without times": Kind(
-        "source,target\na,b\n", refused=("--time-column",), options={"since": "1"}
+        "source,target\na,b\n", refused=("`time_column`",), options={"since": "1"}
     ),
 }
 
