@@ -205,6 +205,7 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
             f"give it after `nodes` and the edges after `edges`, or {_ENDS_HELP}"
         )
     if table.width == 2:
+        _refuse_people(table, ids)
         return 0, 1
     rows = table.sample() or [list(table.head)]
     columns = range(table.width)
@@ -244,12 +245,36 @@ def _by_kinds(table: Table, kinds: Sequence[str], counters: Sequence[int]) -> tu
     )
 
 
+def _values(table: Table, column: int) -> set[str]:
+    """Return the values of a column, without a first one that may be a name above numbers."""
+    rest = set(table.factorize([column], int(table.size > 1))[1])
+    return rest | set(filter(is_number, table.head[column : column + 1]))
+
+
+def _refuse_people(table: Table, ids: Collection[str]) -> None:
+    """Refuse two columns of which one names people and the other says what they are."""
+    if [normal(name) in IDS for name in table.head] not in ([True, False], [False, True]):
+        return
+    one, other = (_values(table, column) for column in (0, 1))
+    if table.size > 2 and one.isdisjoint(other) and not (one | other <= set(ids)):
+        raise InputError(
+            f"{table.source.path}: looks like people and what they are (first line: "
+            f"{_listed(table.head)}), for no value is in both columns; give it after `nodes`, or "
+            f"{_ENDS_HELP}"
+        )
+
+
 def _by_shared_values(table: Table, counters: Sequence[int]) -> tuple[int, int]:
     """Find the ends among three columns of whole numbers: those that share their values.
 
     Both ends are people, so much of one is in the other; weights and times share values by chance.
     """
-    sets = [set(table.factorize([column], int(table.size > 1))[1]) for column in range(3)]
+    sets = [_values(table, column) for column in range(3)]
+    if sets[1] | sets[2] <= {"0", "1"} and table.size > 3:
+        raise InputError(
+            f"{table.source.path}: columns 2 and 3 hold only 0 and 1, as of people and what they "
+            f"are or where they were; give ties, or {_ENDS_HELP}"
+        )
     if len(sets[2]) == 1 < table.size - 1 or sets[2] <= {"0", "1"}:
         return 0, 1  # nobody is met that seldom: a weight
     shared = [len(a & b) / len(a | b) for a, b in ((sets[0], sets[1]), (sets[1], sets[2]))]
@@ -321,6 +346,8 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
         return f"it has {columns} and the others {table.width}"
     if not rows:
         return None
+    if any(normal(name) in IDS for name in head):
+        return NAMES_COLUMNS
     listed = any(whole(head[end]) in ids for end in ends)
     if ids and not listed and all(_agrees(rows, end, ids) for end in ends):
         return "its ends are nobody's id, unlike those below it"

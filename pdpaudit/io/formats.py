@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -34,12 +35,22 @@ __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 _SUFFIXES = {
     **{".gml": "GML", ".graphml": "GraphML", ".gexf": "GEXF", ".mtx": "Matrix Market"},
     **{".net": "Pajek", ".paj": "Pajek", ".dl": "UCINET DL", ".json": "JSON", ".tgf": "TGF"},
-    **{".gdf": "GDF", ".lgl": "LGL", ".adjlist": "adjacency list"},
+    **{".gdf": "GDF", ".lgl": "LGL", ".adjlist": "adjacency list", ".sif": "SIF"},
 }
 _STRICT = ("GML", "GraphML", "GEXF", "JSON", "GDF", "UCINET DL")
 _PAJEK = re.compile(r"\*(network|vertices|arcs|edges|matrix)", re.IGNORECASE)
 _GML_PREAMBLE = re.compile(r"(#|creator\b|version\b|comment\b)", re.IGNORECASE)
 _MARKED_NAME = re.compile(r"#[ \t]*\S+$")
+# Text that other programs read, and what to do instead.
+_UNREAD = [
+    (r"(strict\s+)?(di)?graph\b[^\[\n]*\{", "a Graphviz file", "convert it to GML with gv2gml"),
+    (r"\*node data\b", "a NetDraw VNA file", "write a table of its ties"),
+    (r"LEDA\.GRAPH", "a LEDA file", "write it as GML"),
+    (r"(c\b.*\n)*p (edge|col|sp|max)\b", "a DIMACS file", "write a table of its ties"),
+    (r"\(\d+,\s*\d+\)\s", "a sparse matrix as Matlab shows it", "write it with mmwrite"),
+    (r"\{\\rtf", "a text document", "save it as plain text"),
+    (r"<(!doctype )?html\b", "a web page", "save the table in it as CSV"),
+]
 _MOST_VERTICES = 50_000_000
 
 
@@ -60,6 +71,9 @@ def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
 
 def _format_of(source: Source, called: str | None) -> str | None:
     start = source.data[: 1 << 16].decode(errors="ignore").lstrip()
+    for beginning, what, way in _UNREAD:
+        if re.match(beginning, start, re.IGNORECASE):
+            raise InputError(f"{source.path}: is {what}, which is not read; {way}")
     if start.startswith("<"):
         root = root_element(source.path, without_declaration(source.data))
         if root not in ("graphml", "gexf"):
@@ -96,6 +110,8 @@ def _listing(source: Source, called: str | None, lines: Sequence[str]) -> str | 
         if called == "LGL" or (len(marked) > 1 and (lone or len(marked) * 2 < len(lines))):
             return "LGL"
     dated = any(re.match(r"#\s*GMT ", line) for line in lines[:4])
+    if called == "SIF":
+        return called
     if called == "adjacency list" or dated:
         if any("{" in line for line in lines):
             raise InputError(
@@ -125,6 +141,7 @@ def read_graph_file(source: Source, kind: str, *, weight_column: str | None = No
         "GDF": read_gdf,
         "LGL": read_lgl,
         "adjacency list": read_adjacency_list,
+        "SIF": partial(read_adjacency_list, kinds=True),
         "Matrix Market": _read_matrix,
     }
     read: dict[str, Callable[[Source], nx.Graph]] = {
@@ -213,17 +230,16 @@ def _read_json(source: Source) -> nx.Graph:
             f"{source.path}: JSON without lists of nodes and links; write node-link data, or a "
             "table with one edge a row"
         )
-    has_ids = all("id" in node for node in nodes)
-    key = "id" if has_ids else "name"
+    key = next((key for key in ("id", "key") if all(key in node for node in nodes)), "name")
     ids = [str(node.get(key, i)) for i, node in enumerate(nodes)]
     graph = nx.MultiGraph()
     graph.add_nodes_from(zip(ids, nodes, strict=True))
     if len(graph) < len(nodes):
         raise InputError(f"{source.path}: two nodes have one {key}; give each node its own")
     for link in links:
-        ends = [link["source"], link["target"]]
+        ends = [link["source"], link["target"]] if "source" in link else [link["from"], link["to"]]
         ends = [end.get("id", end.get("index")) if isinstance(end, dict) else end for end in ends]
-        if not has_ids:  # d3 counts them from 0
+        if key == "name":  # d3 counts them from 0
             ends = [ids[end] if isinstance(end, int) else end for end in ends]
         if not all(str(end) in graph for end in ends):
             raise InputError(f"{source.path}: a link with an end that is no node; add the node")

@@ -361,8 +361,25 @@ def _places(
             "protected with `unlisted` protected"
         )
         raise InputError(f"{place}: vertex {show(name)} is not in {nodes}{more}; {header}")
+    if len(unknown):
+        _refuse_other_spellings(edges, nodes, people, [ties.names[v] for v in unknown.tolist()])
     places[unknown] = len(people.names) + np.arange(len(unknown))
     return places, [*people.names, *(ties.names[vertex] for vertex in unknown.tolist())]
+
+
+def _refuse_other_spellings(edges: Path, nodes: Path, people: People, names: list[str]) -> None:
+    """Refuse to protect whoever is listed in another spelling: case, blanks or leading zeros."""
+
+    def folded(name: str) -> str:
+        return " ".join(name.casefold().split()).lstrip("0")
+
+    spelled = {folded(name): name for name in people.names}
+    for name in names:
+        if other := spelled.get(folded(name)):
+            raise InputError(
+                f"{edges}: {show(name)} is in no row of {nodes}, and {show(other)} is: write them "
+                "alike, or list both"
+            )
 
 
 def _summary(

@@ -126,13 +126,16 @@ def read_lgl(source: Source) -> Ties:
     return listed_ties(source, rows, list(names))
 
 
-def read_adjacency_list(source: Source) -> Ties:
-    """Read lines of a name and those it is tied to."""
+def read_adjacency_list(source: Source, *, kinds: bool = False) -> Ties:
+    """Read lines of a name and those it is tied to; in SIF a kind of tie stands between them."""
     names: dict[str, None] = {}
     rows: list[Row] = []
     for number, line in _lines(source):
-        if not line.startswith("#"):
-            first, *others = line.split()
+        if kinds or not line.startswith("#"):
+            first, *others = line.split("\t" if kinds and "\t" in line else None)
+            if kinds and len(others) == 1:
+                raise InputError(f"{source.path}, line {number}: a kind of tie and nobody after it")
+            others = others[kinds:]
             names.update(dict.fromkeys([first, *others]))
             rows += [(number, first, other, None) for other in others]
     return listed_ties(source, rows, list(names))

@@ -355,7 +355,7 @@ def test_doctype_hidden_by_a_declared_encoding(tmp_path):
     ("content", "piece"),
     [
         ("<gexf><graph", "GEXF"),
-        ("<html><body/></html>", "'html'"),
+        ("<svg><body/></svg>", "'svg'"),
         ("<!-- nothing -->", "XML"),
         ("<graphml><graph><edge source='a'/></graph></graphml>", "None cannot be a node"),
         ("<gexf xmlns='http://www.gexf.net/1.2draft'/>", "GEXF"),
