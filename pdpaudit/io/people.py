@@ -70,7 +70,7 @@ class PeopleTable:
             return self._by_order(self._partition, ends)
         label_at = None
         if label_column is not None:
-            label_at = find_column(table, label_column, "`label_column`", table.head)
+            label_at = find_column(table, label_column, "label_column")
         id_at = find_id_column(table, id_column, set(ends), label_column)
         if table.size == 1:
             raise InputError(f"{self.path}: holds a header and no rows; list one person a line")
