@@ -14,8 +14,6 @@ from typing import Literal
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from pdpaudit.core.errors import InputError
@@ -269,11 +267,13 @@ class _Curve:
     """Log probability of passing and failing, from a winner's lead over one level, in scales."""
 
     reach: float
-    passing: PchipInterpolator
-    failing: PchipInterpolator
+    passing: Callable[[FloatArray], FloatArray]
+    failing: Callable[[FloatArray], FloatArray]
 
     @classmethod
     def of(cls, count: int, threshold: float, scale: float) -> _Curve:
+        from scipy.interpolate import PchipInterpolator  # takes long to import
+
         unit = Laplace(1.0)
         reach = np.log(count + 2.0) + 40.0
         steps = [np.arange(-reach, reach, 0.1)]
@@ -308,6 +308,8 @@ def _nodes(kinks: list[float], scale: float, crowd: float) -> tuple[FloatArray, 
 
 def _refine(loss: Callable[[float], float], low: float, high: float) -> None:
     """Look at the losses between two points until little changes."""
+    from scipy.optimize import minimize_scalar  # takes long to import
+
     minimize_scalar(
         lambda at: -loss(float(at)),
         bounds=(low, high),

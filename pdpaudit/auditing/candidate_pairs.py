@@ -12,7 +12,7 @@ from typing import Any
 
 from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ExactLoss
@@ -66,7 +66,7 @@ def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> 
         with suppress(InputError):
             kept.append(replace(network, max_degree=max_degree))
     if not kept:
-        raise InputError(f"--max-degree {max_degree}: no built-in network keeps it; raise it")
+        raise ParameterError("max_degree", max_degree, "no built-in network keeps it; raise it")
     return kept
 
 

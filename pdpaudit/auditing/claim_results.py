@@ -10,6 +10,7 @@ from typing import Any
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
+from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
@@ -25,6 +26,7 @@ __all__ = [
     "Evidence",
     "Prover",
     "claim_fields",
+    "ended_by",
     "list_names",
     "pair_json",
     "pair_words",
@@ -60,6 +62,11 @@ class AuditContext:
         limit = self.config.time_limit
         return math.inf if limit is None else self.began + share * limit
 
+    @property
+    def late(self) -> bool:
+        """Whether the time limit is reached."""
+        return time.monotonic() > self.until()
+
     def remark(self, words: str) -> None:
         """Keep what is to be said of how the mechanism behaved, once."""
         if words not in self.remarks:
@@ -67,7 +74,12 @@ class AuditContext:
 
     def proved(self, claim: ClaimResult, pair: MeasuredPair | None) -> ClaimResult:
         """Return a claim with its proof, where one was asked for."""
-        return self.prover(claim, self.mechanism, pair) if self.prover else claim
+        if self.prover is None or claim.status != "violated":
+            return claim
+        if self.late:
+            self.remark("the time limit left no time for a proof")
+            return claim
+        return self.prover(claim, self.mechanism, pair)
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,11 @@ def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str,
     }
 
 
+def ended_by(error: Misbehaviour) -> Status:
+    """Return what a claim is that nothing was found out about because of an error."""
+    return "inconclusive" if isinstance(error, OutOfTime) else "error"
+
+
 def unconfirmed_claim(
     context: AuditContext,
     number: int,
@@ -144,8 +161,14 @@ def _is_search(context: AuditContext, candidate: CandidatePair, network: Network
     lists: list[tuple[Hashable, ...] | None] = []
     try:
         for side, instance in zip(("left", "right"), candidate.inputs(), strict=True):
-            key = ("wording", side)
-            draws = draw(context.mechanism, instance, LOOKED_AT, seed=context.config.seed, key=key)
+            draws = draw(
+                context.mechanism,
+                instance,
+                LOOKED_AT,
+                seed=context.config.seed,
+                key=("wording", side),
+                until=context.until(),
+            )
             groups = batch_of(draws).groups
             lists += [entries for group in groups for entries in group.entries]
     except Misbehaviour:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.inference import METHODS
 from pdpaudit.sampling import Store
 
@@ -88,30 +88,32 @@ class Config:
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
         if self.samples is not None and self.samples <= 0:
-            raise InputError(f"--samples {self.samples}: must be at least 1")
+            raise ParameterError("samples", self.samples, "must be at least 1")
         if not 0 < self.confidence < 1:
-            raise InputError(
-                f"--confidence {self.confidence}: must lie between 0 and 1, for example 0.95"
+            raise ParameterError(
+                "confidence", self.confidence, "must lie between 0 and 1, for example 0.95"
             )
         if self.jobs == 0 or self.jobs < -1:
-            raise InputError(f"--jobs {self.jobs}: give a number of processes, or -1 for all cores")
+            raise ParameterError(
+                "jobs", self.jobs, "give a number of processes, or -1 for all cores"
+            )
         if self.method not in (None, *METHODS, SEQUENTIAL):
             known = ", ".join((*METHODS, SEQUENTIAL))
-            raise InputError(f"--method {self.method}: choose one of {known}")
+            raise ParameterError("method", self.method, f"choose one of {known}")
         if self.detect is not None and not self.sequential:
             raise InputError(
-                "--detect says when to stop; give it without --samples, or with --sequential"
+                "`detect` says when to stop; give it without `samples`, or with `sequential`"
             )
         if self.budget not in BUDGETS:
-            raise InputError(f"--budget {self.budget}: choose one of {', '.join(BUDGETS)}")
+            raise ParameterError("budget", self.budget, f"choose one of {', '.join(BUDGETS)}")
         if self.budget != "default" and self.samples is not None:
-            raise InputError(f"--{self.budget} is a number of runs; leave out --samples")
+            raise InputError(f"`{self.budget}` is a number of runs; leave out `samples`")
         if self.detect is not None and not 0 < self.detect < math.inf:
-            raise InputError(f"--detect {self.detect}: give a loss above 0, in nats")
+            raise ParameterError("detect", self.detect, "give a loss above 0, in nats")
         if self.tries is not None and self.tries < 1:
-            raise InputError(f"--try {self.tries}: must be at least 1")
+            raise ParameterError("tries", self.tries, "must be at least 1")
         if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"--time-limit {self.time_limit}: give seconds above 0")
+            raise ParameterError("time_limit", self.time_limit, "give seconds above 0")
 
     @property
     def staged(self) -> bool:

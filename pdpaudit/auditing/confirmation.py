@@ -20,6 +20,7 @@ from pdpaudit.auditing.claim_results import (
     AuditContext,
     Evidence,
     claim_fields,
+    ended_by,
     unconfirmed_claim,
 )
 from pdpaudit.auditing.config import Config
@@ -73,7 +74,9 @@ def audit_by_samples(
     except Misbehaviour as error:
         spent = {"discovery": discovery.spent, "confirmation": 0}
         return [], [
-            unconfirmed_claim(context, number, claim, str(error), samples=spent)
+            unconfirmed_claim(
+                context, number, claim, str(error), status=ended_by(error), samples=spent
+            )
             for number, claim in enumerate(claims, start=1)
         ]
     results: list[ClaimResult] = []
@@ -198,7 +201,7 @@ class Confirmation:
                 return self._in_looks(chosen, power)
             self._fresh(chosen, chosen.together).draw(config.size)
         except Misbehaviour as error:
-            return self._misbehaved(chosen, str(error))
+            return self._misbehaved(chosen, error)
         if not self.claim.approximate:
             return self._in_its_unit(chosen)
         size, x, y = config.size, *self._inside(chosen)
@@ -316,15 +319,20 @@ class Confirmation:
         ours, theirs = (first_count(self.counted[side]) for side in chosen.sides)
         return ours, theirs
 
-    def _misbehaved(self, chosen: Chosen, why: str) -> ClaimResult:
+    def _misbehaved(self, chosen: Chosen, error: Misbehaviour) -> ClaimResult:
         ours, theirs = (self.counted[side] for side in chosen.sides)
         x, y = self._inside(chosen)
         got = (
-            f"{chosen.candidate.label}, {why}; so far {x} of {ours.runs} and {y} of {theirs.runs} "
-            "runs fell into the event looked at"
+            f"{chosen.candidate.label}, {error}; so far {x} of {ours.runs} and {y} of "
+            f"{theirs.runs} runs fell into the event looked at"
         )
         return unconfirmed_claim(
-            self.context, self.number, self.claim, got, samples=self._samples()
+            self.context,
+            self.number,
+            self.claim,
+            got,
+            status=ended_by(error),
+            samples=self._samples(),
         )
 
     def _samples(self) -> dict[str, int]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair, by_score, local_search
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import Exhausted, Misbehaviour
+from pdpaudit.core.errors import Exhausted, Misbehaviour, OutOfTime
 from pdpaudit.core.privacy_loss import loss_for
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.core.subject import LIMIT_S, Subject
 
-__all__ = ["DECIMALS", "TooExpensive", "patience", "search_by_law", "worst_of"]
+__all__ = ["DECIMALS", "TooExpensive", "search_by_law", "worst_of"]
 
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
@@ -32,8 +32,8 @@ KEPT = 500_000
 #: Laws that take too much time or memory, after which no further pair is tried.
 MOST_EXHAUSTED = 3
 
-#: Seconds that any law may take, however short the time limit of the search.
-SHORTEST = 60.0
+#: Share of the time limit after which no further pair is looked at.
+SEARCHING = 0.5
 
 
 class _Enough(Exception):
@@ -71,8 +71,11 @@ class _Meter:
     def _law(self, candidate: CandidatePair, side: str, instance: object) -> Law:
         if self.measured and (time.monotonic() > self.until or self.work > self.most):
             raise _Enough
+        until = self.until if self.measured else self.context.until()
         try:
-            found = self.mechanism.law(instance, patience(self.context))
+            found = self.mechanism.law(instance, self.context.config.time_limit or LIMIT_S, until)
+        except OutOfTime:
+            raise _Enough from None
         except Misbehaviour as error:
             raise type(error)(f"{candidate.label}, on the {side}: {error}") from None
         self.work += found.work
@@ -127,11 +130,11 @@ def search_by_law(
 ) -> list[MeasuredPair]:
     """Compute the exact loss of every pair, then climb from the worst; no samples."""
     limit = context.config.time_limit
-    until, most = (math.inf, MOST_WORK) if limit is None else (time.monotonic() + limit, math.inf)
-    meter = _Meter(context, mechanism, kinds, until, most)
+    most = MOST_WORK if limit is None else math.inf
+    meter = _Meter(context, mechanism, kinds, context.until(SEARCHING), most)
     context.watcher.stage("computing exact losses", len(candidates))
     try:
-        _all_of(meter, candidates, most if limit is None else math.inf)
+        _all_of(meter, candidates, most)
     except _Enough:
         _tell_of_the_end(meter, len(candidates))
     except Misbehaviour as error:
@@ -141,12 +144,6 @@ def search_by_law(
     if meter.exhausted:
         _tell_of_exhaustion(meter, len(candidates))
     return by_score(meter.measured)
-
-
-def patience(context: AuditContext) -> float:
-    """Return the seconds after which a law is taken to hang, fewer where little time is given."""
-    limit = context.config.time_limit
-    return LIMIT_S if limit is None else max(SHORTEST, 10 * limit)
 
 
 def _all_of(meter: _Meter, candidates: Sequence[CandidatePair], allowed: float) -> None:
@@ -180,8 +177,8 @@ def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
         f"the search for a pair ended after laws of about {meter.work:.0f} s, {after}; a longer "
         "one may find worse: --time-limit sets another"
         if limit is None
-        else f"the search for a pair ended at its time limit of {limit:g} s, {after}: what it "
-        "found depends on the machine, and a longer one may find worse"
+        else f"the search for a pair ended at half the time limit of {limit:g} s, {after}: what "
+        "it found depends on the machine, and a longer one may find worse"
     )
 
 

@@ -16,12 +16,11 @@ from pdpaudit.auditing.claim_results import AuditContext, Evidence, claim_fields
 from pdpaudit.auditing.exact_search import (
     DECIMALS,
     TooExpensive,
-    patience,
     search_by_law,
     worst_of,
 )
 from pdpaudit.auditing.law_test import Incomparable, compare_laws
-from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.errors import Misbehaviour, OutOfTime
 from pdpaudit.core.privacy_loss import (
     ROUNDED,
     ExactLoss,
@@ -51,6 +50,9 @@ EXACT_SLACK = 1e-9
 METHOD = "exact law"
 
 Said = TypeVar("Said", LargestLoss, ProvedBound)
+
+#: What is said of a claim that nothing was found out about in time.
+TOO_LATE = "the time limit was reached before this claim was judged; give more time"
 
 #: Mass left out up to which a claim counts as tried: a fiftieth of the least probable event that
 #: a sampled audit answers for.
@@ -83,6 +85,8 @@ def audit_by_law(
     try:
         if found:
             wrong = compare_laws(context, found, worst.values())
+    except OutOfTime:
+        worst = {}
     except Incomparable as reason:
         context.remark(
             f"its law cannot be compared with its runs: {reason}; it was sampled instead"
@@ -90,16 +94,18 @@ def audit_by_law(
         return None
     results = []
     for number, claim in enumerate(claims, start=1):
-        result = None
-        if found and worst[claim.family].candidate not in wrong:
+        result, pair = None, worst.get(claim.family)
+        if pair is not None and pair.candidate not in wrong and not context.late:
             try:
-                result = _judged(context, number, claim, worst[claim.family], found)
+                result = _judged(context, number, claim, pair, found)
             except Misbehaviour as error:
-                context.blocked.append(f"{worst[claim.family].candidate.label}, {error}")
-        if result is None or (context.blocked and result.status != "violated"):
+                context.blocked.append(f"{pair.candidate.label}, {error}")
+        if context.blocked and (result is None or result.status != "violated"):
             why = f"{context.blocked[0]}; --samples does without its law"
             result = unconfirmed_claim(context, number, claim, why)
-        results.append(context.proved(result, worst.get(claim.family)))
+        if result is None:
+            result = unconfirmed_claim(context, number, claim, TOO_LATE, status="inconclusive")
+        results.append(context.proved(result, pair))
     return found, results
 
 
@@ -111,8 +117,8 @@ def by_beginning(
     None for a claim, or for all, that this law does not break.
     """
     try:
-        shorter = context.mechanism.beginning(patience(context))
-    except LawUnavailable:
+        shorter = context.mechanism.beginning(context.until())
+    except (LawUnavailable, OutOfTime):
         return None
     except Misbehaviour as error:
         why = f"{error}; --samples does without its law"
@@ -237,7 +243,7 @@ def _bound(
 def _said(context: AuditContext, part: Part, kind: type[Said], instance: object) -> Said | None:
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
-        said = context.mechanism.ask(part, instance, limit=patience(context))
+        said = context.mechanism.ask(part, instance, until=context.until())
     except Misbehaviour as error:
         context.remark(f"{error}; it was left out")
         return None

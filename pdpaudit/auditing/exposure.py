@@ -7,8 +7,10 @@ people whose rewiring changes the same score levels share one computation.
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +49,7 @@ class Loss:
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """The exposure of everyone protected."""
+    """The exposure of everyone protected; NaN where the time limit came first."""
 
     protected: Ints
     isolated: Floats
@@ -55,13 +57,29 @@ class Exposure:
     how: dict[int, str]
     through: Callable[[int], str]
     computed: int
+    late: bool = False
+
+    @property
+    def reached(self) -> int:
+        """Number of people of whom anything is known."""
+        return int(np.isfinite(self.isolated).sum())
+
+    def remark(self) -> str:
+        """Return what the time limit left out, in a sentence; empty where it left out nothing."""
+        if not self.late:
+            return ""
+        whole = f"{len(self.protected):,}"
+        return (
+            f"the time limit ended the exposure: of {whole} people {self.reached:,} were isolated "
+            f"and {int(np.isfinite(self.rewired).sum()):,} rewired at their worst"
+        )
 
     def to_json(self, network: Network, shown: int = 20) -> dict[str, Any]:
         """Return the most exposed people, the distribution, and the overall figures."""
         worst = np.fmax(self.isolated, self.rewired)
         order = np.argsort(-worst.round(9), kind="stable")[:shown]
         people = []
-        for place in order.tolist():
+        for place in order[np.isfinite(worst[order])].tolist():
             vertex = int(self.protected[place])
             people.append(
                 {
@@ -75,20 +93,24 @@ class Exposure:
                 }
             )
         return {
-            "people": len(self.protected),
+            "people": self.reached,
             "most_exposed": people,
-            "isolated": _distribution(self.isolated),
+            "isolated": _distribution(self.isolated[np.isfinite(self.isolated)]),
             "rewired": _distribution(self.rewired[np.isfinite(self.rewired)]),
             "laws_computed": self.computed,
         }
 
 
 def measure_exposure(
-    mechanism: object, network: Network, *, watcher: Watcher | None = None
+    mechanism: object,
+    network: Network,
+    *,
+    watcher: Watcher | None = None,
+    until: float = math.inf,
 ) -> Exposure:
-    """Compute the exact loss of the next round for every protected vertex."""
+    """Compute the exact loss of the next round for every protected vertex, as time allows."""
     if not isinstance(mechanism, RoundMechanism):
-        raise InputError("--exposure looks at the next round of a search; this mechanism has none")
+        raise InputError("`exposure` looks at the next round of a search; this mechanism has none")
     now = mechanism.search_round(network.instance())
     if not len(now.targets):
         raise InputError("nothing is left to find from these seeds, so no round loses anything")
@@ -96,19 +118,25 @@ def measure_exposure(
     watcher = watcher or Silent()
     people = network.protected
     watcher.stage("computing everybody's exposure", len(people))
-    isolated, rewired = np.zeros(len(people)), np.full(len(people), np.nan)
+    isolated, rewired = np.full((2, len(people)), np.nan)
     how: dict[int, str] = {}
     alone = np.empty(0, dtype=np.int64)
     worst: dict[int, tuple[Loss, Ints]] = {}
+    late = False
     for place, vertex in enumerate(people.tolist()):
+        if late := time.monotonic() > until:
+            break
         loss = look.loss(vertex, alone)
         isolated[place], worst[vertex] = loss.epsilon, (loss, alone)
         watcher.advance(1)
-    chosen = range(len(people))
-    if not look.fast:
-        chosen = np.argsort(-isolated.round(9), kind="stable")[:FEW].tolist()
+    chosen: Sequence[int] = range(len(people))
+    if not look.fast or until < math.inf:
+        chosen = np.argsort(-isolated.round(9), kind="stable").tolist()
+    chosen = chosen if look.fast else chosen[:FEW]
     watcher.stage("rewiring people at their worst", len(chosen))
     for place in chosen:
+        if late := late or time.monotonic() > until:
+            break
         vertex = int(people[place])
         best, how[vertex], ties = look.worst(vertex)
         rewired[place] = best.epsilon
@@ -119,7 +147,7 @@ def measure_exposure(
     def through(vertex: int) -> str:
         return look.event(vertex, *worst[vertex])
 
-    return Exposure(people, isolated, rewired, how, through, look.computed)
+    return Exposure(people, isolated, rewired, how, through, look.computed, late)
 
 
 class _Look:

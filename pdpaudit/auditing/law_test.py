@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
@@ -14,7 +15,7 @@ from scipy import special
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.claim_results import AuditContext
-from pdpaudit.core.errors import Misbehaviour
+from pdpaudit.core.errors import Misbehaviour, OutOfTime
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
 from pdpaudit.outputs.columns import whole_of
@@ -42,6 +43,9 @@ COMPARED = 20
 FALSE_ALARM, MISSED = 1e-9, 0.05
 
 
+#: Share of the time limit after which no further pair is compared.
+COMPARING = 0.75
+
 #: Outputs of a law beyond which not all are looked at.
 MANY = 10_000
 
@@ -53,17 +57,41 @@ class Incomparable(LawUnavailable):
 def compare_laws(
     context: AuditContext, found: Sequence[MeasuredPair], worst: Iterable[MeasuredPair]
 ) -> set[CandidatePair]:
-    """Compare the laws of several pairs with runs; return the pairs where they disagree."""
+    """Compare the laws of several pairs with runs; return the pairs where they disagree.
+
+    Under a time limit the pairs that matter come first, with few runs: where there is no time for
+    more, what is stated is what these would have shown. Raises OutOfTime if there is none for them.
+    """
     batched = context.mechanism.has("sample")
     runs, most = AT_ONCE if batched else ONE_BY_ONE
-    judged = list(worst)
+    judged = list({id(one): one for one in worst}.values())
     pairs = pairs_to_compare(found, judged, most)
+    wrong: set[CandidatePair] = set()
+    if context.config.time_limit is not None:
+        wrong = _compared(context, judged, judged, ONE_BY_ONE[0], context.until())
+    try:
+        return wrong or _compared(context, pairs, judged, runs, context.until(COMPARING))
+    except OutOfTime:
+        context.remark("the time limit left time to compare laws with few runs only")
+        return wrong
+
+
+def _compared(
+    context: AuditContext,
+    pairs: Sequence[MeasuredPair],
+    judged: Sequence[MeasuredPair],
+    runs: int,
+    until: float,
+) -> set[CandidatePair]:
+    """Compare pairs, the judged ones first, until one disagrees; else keep what was compared."""
     level = _level(len(pairs))
     context.watcher.stage("comparing laws with runs", len(pairs))
     wrong: set[CandidatePair] = set()
     for number, one in enumerate(pairs):
         try:
-            odd = _disagreement(context, one, number, runs, level)
+            odd = _disagreement(context, one, number, runs, level, until)
+        except OutOfTime:
+            raise
         except Misbehaviour as error:
             odd = str(error)
         if odd:
@@ -131,7 +159,7 @@ def deviation(runs: int, level: float) -> float:
 
 
 def _disagreement(
-    context: AuditContext, one: MeasuredPair, number: int, runs: int, level: float
+    context: AuditContext, one: MeasuredPair, number: int, runs: int, level: float, until: float
 ) -> str:
     """Return how the runs on a pair contradict its laws, in words; empty where they do not."""
     assert one.laws is not None
@@ -139,7 +167,10 @@ def _disagreement(
         ("left", "right"), one.laws, one.candidate.inputs(), strict=True
     ):
         key = ("agree", number, side)
-        draws = draw(context.mechanism, instance, runs, seed=context.config.seed, key=key)
+        if time.monotonic() > until:
+            raise OutOfTime("the time limit ended the comparison of laws with runs")
+        seed = context.config.seed
+        draws = draw(context.mechanism, instance, runs, seed=seed, key=key, until=until)
         odd = contradiction(law, _counted(draws), runs, level)
         if odd:
             return f"on the {side}: its law and its runs disagree: {odd}"

@@ -51,7 +51,7 @@ def audit(
     if not asked.repeatable:
         if config.store is not None:
             raise InputError(
-                "--store: what is observed differs from run to run, so what was drawn before is of "
+                "`store`: what is observed differs from run to run, so what was drawn before is of "
                 "no use; leave it out"
             )
         config = replace(config, jobs=1)  # other workers would disturb what is measured
@@ -61,7 +61,7 @@ def audit(
     candidates = candidate_pairs(asked, networks, config.seed)
     if not candidates:
         raise InputError(
-            "no pair to try: nothing can be rewired within --max-degree; raise it, or give a "
+            "no pair to try: nothing can be rewired within `max_degree`; raise it, or give a "
             "network with protected vertices to rewire"
         )
     claims = asked.claims

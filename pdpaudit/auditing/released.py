@@ -37,7 +37,8 @@ def audit_released(
     began = time.monotonic()
     whats = [LIST, *OBSERVABLES]
     budget = ErrorBudget(1 - plan.confidence, len(whats))
-    shared = replace(plan, confidence=1 - budget.share)
+    limit = None if plan.time_limit is None else plan.time_limit / len(whats)
+    shared = replace(plan, confidence=1 - budget.share, time_limit=limit)
     claims: list[ClaimResult] = []
     rows: list[dict[str, Any]] = []
     tried: dict[str, int] = {}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.subject import Part, Subject
 
@@ -108,7 +108,7 @@ class Observed(Subject):
     def __init__(self, mechanism: object, what: str) -> None:
         if what not in OBSERVABLES:
             known = ", ".join(OBSERVABLES)
-            raise InputError(f"--observe {what}: choose one of {known}; or {ALL}, by itself")
+            raise ParameterError("observe", what, f"choose one of {known}; or {ALL}, by itself")
         super().__init__(Subject.of(mechanism))
         self.what = what
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -176,7 +178,10 @@ class SamplingOptions:
     ] = None
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds after which it ends with what it has; half for the search."),
+        typer.Option(
+            help="Seconds, once the files are read, after which it ends with what it has; half for "
+            "the search."
+        ),
     ] = None
 
     def plan(self, output: o.OutputOptions, jobs: int) -> Config:
@@ -392,13 +397,20 @@ def _audit(
     ):
         if where:
             output.screen().print(where, markup=False)
+        remarks: list[str] = []
         more: dict[str, Any] = {"names": True} if file is not None and "names" in file else {}
         if asked.exposure:
             # First, so that a refusal costs no audit.
             from pdpaudit.auditing.exposure import measure_exposure
 
             [network] = audited.networks
-            more["exposure"] = measure_exposure(made, network, watcher=watcher).to_json(network)
+            until = math.inf
+            if plan.time_limit is not None:  # half of it for either
+                half = plan.time_limit / 2
+                plan, until = replace(plan, time_limit=half), time.monotonic() + half
+            exposure = measure_exposure(made, network, watcher=watcher, until=until)
+            more["exposure"] = exposure.to_json(network)
+            remarks = [exposure.remark()] if exposure.late else []
         said: dict[str, Any] = {
             "subject": audited.name,
             "spec": spec,
@@ -411,4 +423,6 @@ def _audit(
             said["prover"] = prove_claim
         how = audit_released if asked.observe == "all" else audit
         result = how(made, audited.networks, replace(plan, store=kept), **said)
+    if remarks:
+        more["remarks"] = [*result.context.get("remarks", ()), *remarks]
     return replace(result, context={**result.context, **more})

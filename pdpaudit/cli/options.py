@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NetworkOptions", "OutputOptions", "Quiet", "examples", "flagged", "grouped"]
 
-#: Parameters whose option is not called like them.
-FLAGS = {"since": "--from", "tries": "--try", "json_file": "--json", "csv_file": "--csv"}
+#: How an error names a parameter.
+_PARAMETER = re.compile(r"`([a-z_]+)`")
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Jobs = Annotated[
@@ -32,12 +33,25 @@ Jobs = Annotated[
 ]
 
 
-def flagged(error: InputError) -> str:
-    """Return what an error says, its parameter named by its option."""
-    if not isinstance(error, ParameterError):
-        return str(error)
-    name = error.parameter
-    return f"{FLAGS.get(name, '--' + name.replace('_', '-'))} {error.value}: {error.remedy}"
+@cache
+def _flags() -> dict[str, str]:
+    """Return the option of each parameter that any command has."""
+    from pdpaudit.cli.app import app
+
+    commands = getattr(typer.main.get_command(app), "commands", {})
+    return {"plant": "--infect"} | {
+        str(option.name): option.opts[0]
+        for command in commands.values()
+        for option in command.params
+        if option.opts[0].startswith("--")
+    }
+
+
+def flagged(message: InputError | str) -> str:
+    """Return a message in which parameters, in backquotes, are named by their options."""
+    if isinstance(message, ParameterError):
+        message = f"`{message.parameter}` {message.value}: {message.remedy}"
+    return _PARAMETER.sub(lambda name: _flags().get(name[1], name[0]), str(message))
 
 
 def examples(*commands: str) -> str:
@@ -270,7 +284,7 @@ class NetworkOptions:
             names=self.names,
         )
         banner = [NAMES_PEOPLE] if self.names else []
-        said = [*banner, *reading.summary.splitlines(), *reading.notes]
+        said = [*banner, *reading.summary.splitlines(), *map(flagged, reading.notes)]
         return reading.network, said, self._shown(reading)
 
     def _shown(self, reading: Reading) -> NetworkOptions:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -289,31 +289,32 @@ class Network:
         if not self.targeted.any():
             raise InputError(
                 "no targeted vertex: a search needs at least one; check the label column and "
-                "--targeted-value"
+                "`targeted_value`"
             )
         if self.targeted.all():
             raise InputError(
                 "every vertex is targeted, so there is no protected vertex to rewire; check the "
-                "label column and --targeted-value"
+                "label column and `targeted_value`"
             )
         if not self.seeds:
-            raise InputError("no seed: name at least one targeted vertex with --seeds")
+            raise InputError("no seed: name at least one targeted vertex with `seeds`")
         for seed in self.seeds:
             if not 0 <= seed < n:
                 raise InputError(f"seed {seed} is not a vertex; vertices are 0..{n - 1}")
             if not self.targeted[seed]:
                 raise InputError(
                     f"seed {self.name(seed)!r} is protected: seeds are public and must be "
-                    "targeted; choose another with --seeds"
+                    "targeted; choose another with `seeds`"
                 )
         if self.max_degree is not None and self.max_degree < 1:
-            raise InputError(f"--max-degree {self.max_degree}: must be at least 1")
+            raise ParameterError("max_degree", self.max_degree, "must be at least 1")
         degree = np.diff(self.adjacency.indptr)
         if self.max_degree is not None and degree.max() > self.max_degree:
-            raise InputError(
-                f"--max-degree {self.max_degree}: {self.name(int(degree.argmax()))!r} has degree "
-                f"{degree.max()}; the bound is a public promise that every network keeps, so raise "
-                "it or leave it out"
+            raise ParameterError(
+                "max_degree",
+                self.max_degree,
+                f"{self.name(int(degree.argmax()))!r} has degree {degree.max()}; the bound is a "
+                "public promise that every network keeps, so raise it or leave it out",
             )
 
     @property

@@ -231,7 +231,7 @@ def configure(factory: object, name: str, options: Mapping[str, object]) -> Any:
     takes = _arguments(factory)
     for key in given:
         if takes is not None and key not in takes:
-            raise InputError(f"{name} takes no --{key.replace('_', '-')}; leave it out")
+            raise InputError(f"{name} takes no `{key}`; leave it out")
     if not inspect.isclass(factory):
         return factory
     try:
@@ -260,7 +260,7 @@ def check_arguments(name: str, given: Iterable[str], find: Find = resolve) -> No
     for key in given:
         if takes is not None and key not in takes:
             offer = f"it takes {', '.join(takes)}" if takes else "it takes none"
-            raise ParameterError("with", key, f"{name} takes no {key}; {offer}")
+            raise ParameterError("others", key, f"{name} takes no {key}; {offer}")
 
 
 def make_sop(name: str, find: Find = resolve) -> Any:

@@ -174,12 +174,14 @@ class Subject:
         """What draws many outputs at once, None where nothing does."""
         return self.part("sample")
 
-    def ask(self, name: Part, *arguments: Any, limit: float = LIMIT_S) -> Any:
+    def ask(
+        self, name: Part, *arguments: Any, limit: float = LIMIT_S, until: float = math.inf
+    ) -> Any:
         """Call an optional part within a time limit; what it prints is swallowed."""
         asked = self.part(name)
         if asked is None:
             raise Misbehaviour(f"it has no {name}")
-        with Guard(self, None, limit) as guard:
+        with Guard(self, None, limit, until) as guard:
             try:
                 return guard.call(f"its {name}", asked, *arguments)
             except (LawUnavailable, InputError, Misbehaviour):
@@ -189,9 +191,9 @@ class Subject:
             except (Exception, SystemExit) as error:
                 raise Misbehaviour(f"its {name} raised {located(error)}") from error
 
-    def law(self, instance: object, limit: float = LIMIT_S) -> Law:
+    def law(self, instance: object, limit: float = LIMIT_S, until: float = math.inf) -> Law:
         """Return its output law on an instance, once it is seen to be one."""
-        return as_law(self.ask("law", instance, limit=limit))
+        return as_law(self.ask("law", instance, limit=limit, until=until))
 
     def enclosure(
         self,
@@ -207,9 +209,9 @@ class Subject:
                 return Fraction(low), Fraction(high)
         raise Misbehaviour(f"its {name} answered with no interval of two fractions")
 
-    def beginning(self, limit: float = LIMIT_S) -> Subject:
+    def beginning(self, until: float = math.inf) -> Subject:
         """Return the shorter mechanism that it goes on from, with its law; else raise."""
-        shorter = self.ask("beginning", limit=limit) if self.has("beginning") else None
+        shorter = self.ask("beginning", until=until) if self.has("beginning") else None
         if shorter is None or not Subject.of(shorter).has("law"):
             raise LawUnavailable("the mechanism goes on from no shorter one that has a law")
         return Subject.of(shorter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ __all__ = ["EdgeOptions", "Ends", "choose_columns", "find_column", "find_id_colu
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 NAMES_COLUMNS = "it names the columns"
-_ENDS_HELP = "say which two columns are the ends with --source-column and --target-column"
+_ENDS_HELP = "say which two columns are the ends with `source_column` and `target_column`"
 
 
 @dataclass(frozen=True)
@@ -47,49 +47,33 @@ class Ends:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Head:
-    """The names on the first line, and by how much they stand left of their columns."""
-
-    names: tuple[str, ...]
-    shift: int
-    notes: tuple[str, ...] = ()
-
-    def at(self, column: int) -> str | None:
-        """Return the name of a column."""
-        place = column - self.shift
-        return self.names[place] if 0 <= place < len(self.names) else None
-
-
 def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> Ends:
     """Decide by names, by agreement with people's ``ids``, by what varies like an id."""
     one, other = options.source_column, options.target_column
     if (one is None) != (other is None):
-        raise InputError("--source-column and --target-column go together: name both or neither")
+        raise InputError("`source_column` and `target_column` go together: name both or neither")
+    chosen = one is not None and other is not None
+    named = one in table.head if chosen else bool(named_ends(table.head))
+    notes = []
+    if named and _lacks_a_name(table):
+        notes = [f"{table.head_text}: one name fewer than columns, so the first is skipped"]
+        table = replace(table, head=("", *table.head), head_width=table.row_width)
     if one is not None and other is not None:
-        head = _head(table, named=one in table.head)
-        ends = (
-            find_column(table, one, "--source-column", head.names, head.shift),
-            find_column(table, other, "--target-column", head.names, head.shift),
-        )
+        ends = find_column(table, one, "source_column"), find_column(table, other, "target_column")
         if ends[0] == ends[1]:
             raise InputError(
-                f"--source-column and --target-column are both {one!r}; name two columns"
+                f"`source_column` and `target_column` are both {one!r}; name two columns"
             )
-        named = normal(one) in map(normal, head.names)
+        named = normal(one) in map(normal, table.head)
     else:
         pairs = named_ends(table.head)
-        head = _head(table, named=bool(pairs))
-        pairs = [(a + head.shift, b + head.shift) for a, b in pairs]
-        named = bool(pairs)
         ends = _one_of(table, pairs, ids) if pairs else _by_values(table, ids)
     reason = NAMES_COLUMNS if named else _header_reason(table, ends, ids)
-    if named and table.head_width != table.row_width and not head.shift:
+    if named and table.head_width != table.row_width:
         raise InputError(
             f"{table.where(min(1, table.size - 1))}: {table.row_width} columns where the header "
             f"has {table.head_width}; correct the line, or quote names that hold the separator"
         )
-    notes = [*head.notes]
     if reason is not None:
         # Only what names columns is quoted: any other line may name people.
         quoted = f" {table.head_text}" if reason == NAMES_COLUMNS else ""
@@ -99,44 +83,27 @@ def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> 
             0,
             f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})",
         )
-    time = _time(table, options, ends, head, named=named)
-    weight, more = _weight(table, options, ends, head, time, named=named)
-    if time is None and table.width == 3 and ends != (0, 1) and not named and reason is None:
-        time = 0 if ends == (1, 2) else None
-    said = [_described(table, head, ends, weight, time, named=named)]
-    return Ends(*ends, weight, time, reason is not None, (*said, *notes, *more))
-
-
-def _described(
-    table: Table,
-    head: _Head,
-    ends: tuple[int, int],
-    weight: int | None,
-    time: int | None,
-    *,
-    named: bool,
-) -> str:
-    """Return in one line which columns were taken."""
-
-    def call(column: int) -> str:
-        name = head.at(column) if named else None
-        return show(name, 30) if name else f"{column + 1}"
-
-    more = [
-        f"{what} {call(at)}" for what, at in (("weight", weight), ("time", time)) if at is not None
+    names = [*table.head, *[""] * table.width] if named else [""] * table.width
+    time = _time(table, options, ends, names)
+    weight, more = _weight(table, options, ends, names, time)
+    if time is None and table.width == 3 and ends == (1, 2) and reason is None:
+        time = 0
+    called = [
+        f"{what}{show(names[at], 30) if names[at] else at + 1}"
+        for what, at in (("", ends[0]), ("and ", ends[1]), (", weight ", weight), (", time ", time))
+        if at is not None
     ]
-    return ", ".join(
-        [f"{table.source.path}: the ends are columns {call(ends[0])} and {call(ends[1])}", *more]
+    said = f"{table.source.path}: the ends are columns {' '.join(called[:2])}"
+    return Ends(
+        *ends, weight, time, reason is not None, (said + "".join(called[2:]), *notes, *more)
     )
 
 
-def _head(table: Table, *, named: bool) -> _Head:
-    if not (named and table.head_width == table.row_width - 1):
-        return _Head(table.head, 0)
-    if not _counts_rows([row[0] for row in table.sample()]):
-        return _Head(table.head, 0)
-    note = f"{table.head_text}: one name fewer than columns, so the first is skipped"
-    return _Head(table.head, 1, (note,))
+def _lacks_a_name(table: Table) -> bool:
+    """Whether the header has no name for the row numbers in front, as R writes them."""
+    return table.head_width == table.row_width - 1 and _counts_rows(
+        [row[0] for row in table.sample()]
+    )
 
 
 def _one_of(
@@ -202,9 +169,10 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
     if {"id", "label"} <= {normal(name) for name in table.head}:
         raise InputError(
             f"{table.source.path}: looks like a nodes file (first line: {_listed(table.head)}); "
-            f"give it after --nodes and the edges after --edges, or {_ENDS_HELP}"
+            f"give it after `nodes` and the edges after `edges`, or {_ENDS_HELP}"
         )
     if table.width == 2:
+        _refuse_people(table, ids)
         return 0, 1
     rows = table.sample() or [list(table.head)]
     columns = range(table.width)
@@ -244,12 +212,36 @@ def _by_kinds(table: Table, kinds: Sequence[str], counters: Sequence[int]) -> tu
     )
 
 
+def _values(table: Table, column: int) -> set[str]:
+    """Return the values of a column, without a first one that may be a name above numbers."""
+    rest = set(table.factorize([column], int(table.size > 1))[1])
+    return rest | set(filter(is_number, table.head[column : column + 1]))
+
+
+def _refuse_people(table: Table, ids: Collection[str]) -> None:
+    """Refuse two columns of which one names people and the other says what they are."""
+    if [normal(name) in IDS for name in table.head] not in ([True, False], [False, True]):
+        return
+    one, other = (_values(table, column) for column in (0, 1))
+    if table.size > 2 and one.isdisjoint(other) and not (one | other <= set(ids)):
+        raise InputError(
+            f"{table.source.path}: looks like people and what they are (first line: "
+            f"{_listed(table.head)}), for no value is in both columns; give it after `nodes`, or "
+            f"{_ENDS_HELP}"
+        )
+
+
 def _by_shared_values(table: Table, counters: Sequence[int]) -> tuple[int, int]:
     """Find the ends among three columns of whole numbers: those that share their values.
 
     Both ends are people, so much of one is in the other; weights and times share values by chance.
     """
-    sets = [set(table.factorize([column], int(table.size > 1))[1]) for column in range(3)]
+    sets = [_values(table, column) for column in range(3)]
+    if sets[1] | sets[2] <= {"0", "1"} and table.size > 3:
+        raise InputError(
+            f"{table.source.path}: columns 2 and 3 hold only 0 and 1, as of people and what they "
+            f"are or where they were; give ties, or {_ENDS_HELP}"
+        )
     if len(sets[2]) == 1 < table.size - 1 or sets[2] <= {"0", "1"}:
         return 0, 1  # nobody is met that seldom: a weight
     shared = [len(a & b) / len(a | b) for a, b in ((sets[0], sets[1]), (sets[1], sets[2]))]
@@ -261,24 +253,25 @@ def _by_shared_values(table: Table, counters: Sequence[int]) -> tuple[int, int]:
     raise _ambiguous(table, [(0, 1), (1, 2)])
 
 
-def find_column(table: Table, name: str, option: str, head: Sequence[str], shift: int = 0) -> int:
+def find_column(table: Table, name: str, parameter: str) -> int:
     """Return the index of a column given by its name, or by its number counted from 1."""
     for form in (str, normal):
         wanted = form(name)
-        found = [i for i, other in enumerate(head) if form(other) == wanted]
-        if len(found) == 1 and found[0] + shift < table.width:
-            return found[0] + shift
+        found = [i for i, other in enumerate(table.head) if form(other) == wanted]
+        if len(found) == 1 and found[0] < table.width:
+            return found[0]
         if len(found) > 1:
             raise InputError(
                 f"{table.source.path}: {len(found)} columns are called {name!r}; give the number "
-                f"of the column after {option}"
+                f"of the column as `{parameter}`"
             )
     if name.isascii() and name.isdigit() and 1 <= int(name) <= table.width:
         return int(name) - 1
-    near = difflib.get_close_matches(name, head, n=1)
+    near = difflib.get_close_matches(name, table.head, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise InputError(
-        f"{table.source.path}: no column {name!r} ({option}); {hint}the columns are {_listed(head)}"
+        f"{table.source.path}: no column {name!r} (`{parameter}`); {hint}the columns are "
+        f"{_listed(table.head)}"
     )
 
 
@@ -287,7 +280,7 @@ def find_id_column(
 ) -> int:
     """Return the column of a people table that names them: by name, or by the ties' ends."""
     if id_column is not None:
-        return find_column(table, id_column, "--id-column", table.head)
+        return find_column(table, id_column, "id_column")
     names = [normal(name) for name in table.head]
     for known in IDS:
         if names.count(known) == 1:
@@ -321,6 +314,8 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
         return f"it has {columns} and the others {table.width}"
     if not rows:
         return None
+    if any(normal(name) in IDS for name in head):
+        return NAMES_COLUMNS
     listed = any(whole(head[end]) in ids for end in ends)
     if ids and not listed and all(_agrees(rows, end, ids) for end in ends):
         return "its ends are nobody's id, unlike those below it"
@@ -351,50 +346,41 @@ def _is_size_line(table: Table) -> bool:
 
 
 def _time(
-    table: Table, options: EdgeOptions, ends: tuple[int, int], head: _Head, *, named: bool
+    table: Table, options: EdgeOptions, ends: tuple[int, int], names: Sequence[str]
 ) -> int | None:
     if options.time_column is not None:
-        return find_column(table, options.time_column, "--time-column", head.names, head.shift)
-    if not named:
-        return None
-    names = {c: normal(head.at(c) or "") for c in range(table.width) if c not in ends}
-    return next((c for known in TIMES for c, name in names.items() if name == known), None)
+        return find_column(table, options.time_column, "time_column")
+    others = {normal(names[c]): c for c in reversed(range(table.width)) if c not in ends}
+    return next((others[known] for known in TIMES if known in others), None)
 
 
 def _weight(
     table: Table,
     options: EdgeOptions,
     ends: tuple[int, int],
-    head: _Head,
+    names: Sequence[str],
     time: int | None,
-    *,
-    named: bool,
 ) -> tuple[int | None, list[str]]:
     if options.weight_column is not None:
         if options.count_contacts:
-            raise InputError("--count-contacts makes the weights; leave --weight-column out")
-        found = find_column(table, options.weight_column, "--weight-column", head.names, head.shift)
+            raise InputError("`count_contacts` makes the weights; leave `weight_column` out")
+        found = find_column(table, options.weight_column, "weight_column")
         if found in ends:
             raise InputError(
-                f"--weight-column {options.weight_column!r} is an end; name another column"
+                f"`weight_column` {options.weight_column!r} is an end; name another column"
             )
         return found, []
     if options.count_contacts:
         return None, []
-    others = [c for c in range(table.width) if c not in ends and c != time]
-    if named:
-        names = {c: normal(head.at(c) or "") for c in others}
-        for known in WEIGHTS:
-            matching = [c for c, name in names.items() if name == known]
-            if len(matching) == 1:
-                return matching[0], []
-        if not others:
-            return None, []
-        listed = _listed([head.at(c) or f"column {c + 1}" for c in others])
-        return None, [
-            f"no weight column recognised among {listed}: all ties count alike (name one with "
-            "--weight-column)"
-        ]
+    others = [c for c in range(table.width) if c not in (*ends, time)]
+    known = [normal(names[c]) for c in others]
+    for name in WEIGHTS:
+        if known.count(name) == 1:
+            return others[known.index(name)], []
+    if any(names):
+        listed = _listed([names[c] or f"column {c + 1}" for c in others])
+        said = f"no weight column recognised among {listed}: all ties count alike (name one with "
+        return None, [f"{said}`weight_column`)"] if others else []
     if table.width == 3 and ends == (0, 1) and time is None:
         first = [name for name in table.head[2:] if is_number(name)]
         if _grows_from_zero([*first, *(row[2] for row in table.sample())]):

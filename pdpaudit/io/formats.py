@@ -8,22 +8,24 @@ import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.text_formats import (
-    read_adjacency_list,
     read_dl,
     read_gdf,
-    read_lgl,
+    read_listing,
     read_pajek,
     read_tgf,
 )
@@ -31,26 +33,30 @@ from pdpaudit.io.ties import Ties
 
 __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
-_SUFFIXES = {
-    **{".gml": "GML", ".graphml": "GraphML", ".gexf": "GEXF", ".mtx": "Matrix Market"},
-    **{".net": "Pajek", ".paj": "Pajek", ".dl": "UCINET DL", ".json": "JSON", ".tgf": "TGF"},
-    **{".gdf": "GDF", ".lgl": "LGL", ".adjlist": "adjacency list"},
-}
-_STRICT = ("GML", "GraphML", "GEXF", "JSON", "GDF", "UCINET DL")
 _PAJEK = re.compile(r"\*(network|vertices|arcs|edges|matrix)", re.IGNORECASE)
 _GML_PREAMBLE = re.compile(r"(#|creator\b|version\b|comment\b)", re.IGNORECASE)
 _MARKED_NAME = re.compile(r"#[ \t]*\S+$")
+# Text that other programs read, and what to do instead.
+_UNREAD = [
+    (r"(strict\s+)?(di)?graph\b[^\[\n]*\{", "a Graphviz file", "convert it to GML with gv2gml"),
+    (r"\*node data\b", "a NetDraw VNA file", "write a table of its ties"),
+    (r"LEDA\.GRAPH", "a LEDA file", "write it as GML"),
+    (r"(c\b.*\n)*p (edge|col|sp|max)\b", "a DIMACS file", "write a table of its ties"),
+    (r"\(\d+,\s*\d+\)\s", "a sparse matrix as Matlab shows it", "write it with mmwrite"),
+    (r"\{\\rtf", "a text document", "save it as plain text"),
+    (r"<(!doctype )?html\b", "a web page", "save the table in it as CSV"),
+]
 _MOST_VERTICES = 50_000_000
 
 
 def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
     """Return the format of a graph file, ``None`` for an edge list, and a note if the name lies."""
     name = source.path.name.lower().removesuffix(".gz")
-    called = next((kind for end, kind in _SUFFIXES.items() if name.endswith(end)), None)
+    called = next((kind for kind, form in FORMATS.items() if name.endswith(form.suffixes)), None)
     found = _format_of(source, called)
     if found is not None or called is None:
         return found, ()
-    if called in _STRICT:
+    if FORMATS[called].strict:
         raise InputError(
             f"{source.path}: is called a {called} file and is none; write it again, or rename "
             "it if it is an edge list"
@@ -60,6 +66,9 @@ def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
 
 def _format_of(source: Source, called: str | None) -> str | None:
     start = source.data[: 1 << 16].decode(errors="ignore").lstrip()
+    for beginning, what, way in _UNREAD:
+        if re.match(beginning, start, re.IGNORECASE):
+            raise InputError(f"{source.path}: is {what}, which is not read; {way}")
     if start.startswith("<"):
         root = root_element(source.path, without_declaration(source.data))
         if root not in ("graphml", "gexf"):
@@ -96,6 +105,8 @@ def _listing(source: Source, called: str | None, lines: Sequence[str]) -> str | 
         if called == "LGL" or (len(marked) > 1 and (lone or len(marked) * 2 < len(lines))):
             return "LGL"
     dated = any(re.match(r"#\s*GMT ", line) for line in lines[:4])
+    if called == "SIF":
+        return called
     if called == "adjacency list" or dated:
         if any("{" in line for line in lines):
             raise InputError(
@@ -118,32 +129,10 @@ def _is_tgf(lines: Sequence[str]) -> bool:
 
 def read_graph_file(source: Source, kind: str, *, weight_column: str | None = None) -> Ties:
     """Read a graph file of the format that :func:`find_format` found."""
-    own: dict[str, Callable[[Source], Ties]] = {
-        "Pajek": read_pajek,
-        "UCINET DL": read_dl,
-        "TGF": read_tgf,
-        "GDF": read_gdf,
-        "LGL": read_lgl,
-        "adjacency list": read_adjacency_list,
-        "Matrix Market": _read_matrix,
-    }
-    read: dict[str, Callable[[Source], nx.Graph]] = {
-        "GML": _read_gml,
-        "GraphML": _read_graphml,
-        "GEXF": _read_gexf,
-        "JSON": _read_json,
-        "networkx edge list": _read_networkx,
-    }
-    if kind in own and weight_column is not None:
-        raise InputError(f"{source.path}: a {kind} file has no columns; no --weight-column")
-    notes = [*source.notes, f"{source.path} read as {kind}"]
     try:
-        if kind in own:
-            ties = own[kind](source)
-            return replace(ties, notes=(*notes, *ties.notes))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graph = read[kind](source)
+            found = FORMATS[kind].read(source)
     except InputError:
         raise
     except RecursionError:
@@ -153,23 +142,28 @@ def read_graph_file(source: Source, kind: str, *, weight_column: str | None = No
         raise InputError(
             f"{source.path}: not readable as {kind} ({show(reason, 120)}); write the file again"
         ) from None
-    for _, data in graph.nodes(data=True):
-        for key, value in graph.graph.get("node_default", {}).items():
-            data.setdefault(key, value)
-    for *_, data in graph.edges(data=True):
-        for key, value in graph.graph.get("edge_default", {}).items():
-            data.setdefault(key, value)
-    ties = ties_from_networkx(graph, weight=weight_column, place=str(source.path))
-    for attribute in ("label", "name"):
-        labels = ties.attributes.get(attribute)
-        if labels is None or None in labels:
-            continue
-        texts = [str(label) for label in labels]
-        if len(set(texts)) == len(texts) and all(texts) and texts != ties.names:
-            notes.append(f"vertices are called by their {attribute}s")
-            ids = ties.names
-            return replace(ties, names=texts, notes=tuple(notes), ids=ids)
-    return replace(ties, notes=tuple(notes))
+    if isinstance(found, Ties):
+        if weight_column is not None:
+            raise InputError(f"{source.path}: a {kind} file has no columns; no `weight_column`")
+        ties = found
+    else:
+        for items, default in ((found.nodes, "node_default"), (found.edges, "edge_default")):
+            for *_, data in items(data=True):
+                data.update({**found.graph.get(default, {}), **data})
+        ties = ties_from_networkx(found, weight=weight_column, place=str(source.path))
+    return _named(ties, (*source.notes, f"{source.path} read as {kind}", *ties.notes))
+
+
+def _named(ties: Ties, notes: tuple[str, ...]) -> Ties:
+    """Call vertices by their labels or names, where each has one of its own."""
+    for attribute in ("label", "name") if ties.ids is None else ():
+        texts = [
+            "" if label is None else str(label) for label in ties.attributes.get(attribute, ())
+        ]
+        if texts and len(set(texts)) == len(texts) and all(texts) and texts != ties.names:
+            said = f"vertices are called by their {attribute}s"
+            return replace(ties, names=texts, notes=(*notes, said), ids=ties.names)
+    return replace(ties, notes=notes)
 
 
 def _read_gml(source: Source) -> nx.Graph:
@@ -213,17 +207,16 @@ def _read_json(source: Source) -> nx.Graph:
             f"{source.path}: JSON without lists of nodes and links; write node-link data, or a "
             "table with one edge a row"
         )
-    has_ids = all("id" in node for node in nodes)
-    key = "id" if has_ids else "name"
+    key = next((key for key in ("id", "key") if all(key in node for node in nodes)), "name")
     ids = [str(node.get(key, i)) for i, node in enumerate(nodes)]
     graph = nx.MultiGraph()
     graph.add_nodes_from(zip(ids, nodes, strict=True))
     if len(graph) < len(nodes):
         raise InputError(f"{source.path}: two nodes have one {key}; give each node its own")
     for link in links:
-        ends = [link["source"], link["target"]]
+        ends = [link["source"], link["target"]] if "source" in link else [link["from"], link["to"]]
         ends = [end.get("id", end.get("index")) if isinstance(end, dict) else end for end in ends]
-        if not has_ids:  # d3 counts them from 0
+        if key == "name":  # d3 counts them from 0
             ends = [ids[end] if isinstance(end, int) else end for end in ends]
         if not all(str(end) in graph for end in ends):
             raise InputError(f"{source.path}: a link with an end that is no node; add the node")
@@ -261,6 +254,31 @@ def _read_matrix(source: Source) -> Ties:
     )
 
 
+class _Format(NamedTuple):
+    """What a file of a format is called, how it is read, and whether its name has to be true."""
+
+    suffixes: tuple[str, ...]
+    read: Callable[[Source], Ties | nx.Graph]
+    strict: bool = False
+
+
+FORMATS = {
+    "GML": _Format((".gml",), _read_gml, strict=True),
+    "GraphML": _Format((".graphml",), _read_graphml, strict=True),
+    "GEXF": _Format((".gexf",), _read_gexf, strict=True),
+    "JSON": _Format((".json",), _read_json, strict=True),
+    "GDF": _Format((".gdf",), read_gdf, strict=True),
+    "UCINET DL": _Format((".dl",), read_dl, strict=True),
+    "Matrix Market": _Format((".mtx",), _read_matrix),
+    "Pajek": _Format((".net", ".paj"), read_pajek),
+    "TGF": _Format((".tgf",), read_tgf),
+    "LGL": _Format((".lgl",), partial(read_listing, form="LGL")),
+    "SIF": _Format((".sif",), partial(read_listing, form="SIF")),
+    "adjacency list": _Format((".adjlist",), partial(read_listing, form="adjacency list")),
+    "networkx edge list": _Format((), _read_networkx),
+}
+
+
 def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ties:
     """Return the ties of any networkx graph, vertices in its order, named by ``str``.
 
@@ -282,17 +300,14 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
 
     weights = None
     if any(value is not None for value in values):
-        numbers = np.ones(len(values))
-        for row, value in enumerate(values):
-            if value is None:
-                continue
-            try:
-                numbers[row] = float(value)  # type: ignore[arg-type]
-            except (TypeError, ValueError):
+        given = pd.Series([1.0 if value is None else value for value in values], dtype=object)
+        weights = pd.to_numeric(given, errors="coerce").to_numpy(np.float64)
+        for row in np.flatnonzero(np.isnan(weights)).tolist():
+            if str(values[row]).lower() != "nan":
                 raise InputError(
-                    f"{where(row)}: {attribute} {show(str(value))} is not a number; correct it"
-                ) from None
-        weights = numbers
+                    f"{where(row)}: {attribute} {show(str(values[row]))} is not a number; "
+                    "correct it"
+                )
     elif weight is not None and weight != "weight":
         raise InputError(f"{place}: no edge has {weight!r}; name the attribute of the weight")
     attributes: dict[str, list[object]] = {}

@@ -13,7 +13,7 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.columns import find_column, find_id_column
-from pdpaudit.io.fields import is_missing, unify
+from pdpaudit.io.fields import gaps, is_missing, unify, whole
 from pdpaudit.io.source import read_source, show
 from pdpaudit.io.table import read_table
 from pdpaudit.io.text_formats import read_partition
@@ -54,7 +54,7 @@ class PeopleTable:
         if self._table.size == 1 or self._partition is not None:
             return set()
         at = find_id_column(self._table, id_column, (), None)
-        return set(unify(self._table.factorize([at], 1)[1])[0])
+        return set(unify(self._table.factorize([at], 1)[1], str(self.path))[0])
 
     def read(
         self,
@@ -70,26 +70,24 @@ class PeopleTable:
             return self._by_order(self._partition, ends)
         label_at = None
         if label_column is not None:
-            label_at = find_column(table, label_column, "--label-column", table.head)
+            label_at = find_column(table, label_column, "label_column")
         id_at = find_id_column(table, id_column, set(ends), label_column)
         if table.size == 1:
             raise InputError(f"{self.path}: holds a header and no rows; list one person a line")
         codes, values, rows = table.factorize([id_at], 1)
-        names, changed = unify(values)
+        names, unified = unify(values, str(self.path))
         merged, distinct = pd.factorize(np.array(names, dtype=object))
         person = merged[codes[:, 0]]
         names = distinct.tolist()
         first = np.full(len(names), table.size)
         np.minimum.at(first, merged, rows)
-        notes = [*self._notes, self._described(id_at, label_at)]
-        if changed:
-            notes.append(f"{self.path}: {changed:,} ids written like 2.0 are read as 2")
+        notes = [*self._notes, self._described(id_at, label_at), *unified]
         for code, name in enumerate(names):
             if "\n" in name or (is_missing(name) and not keep_missing) or not name:
                 what = "runs over several lines" if "\n" in name else "is missing"
                 shown = f" {show(name, 40)}" if name else ""
                 what = f"the id{shown} {what}" if name else "the id is empty"
-                literal = ", or take it for a name with --keep-missing" if name.strip() else ""
+                literal = ", or take it for a name with `keep_missing`" if name.strip() else ""
                 raise InputError(
                     f"{table.where(int(first[code]))}: {what}; correct the line{literal}"
                 )
@@ -128,7 +126,9 @@ class PeopleTable:
         keep_missing: bool,
     ) -> list[str | None]:
         codes, values, _ = self._table.factorize([column], 1)
-        label = codes[:, 0]
+        merged, distinct = pd.factorize(np.array([whole(value) for value in values], dtype=object))
+        forms: list[str] = distinct.tolist()
+        label = merged[codes[:, 0]]
         own = label[first_rows - 1]
         wrong = np.flatnonzero(label != own[person])
         if len(wrong):
@@ -138,8 +138,8 @@ class PeopleTable:
                 f"than on line {self._table.line(int(first_rows[person[row]]))}; keep one of them"
             )
         given = [
-            None if not value or (is_missing(value) and not keep_missing) else value
-            for value in values
+            None if gap else value
+            for value, gap in zip(forms, gaps(forms, *[("",)] * keep_missing), strict=True)
         ]
         return [given[code] for code in own.tolist()]
 
@@ -147,7 +147,7 @@ class PeopleTable:
 def read_labels(values: Sequence[object]) -> list[str | None]:
     """Return the labels a graph file gives its vertices."""
     texts = ["" if value is None else str(value).strip() for value in values]
-    return [None if is_missing(text) else text for text in texts]
+    return [None if is_missing(text) else whole(text) for text in texts]
 
 
 def partition(
@@ -158,7 +158,7 @@ def partition(
     One label in several cases is one label: line lists are typed by hand. Labels that are people's
     ``ids``, as where the column of ids is taken for labels, are counted and not listed.
     """
-    wanted = targeted_value.strip().casefold()
+    wanted = whole(targeted_value.strip().casefold())
     counts = Counter(label for label in labels if label is not None)
     spellings = [label for label in counts if label.casefold() == wanted]
     others = [label for label, _ in counts.most_common() if label not in spellings]
@@ -167,12 +167,12 @@ def partition(
         known = [f"{show(label, 30)} ({counts[label]:,})" for label in others if label not in ids]
         raise InputError(
             f"{path}: no label is {targeted_value!r}, so nobody is targeted; give one of the "
-            f"labels there with --targeted-value: {_listed(known, 8, len(counts))}"
+            f"labels there with `targeted_value`: {_listed(known, 8, len(counts))}"
         )
     if not others and None not in labels:
         raise InputError(
             f"{path}: every label is {targeted_value!r}, so there is no protected vertex to "
-            "rewire; label the protected otherwise, or name another column with --label-column"
+            "rewire; label the protected otherwise, or name another column with `label_column`"
         )
     notes: list[str] = []
     if spellings != [targeted_value.strip()]:

@@ -175,8 +175,8 @@ def read_network(
         if None in labels and unlisted == "refuse":
             raise InputError(
                 f"{edges}: vertex {show(ties.names[labels.index(None)])} has no {label_column!r}; "
-                "label everyone, name another attribute with --label-column, or take whoever has "
-                "no label as protected with --unlisted protected"
+                "label everyone, name another attribute with `label_column`, or take whoever has "
+                "no label as protected with `unlisted` protected"
             )
     else:
         said.append("no nodes file: only people with ties are known")
@@ -197,12 +197,12 @@ def read_network(
         network = replace(network, names=pseudonyms(ties.names))
         said.append(
             f"people are called {network.name(0)} to {network.name(network.n - 1)}, in the order "
-            "in which the files list them; --names calls them by their names"
+            "in which the files list them; `names` calls them by their names"
         )
     if seeds is None:
         said.append(
             f"seed {show(network.name(network.seeds[0]))}: the first of the largest targeted "
-            "component (choose others with --seeds)"
+            "component (choose others with `seeds`)"
         )
     return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ties.names))
 
@@ -247,9 +247,9 @@ def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> 
         ids = set() if table is None else table.candidates(options.get("id_column"))
         ties = read_edge_list(source, asked, ids)
     elif asked.source_column is not None or asked.target_column is not None:
-        raise InputError(f"{edges}: a {kind} file has no columns; no --source-column")
+        raise InputError(f"{edges}: a {kind} file has no columns; no `source_column`")
     elif asked.since or asked.until:
-        raise InputError(f"{edges}: --from and --until need an edge list with a column of times")
+        raise InputError(f"{edges}: `since` and `until` need an edge list with a column of times")
     else:
         ties = read_graph_file(source, kind, weight_column=asked.weight_column)
     return replace(ties, notes=(*notes, *ties.notes))
@@ -269,7 +269,7 @@ def _on_people(
         if lacking and unlisted == "refuse":
             raise InputError(
                 f"{people.where[0]}: the label is missing; label everyone, name another column "
-                "with --label-column, or take whoever has no label as protected with --unlisted "
+                "with `label_column`, or take whoever has no label as protected with `unlisted` "
                 "protected"
             )
         labels = [*labels, *[None] * (len(names) - len(people.names))]
@@ -328,10 +328,10 @@ def _labels_in_file(edges: Path, ties: Ties, label_column: str) -> Sequence[obje
     if label_column in ties.attributes:
         return ties.attributes[label_column]
     there = ", ".join(show(name, 30) for name in ties.attributes)
-    attributes = f", or name one of its vertex attributes with --label-column: {there}"
+    attributes = f", or name one of its vertex attributes with `label_column`: {there}"
     raise InputError(
-        f"{edges}: does not say who is targeted; label people with --nodes FILE or plant them with "
-        f"--infect{attributes if there else ''}"
+        f"{edges}: does not say who is targeted; label people with `nodes` or plant them with "
+        f"`plant`{attributes if there else ''}"
     )
 
 
@@ -346,7 +346,7 @@ def _places(
     if len(unknown) and len(unknown) == len(places):
         raise InputError(
             f"{nodes}: none of its ids ({show(people.names[0], 30)}, …) is in {edges} "
-            f"({show(ties.names[0], 30)}, …); choose the column that matches with --id-column"
+            f"({show(ties.names[0], 30)}, …); choose the column that matches with `id_column`"
         )
     if len(unknown) and unlisted == "refuse":
         vertex = int(unknown[0])
@@ -358,11 +358,28 @@ def _places(
             "give it a header line, for the first line is taken as one"
             if name == people.id_header
             else "add the person there, remove the tie, or take people who are in no row as "
-            "protected with --unlisted protected"
+            "protected with `unlisted` protected"
         )
         raise InputError(f"{place}: vertex {show(name)} is not in {nodes}{more}; {header}")
+    if len(unknown):
+        _refuse_other_spellings(edges, nodes, people, [ties.names[v] for v in unknown.tolist()])
     places[unknown] = len(people.names) + np.arange(len(unknown))
     return places, [*people.names, *(ties.names[vertex] for vertex in unknown.tolist())]
+
+
+def _refuse_other_spellings(edges: Path, nodes: Path, people: People, names: list[str]) -> None:
+    """Refuse to protect whoever is listed in another spelling: case, blanks or leading zeros."""
+
+    def folded(name: str) -> str:
+        return " ".join(name.casefold().split()).lstrip("0")
+
+    spelled = {folded(name): name for name in people.names}
+    for name in names:
+        if other := spelled.get(folded(name)):
+            raise InputError(
+                f"{edges}: {show(name)} is in no row of {nodes}, and {show(other)} is: write them "
+                "alike, or list both"
+            )
 
 
 def _summary(
@@ -398,7 +415,7 @@ def _seeds(names: list[str], seeds: Sequence[str], *, hint: bool) -> tuple[int, 
             near = difflib.get_close_matches(seed, _alike(seed, names), n=3) if hint else []
             more = f"; the nearest names are {', '.join(show(name, 40) for name in near)}"
             raise InputError(
-                f"--seeds: {show(seed)} is not a vertex{more if near else '; check the spelling'}"
+                f"`seeds`: {show(seed)} is not a vertex{more if near else '; check the spelling'}"
             )
         places.append(place)
     return tuple(dict.fromkeys(places))

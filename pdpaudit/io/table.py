@@ -22,7 +22,7 @@ __all__ = ["SAMPLE", "Table", "read_table"]
 SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
 _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')  # blanks inside quotes are part of a field
-_SEPARATORS = "\t;, "  # a name may hold what comes later in this list without quotes
+_SEPARATORS = "\t;|, "  # a name may hold what comes later in this list without quotes
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar", ":": "colon"}
 _SEP_LINE = re.compile(rb"sep=(.)[ \t,;]*(?=\n)", re.IGNORECASE)  # a spreadsheet's first line
 _ESCAPED = re.compile(rb'\\"(?=[^,;\t |\n])')
@@ -395,7 +395,13 @@ def _assemble(
     used = width
     sample = table.sample()
     # The sample first: to read a whole column only to see that it is not empty takes long.
-    while used > 2 and sample and not any(row[used - 1] for row in sample):
+    # Where there is a name or a value on the first line only, that line may be a row.
+    while (
+        used > 2
+        and sample
+        and not any(row[used - 1] for row in sample)
+        and not any(head[used - 1 :])
+    ):
         if table.factorize([used - 1], 1)[1] != [""]:
             break
         used -= 1

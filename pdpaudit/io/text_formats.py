@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,9 @@ from pdpaudit.io.source import Source, show
 from pdpaudit.io.ties import Ties, matrix_ties
 
 __all__ = [
-    "read_adjacency_list",
     "read_dl",
     "read_gdf",
-    "read_lgl",
+    "read_listing",
     "read_pajek",
     "read_partition",
     "read_tgf",
@@ -62,9 +61,13 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
+def _at(fields: Sequence[str], place: int) -> str | None:
+    return fields[place] if place < len(fields) else None
+
+
 def read_tgf(source: Source) -> Ties:
     """Read ids and labels above a lone ``#``, and below it pairs of ids."""
-    labels: dict[str, str] = {}
+    labels: dict[str, object] = {}
     rows: list[Row] = []
     above = True
     for number, line in _lines(source):
@@ -72,77 +75,63 @@ def read_tgf(source: Source) -> Ties:
         if line == "#":
             above = False
         elif above:
-            labels[fields[0]] = fields[1] if len(fields) > 1 else fields[0]
+            labels[fields[0]] = _at(fields, 1) or fields[0]
         elif len(fields) < 2 or not {*fields[:2]} <= labels.keys():
             raise InputError(f"{source.path}, line {number}: two ids listed above the # expected")
         else:
             rows.append((number, fields[0], fields[1], None))
-    ties = listed_ties(source, rows, list(labels), {"label": list(labels.values())})
-    texts = list(labels.values())
-    if len(set(texts)) == len(texts):
-        return Ties(texts, ties.ends, None, ties.where, attributes=ties.attributes, ids=ties.names)
-    return ties
+    return listed_ties(source, rows, list(labels), {"label": list(labels.values())})
 
 
 def read_gdf(source: Source) -> Ties:
     """Read GUESS's tables of nodes and edges, one below the other."""
-    names: list[str] = []
-    columns: dict[str, list[object]] = {}
+    people: list[list[str]] = []
     rows: list[Row] = []
-    head: list[str] = []
-    weight: int | None = None
-    above = True
+    heads: dict[str, list[str]] = {"nodedef": [], "edgedef": []}
+    table = "nodedef"
     for number, line in _lines(source):
-        fields = next(csv.reader(io.StringIO(line), skipinitialspace=True))
+        fields = next(csv.reader([line], skipinitialspace=True))
         if line.lower().startswith(("nodedef>", "edgedef>")):
-            above = line.lower().startswith("nodedef>")
-            fields[0] = fields[0].partition(">")[2]
-            head = [field.split()[0].lower() for field in fields]
-            weight = head.index("weight") if "weight" in head and not above else None
-        elif len(fields) < min(len(head), 1 if above else 2):
+            table, fields[0] = line[:7].lower(), fields[0].partition(">")[2]
+            heads[table] = [field.split()[0].lower() for field in fields]
+        elif len(fields) < min(len(heads[table]), 1 if table == "nodedef" else 2):
             raise InputError(f"{source.path}, line {number}: fewer fields than columns")
-        elif above:
-            names.append(fields[0])
-            for key, value in zip(head[1:], [*fields[1:], *[""] * len(head)], strict=False):
-                columns.setdefault(key, []).append(value)
+        elif table == "nodedef":
+            people.append([*fields, *[""] * len(heads[table])])
         else:
-            rows.append((number, fields[0], fields[1], None if weight is None else fields[weight]))
-    return listed_ties(source, rows, names, columns)
+            weight = dict(zip(heads[table], fields, strict=False)).get("weight")
+            rows.append((number, fields[0], fields[1], weight))
+    columns = {key: [row[i] for row in people] for i, key in enumerate(heads["nodedef"]) if i}
+    return listed_ties(source, rows, [row[0] for row in people], columns)
 
 
-def read_lgl(source: Source) -> Ties:
-    """Read ``# name`` followed by those it is tied to, with a weight or without."""
+def read_listing(source: Source, form: Literal["LGL", "SIF", "adjacency list"]) -> Ties:
+    """Read lines of a name and those it is tied to; in SIF a kind of tie stands between them.
+
+    In LGL the name stands on a line of its own, behind ``#``, and each of the others on one.
+    """
     rows: list[Row] = []
+    names: dict[str, None] = {}
     current = ""
-    names: dict[str, None] = {}
     for number, line in _lines(source):
-        fields = line.split()
-        if line.startswith("#"):
+        fields = line.split("\t" if form == "SIF" and "\t" in line else None)
+        if line.startswith("#") and form != "SIF":
             current = line[1:].strip()
-            names[current] = None
+            listed = [current] if form == "LGL" else []
+        elif form == "LGL":
+            listed = fields[:1]
+            rows.append((number, current, fields[0], _at(fields, 1)))
         else:
-            rows.append((number, current, fields[0], fields[1] if len(fields) > 1 else None))
-            names[fields[0]] = None
+            if form == "SIF" and len(fields) == 2:
+                raise InputError(f"{source.path}, line {number}: a kind of tie and nobody after it")
+            listed = [fields[0], *fields[2 if form == "SIF" else 1 :]]
+            rows += [(number, fields[0], other, None) for other in listed[1:]]
+        names.update(dict.fromkeys(listed))
     return listed_ties(source, rows, list(names))
 
 
-def read_adjacency_list(source: Source) -> Ties:
-    """Read lines of a name and those it is tied to."""
-    names: dict[str, None] = {}
-    rows: list[Row] = []
-    for number, line in _lines(source):
-        if not line.startswith("#"):
-            first, *others = line.split()
-            names.update(dict.fromkeys([first, *others]))
-            rows += [(number, first, other, None) for other in others]
-    return listed_ties(source, rows, list(names))
-
-
-_TOKEN = re.compile(r'"[^"]*"|\S+')
-
-
-def _fields(line: str) -> list[str]:
-    return [field.strip('"') for field in _TOKEN.findall(line)]
+def _fields(text: str, between: str = r"\s") -> list[str]:
+    return [field.strip('"') for field in re.findall(rf'"[^"]*"|[^{between}]+', text)]
 
 
 def read_pajek(source: Source) -> Ties:
@@ -170,7 +159,7 @@ def read_pajek(source: Source) -> Ties:
                 values = partitions.setdefault(" ".join(fields[1:]) or "partition", [])
             section, first = word, number + 1
         elif section == "*vertices":
-            labels[int(fields[0])] = fields[1] if len(fields) > 1 else fields[0]
+            labels[int(fields[0])] = _at(fields, 1) or fields[0]
         elif section in ("*arcs", "*edges"):
             if len(fields) < 2 or not all(end.isdigit() for end in fields[:2]):
                 raise InputError(
@@ -179,7 +168,7 @@ def read_pajek(source: Source) -> Ties:
             most = max(map(int, fields[:2]))
             if most > size or min(map(int, fields[:2])) < 1:
                 raise InputError(f"{where}: {size} vertices are announced and {most} found")
-            rows.append((number, fields[0], fields[1], fields[2] if len(fields) > 2 else None))
+            rows.append((number, fields[0], fields[1], _at(fields, 2)))
         elif section == "*matrix":
             matrix.append(fields)
         elif section == "*partition":
@@ -257,15 +246,13 @@ def read_dl(source: Source) -> Ties:
         raise InputError(f"{source.path}: several matrices, or no diagonal; export one full matrix")
     n, start = int(size[1]), head.count("\n") + 1
     labels = re.search(r"\blabels:(.*)", head, re.IGNORECASE | re.DOTALL)
-    names = re.findall(r'"[^"]*"|[^\s,]+', labels[1]) if labels else []
-    names = [name.strip('"') for name in names]
-    lines = [
-        (start + i, re.findall(r'"[^"]*"|[^\s,]+', line))
-        for i, line in enumerate(body.split("\n"))
+    names = _fields(labels[1], r"\s,") if labels else []
+    embedded = re.search(r"\blabels\s+embedded", head, re.IGNORECASE) is not None
+    rows = [
+        (number, _fields(line, r"\s,"))
+        for number, line in enumerate(body.split("\n"), start)
         if line.strip()
     ]
-    embedded = re.search(r"\blabels\s+embedded", head, re.IGNORECASE) is not None
-    rows = [(number, [field.strip('"') for field in fields]) for number, fields in lines]
     if kind in ("fullmatrix", "fm"):
         if embedded:
             names = rows[0][1]
@@ -281,11 +268,11 @@ def read_dl(source: Source) -> Ties:
         return matrix_ties(lambda row: f"{source.path}, row {row + 1} of the matrix", names, matrix)
     ties: list[Row] = []
     for number, fields in rows:
-        others = fields[1:2] if kind == "edgelist1" else fields[1:]
-        weight = fields[2] if kind == "edgelist1" and len(fields) > 2 else None
-        ties += [(number, fields[0], other, weight) for other in others]
-    numbers = [] if embedded else [str(i) for i in range(1, n + 1)]
-    found_ties = listed_ties(source, ties, numbers)
+        if kind == "edgelist1":
+            ties += [(number, fields[0], other, _at(fields, 2)) for other in fields[1:2]]
+        else:
+            ties += [(number, fields[0], other, None) for other in fields[1:]]
+    found_ties = listed_ties(source, ties, [] if embedded else [str(i) for i in range(1, n + 1)])
     if len(found_ties.names) > n:
         raise InputError(f"{source.path}: n={n} is announced and {len(found_ties.names)} found")
     return replace(found_ties, names=names) if len(names) == n and not embedded else found_ties

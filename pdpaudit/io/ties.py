@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns
-from pdpaudit.io.fields import is_missing, named_ends, times_of, unify
+from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns, is_number
+from pdpaudit.io.fields import NOBODY, gaps, is_missing, named_ends, times_of, unify
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.table import Table, read_table
 
@@ -77,8 +77,8 @@ def collapse(
         raise ParameterError("min_weight", min_weight, "not a finite number; give the least weight")
     if min_weight is not None and ties.weights is None and not count_contacts:
         raise InputError(
-            "--min-weight: the file has no weight column known as such; name it with "
-            "--weight-column, count rows with --count-contacts, or leave --min-weight out"
+            "`min_weight`: the file has no weight column known as such; name it with "
+            "`weight_column`, count rows with `count_contacts`, or leave `min_weight` out"
         )
     n = len(ties.names)
     ends, weights = ties.ends, ties.weights
@@ -127,16 +127,19 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
         row = int(wrong[0])
         raise InputError(
             f"{ties.where(row)}: weight {weights[row]:g}; weights are finite and not negative: "
-            "correct it, or name another column with --weight-column"
+            "correct it, or name another column with `weight_column`"
         )
 
 
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}")
+_EPOCH_2000 = 946_684_800  # seconds since 1970, as a column of times may count them
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 #: What is said of rows that name one person or nobody.
 DROPPED_ENDS = (
-    "rows without one or both ends (blank, NA, null, …) are dropped; --keep-missing takes such "
+    "rows without one or both ends (blank, NA, unknown, …) are dropped; `keep_missing` takes such "
     "words for names"
 )
 
@@ -156,10 +159,8 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         )
     ends, values, rows = table.factorize([columns.source, columns.target], first_row)
     _refuse_open_quotes(table, values, rows)
-    names, changed = unify(values)
-    absent = np.array(
-        [not options.keep_missing and len(name) < 5 and is_missing(name) for name in names]
-    )
+    names, unified = unify(values, str(source.path))
+    absent = np.array(gaps(names, () if options.keep_missing else NOBODY))
     if options.keep_missing and "" in names:
         raise InputError(
             f"{table.where(int(rows[names.index('')]))}: an end of the edge is empty; give both "
@@ -167,6 +168,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         )
     missing = absent[ends].any(axis=1)
     header = _repeated_headers(table, columns, ends, values)
+    _refuse_second_header(table, columns, ends, names)
     inside = ~(missing | header)
     outside = 0
     if columns.time is not None and (options.since or options.until):
@@ -174,7 +176,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         outside = int(np.count_nonzero(inside & ~window))
         inside &= window
     elif options.since or options.until:
-        raise InputError("--from and --until need the column of times: name it with --time-column")
+        raise InputError("`since` and `until` need the column of times: name it with `time_column`")
     weights = None
     if columns.weight is not None:
         weights = _weights(table, columns.weight, first_row, inside)
@@ -186,9 +188,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     number = np.full(len(distinct), -1, dtype=np.int64)
     number[order] = np.arange(len(order))
     where = np.flatnonzero(inside) + first_row
-    notes = [*source.notes, *table.notes, *columns.notes]
-    if changed:
-        notes.append(f"{source.path}: {changed:,} whole numbers written like 2.0 are read as 2")
+    notes = [*source.notes, *table.notes, *columns.notes, *unified]
     notes += [f"{source.path}: {DROPPED_ENDS}"] if missing.any() else []
     return Ties(
         names=distinct[order].tolist(),
@@ -226,6 +226,22 @@ def _repeated_headers(
     return np.zeros(len(ends), dtype=np.bool_)
 
 
+def _refuse_second_header(
+    table: Table, columns: Ends, ends: npt.NDArray[np.int64], names: Sequence[str]
+) -> None:
+    """Refuse words below the header where all other ends are whole numbers: they describe it."""
+    if not columns.header or len(ends) < 3:
+        return
+    first = next((i for i, name in enumerate(names) if _INTEGER.fullmatch(name)), len(names))
+    if first > 1 and all(map(_INTEGER.fullmatch, names[first:])) and first < len(names):
+        rows = int((ends < first).all(axis=1).sum())
+        if rows <= 2 and (ends[:rows] < first).all() and (ends[rows:] >= first).all():
+            raise InputError(
+                f"{table.where(1)}: words below the header where the other lines have whole "
+                "numbers; remove the line if it describes the columns, or put it last if not"
+            )
+
+
 def _in_window(
     table: Table, column: int, first_row: int, options: EdgeOptions, inside: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
@@ -235,12 +251,19 @@ def _in_window(
     place = f"{table.source.path}, column {column + 1}"
     times = np.full(len(values), np.nan)
     times[used] = times_of([values[code] for code in used], place)
+    dates = any(_DATE.match(values[code]) for code in used)
+    dated = {bool(_DATE.match(limit)) for limit in (options.since, options.until) if limit}
+    if dated - {dates, dates or bool((times[used] > _EPOCH_2000).any())}:
+        raise InputError(
+            f"{place}: times are {'dates' if dates else 'numbers'}, and the window is not; give "
+            "`since` and `until` in the same form"
+        )
     row_times = times[codes[:, 0]]
     window: npt.NDArray[np.bool_] = ~np.isnan(row_times)
     if options.since:
-        window &= row_times >= times_of([options.since], "--from")[0]
+        window &= row_times >= times_of([options.since], "`since`")[0]
     if options.until:
-        end = times_of([options.until], "--until")[0]
+        end = times_of([options.until], "`until`")[0]
         if _DAY.fullmatch(options.until):
             end += 86_399.999_999  # a day ends with its last second
         window &= row_times <= end
@@ -258,7 +281,7 @@ def _weights(
         raise InputError(
             f"{table.where(row + first_row)}: weight {show(values[codes[row, 0]])} is not a "
             "number; correct it (decimals take a point), or name another column with "
-            "--weight-column"
+            "`weight_column`"
         )
     return weights
 
@@ -283,9 +306,10 @@ def read_matrix_table(table: Table) -> Ties | None:
         return None
     rows, head, n = table.rows(), list(table.head), table.width
     first = [row[0] for row in rows]
-    named = head == first or (head[1:] == first and not head[0].replace(".", "").isdigit())
-    if table.size == n and named and len(set(first)) == len(first):
-        names, body, start = first, [row[1:] for row in rows], 1
+    columns = head[1:] if len(head) == n and not is_number(head[0]) else head
+    if table.size == n and len({*first}) == len(first) and sorted(columns) == sorted(first):
+        order = [1 + columns.index(name) for name in first]
+        names, body, start = first, [[row[i] for i in order] for row in rows], 1
     elif table.size == n and len(head) == n:
         names, body, start = [str(i) for i in range(1, n + 1)], [head, *rows], 0
     elif table.size == n + 1 and len(head) == n == len(set(head)):
@@ -293,7 +317,10 @@ def read_matrix_table(table: Table) -> Ties | None:
     else:
         return None
     try:
-        matrix = np.array([[field or "0" for field in row] for row in body], dtype=np.float64)
+        matrix = np.array(
+            [["0" if is_missing(field) else field for field in row] for row in body],
+            dtype=np.float64,
+        )
     except ValueError:
         return None
     plain = bool((matrix == matrix.T).all()) and not matrix.diagonal().any()

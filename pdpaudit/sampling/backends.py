@@ -17,7 +17,7 @@ from joblib._parallel_backends import LokyBackend, MultiprocessingBackend
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.results.results import versions
 
 __all__ = ["BACKENDS", "at_worker", "backend", "shareable"]
@@ -47,16 +47,16 @@ Shared = tuple[list[str], bytes, Any]
 def backend(name: str = "loky", scheduler: str | None = None) -> Iterator[str]:
     """Draw chunks there, for as long as the context lasts."""
     if name not in BACKENDS:
-        raise InputError(f"--backend {name}: known are {', '.join(BACKENDS)}")
+        raise ParameterError("backend", name, f"known are {', '.join(BACKENDS)}")
     if name != "dask":
         if scheduler is not None:
-            raise InputError(f"--scheduler is for --backend dask, not {name}; leave it out")
+            raise InputError(f"`scheduler` is for `backend` dask, not {name}; leave it out")
         with parallel_config(backend=_Loky() if name == "loky" else _Multiprocessing()):
             yield ""
         return
     if scheduler is None:
         raise InputError(
-            "--backend dask needs --scheduler tcp://HOST:PORT; `dask scheduler` starts one and "
+            "`backend` dask needs `scheduler` tcp://HOST:PORT; `dask scheduler` starts one and "
             "prints its address"
         )
     with _connected(scheduler) as client, parallel_config(backend="dask", client=client):
@@ -116,7 +116,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError:
         raise InputError(
-            "--backend dask: dask.distributed is not installed; install it with pip install "
+            "`backend` dask: dask.distributed is not installed; install it with pip install "
             "'pdpaudit[cluster]'"
         ) from None
     try:
@@ -124,7 +124,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
         client = connect(scheduler, timeout=PATIENCE_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"--scheduler {scheduler}: no scheduler answers ({error}); `dask scheduler` starts "
+            f"`scheduler` {scheduler}: no scheduler answers ({error}); `dask scheduler` starts "
             "one and prints its address"
         ) from None
     with client:
@@ -132,13 +132,13 @@ def _connected(scheduler: str) -> Iterator[Any]:
             client.wait_for_workers(1, timeout=PATIENCE_S)
         except TimeoutError:
             raise InputError(
-                f"--scheduler {scheduler}: it has no workers; `dask worker {scheduler}` starts one"
+                f"`scheduler` {scheduler}: it has no workers; `dask worker {scheduler}` starts one"
             ) from None
         try:
             found = client.run(versions)
         except ImportError as error:
             raise InputError(
-                f"--scheduler {scheduler}: its workers cannot import pdpaudit ({error}); install "
+                f"`scheduler` {scheduler}: its workers cannot import pdpaudit ({error}); install "
                 "it where they run"
             ) from None
         ours = versions()
@@ -146,7 +146,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
             for package, version in ours.items():
                 if theirs.get(package) != version:
                     raise InputError(
-                        f"--scheduler {scheduler}: worker {worker} has {package} "
+                        f"`scheduler` {scheduler}: worker {worker} has {package} "
                         f"{theirs.get(package)}, here is {version}; the same everywhere gives the "
                         "same results"
                     )

@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 
 import joblib
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.files import open_file
 from pdpaudit.sampling.encoding import decode, encode
 
@@ -178,8 +178,8 @@ class Store:
             outputs = encode(value)
         except TypeError as error:
             raise InputError(
-                f"--store {self.path}: {error}; return tuples of numbers and strings, or leave "
-                "--store out"
+                f"`store` {self.path}: {error}; return tuples of numbers and strings, or leave "
+                "`store` out"
             ) from None
         self._waiting.append((stream, chunk, runs, outputs, _digest(stream, chunk, runs, outputs)))
         self._bytes += len(outputs)
@@ -201,8 +201,8 @@ class Store:
             return str(joblib.hash(thing, hash_name="sha1"))
         except Exception as error:
             raise InputError(
-                f"--store {self.path}: a {type(thing).__name__} has no digest "
-                f"({error}); give it fingerprint(), or leave --store out"
+                f"`store` {self.path}: a {type(thing).__name__} has no digest "
+                f"({error}); give it fingerprint(), or leave `store` out"
             ) from None
 
     def _make(self, settings: Mapping[str, str]) -> None:
@@ -228,28 +228,30 @@ class Store:
     def _look(self) -> None:
         """Refuse a file that is no store before SQLite touches it."""
         if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
-            raise InputError(f"--store {self.path}: is no file, but a pipe or device; name a file")
+            raise ParameterError(
+                "store", self.path, "is no file, but a pipe or device; name a file"
+            )
         try:
             with open_file(self.path) as file:
                 head = file.read(100)
         except OSError as error:
             raise InputError(
-                f"--store {self.path}: cannot be read ({error.strerror}); name a file"
+                f"`store` {self.path}: cannot be read ({error.strerror}); name a file"
             ) from None
         if head[: len(MAGIC)] != MAGIC or len(head) < 100:
             raise InputError(
-                f"--store {self.path}: is {'no store' if head else 'an empty file'}; it was left "
+                f"`store` {self.path}: is {'no store' if head else 'an empty file'}; it was left "
                 "as it is, give the name of another"
             )
         version, application = struct.unpack(">I4xI", head[60:72])
         if application != APPLICATION:
             raise InputError(
-                f"--store {self.path}: is a database, but no store; it was left as it is, give "
+                f"`store` {self.path}: is a database, but no store; it was left as it is, give "
                 "the name of another"
             )
         if version != FORMAT:
             raise InputError(
-                f"--store {self.path}: has format {version}, this version of pdpaudit writes "
+                f"`store` {self.path}: has format {version}, this version of pdpaudit writes "
                 f"format {FORMAT}; give the name of another"
             )
 
@@ -264,14 +266,14 @@ class Store:
         for name in sorted({*kept, *settings}):
             if kept.get(name) != settings.get(name):
                 raise InputError(
-                    f"--store {self.path}: was begun with {_setting(name, kept)}, this run has "
+                    f"`store` {self.path}: was begun with {_setting(name, kept)}, this run has "
                     f"{_setting(name, settings)}; nothing of it fits, so give the same again or "
                     "the name of another store"
                 )
 
     def _damaged(self, why: object) -> InputError:
         return InputError(
-            f"--store {self.path}: is damaged ({why}); it was left as it is, restore a copy or "
+            f"`store` {self.path}: is damaged ({why}); it was left as it is, restore a copy or "
             "give the name of another"
         )
 
@@ -295,27 +297,27 @@ class Store:
             raise self._in_words(error) from None
         except OSError as error:
             raise InputError(
-                f"--store {self.path}: cannot be made ({error.strerror}); choose another place"
+                f"`store` {self.path}: cannot be made ({error.strerror}); choose another place"
             ) from None
 
     def _in_words(self, error: sqlite3.Error) -> InputError:
         name = getattr(error, "sqlite_errorname", "")
         stays = "what was kept before is still there; the same command goes on from it"
         if name.startswith("SQLITE_FULL"):
-            return InputError(f"--store {self.path}: the disk is full: make room; {stays}")
+            return ParameterError("store", self.path, f"the disk is full: make room; {stays}")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return InputError(
-                f"--store {self.path}: another process has held it for {BUSY_S:g} s: end that; "
+                f"`store` {self.path}: another process has held it for {BUSY_S:g} s: end that; "
                 f"{stays}"
             )
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return self._damaged(error)
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return InputError(
-                f"--store {self.path}: cannot be written ({error}): see to its permissions, or "
+                f"`store` {self.path}: cannot be written ({error}): see to its permissions, or "
                 "choose another place"
             )
-        return InputError(f"--store {self.path}: cannot be written ({error}): {stays}")
+        return ParameterError("store", self.path, f"cannot be written ({error}): {stays}")
 
 
 class Kept(Generic[T]):

@@ -11,7 +11,7 @@ import secrets
 
 import numpy as np
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import ParameterError
 
 __all__ = ["draw_seed", "stream"]
 
@@ -23,7 +23,7 @@ def draw_seed(seed: int | None) -> int:
     if seed is None:
         return secrets.randbelow(2**32)
     if seed < 0:
-        raise InputError(f"--seed {seed}: a seed is a whole number >= 0")
+        raise ParameterError("seed", seed, "a seed is a whole number >= 0")
     return seed
 
 

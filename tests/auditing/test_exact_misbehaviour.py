@@ -13,8 +13,7 @@ import pytest
 
 from pdpaudit import __version__
 from pdpaudit.auditing import Config, audit, exact_search
-from pdpaudit.auditing.claim_results import AuditContext, Prover
-from pdpaudit.auditing.config import Silent
+from pdpaudit.auditing.claim_results import Prover
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LargestLoss, Law, LawUnavailable, PrivacyClaim, ProvedBound
@@ -94,14 +93,6 @@ def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -
     made = Made(FAIR, FAIR)
     made.law = lambda instance: time.sleep(0.05) or FAIR  # type: ignore[method-assign, assignment]
     assert ran(made, time_limit=60.0).claims[0].status == "not_rejected"
-
-
-@pytest.mark.parametrize(("limit", "seconds"), [(None, 600.0), (1.0, 60.0), (30.0, 300.0)])
-def test_a_law_is_waited_for_as_long_as_fits_the_search(
-    limit: float | None, seconds: float
-) -> None:
-    run = AuditContext(Subject(Made(FAIR)), "made", {}, Config(1, time_limit=limit), Silent())
-    assert exact_search.patience(run) == seconds
 
 
 def test_what_was_computed_before_is_kept() -> None:

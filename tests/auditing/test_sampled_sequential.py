@@ -124,9 +124,9 @@ def test_the_budget_is_split_over_claims() -> None:
     [
         ({"method": "magic"}, "sequential"),
         ({"method": "magic"}, "clopper-pearson"),
-        ({"method": "exact", "detect": 1.5}, "--sequential"),
-        ({"detect": 0.0}, "--detect 0.0"),
-        ({"detect": float("nan")}, "--detect nan"),
+        ({"method": "exact", "detect": 1.5}, "`sequential`"),
+        ({"detect": 0.0}, "detect = 0.0"),
+        ({"detect": float("nan")}, "detect = nan"),
     ],
 )
 def test_what_cannot_be_carried_out_is_refused(arguments: dict[str, Any], words: str) -> None:
@@ -161,7 +161,7 @@ def test_a_time_limit_ends_a_single_long_run() -> None:
     began = time.monotonic()
     claim = audit(Endless(1.0, 1.0), [], Config(1, time_limit=0.5), subject="c").claims[0]
     assert time.monotonic() - began < 30
-    assert claim.status == "error"
+    assert claim.status == "inconclusive"
     assert "time limit" in claim.method
 
 
@@ -173,11 +173,8 @@ def test_a_time_limit_ends_stages_with_what_they_show() -> None:
 
     claim = audit(Slow(1.0, 1.0), [], Config(1, time_limit=10, detect=1.001), subject="c").claims[0]
     # On a busy machine the limit may end it before the first stage of confirmation.
-    if claim.status != "error":
-        assert claim.status == "inconclusive"
-        assert "the time limit was reached" in claim.detail
-    else:
-        assert "time limit" in claim.method
+    assert claim.status == "inconclusive"
+    assert "the time limit" in (claim.detail or claim.method)
 
 
 def test_without_a_number_of_samples_it_is_staged() -> None:

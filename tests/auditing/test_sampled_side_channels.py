@@ -37,7 +37,7 @@ def test_time_is_audited_but_not_replayed() -> None:
 
 
 def test_what_cannot_be_observed_is_refused() -> None:
-    with pytest.raises(InputError, match="--observe smell: choose one of queries"):
+    with pytest.raises(InputError, match="observe = smell: choose one of queries"):
         Observed(SFS(), "smell")
     search = SFS()
     assert observed(search, None) is search

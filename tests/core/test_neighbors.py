@@ -77,9 +77,9 @@ def test_what_is_no_rewiring_is_refused(path_network, vertex, neighbours, words)
 def test_a_rewiring_beyond_the_public_degree_bound_is_refused(path_network):
     bounded = replace(path_network, max_degree=2)
     assert rewire(bounded, 3, [0, 2]).max_degree == 2
-    with pytest.raises(InputError, match="--max-degree 2: '3' has degree 3"):
+    with pytest.raises(InputError, match="max_degree = 2: '3' has degree 3"):
         rewire(rewire(bounded, 1, []), 3, [0, 1, 2])
-    with pytest.raises(InputError, match="--max-degree 2: '1' has degree 3"):
+    with pytest.raises(InputError, match="max_degree = 2: '1' has degree 3"):
         rewire(bounded, 3, [1])
 
 

@@ -203,10 +203,10 @@ MASK = [True, False, True, False]
 @pytest.mark.parametrize(
     ("mask", "seeds", "words"),
     [
-        ([False] * 4, (0,), ["no targeted vertex", "--targeted-value"]),
-        ([True] * 4, (0,), ["every vertex is targeted", "--targeted-value"]),
-        (MASK, (), ["no seed", "--seeds"]),
-        (MASK, (0, 1), ["seed 'b' is protected", "--seeds"]),
+        ([False] * 4, (0,), ["no targeted vertex", "`targeted_value`"]),
+        ([True] * 4, (0,), ["every vertex is targeted", "`targeted_value`"]),
+        (MASK, (), ["no seed", "`seeds`"]),
+        (MASK, (0, 1), ["seed 'b' is protected", "`seeds`"]),
         (MASK, (4,), ["seed 4 is not a vertex", "0..3"]),
         (MASK, (-1,), ["seed -1 is not a vertex", "0..3"]),
         (MASK[:3], (0,), ["partition has shape (3,), not (4,)"]),
@@ -227,7 +227,7 @@ def test_a_network_beyond_its_public_degree_bound_is_refused(path_network):
     bounded = replace(path_network, max_degree=2)
     assert bounded.instance().max_degree == bounded.instance().fresh().max_degree == 2
     assert path_network.instance().max_degree is None
-    with pytest.raises(InputError, match=r"--max-degree 1: '1' has degree 2; .*raise it"):
+    with pytest.raises(InputError, match=r"max_degree = 1: '1' has degree 2; .*raise it"):
         replace(path_network, max_degree=1)
 
 

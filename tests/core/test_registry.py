@@ -329,9 +329,9 @@ def test_only_options_that_were_given_are_passed():
 
 
 def test_options_that_are_not_taken_are_refused():
-    with pytest.raises(InputError, match=r"^Made takes no --noise-level; leave it out$"):
+    with pytest.raises(InputError, match=r"^Made takes no `noise_level`; leave it out$"):
         configure(Made, "Made", {"noise_level": 3})
-    with pytest.raises(InputError, match="takes no --epsilon"):
+    with pytest.raises(InputError, match="takes no `epsilon`"):
         configure(Made(), "made", {"epsilon": 3})
     with pytest.raises(InputError, match="Made cannot be made: unlucky"):
         configure(Made, "Made", {"epsilon": 13})
@@ -352,7 +352,7 @@ def test_a_class_that_takes_any_argument_is_given_it():
 
 
 def test_arguments_that_are_not_taken_are_refused_with_those_that_are():
-    with pytest.raises(InputError, match=r"with = epz: X takes no epz; it takes epsilon, max_d"):
+    with pytest.raises(InputError, match=r"others = epz: X takes no epz; it takes epsilon, max_d"):
         check_arguments("X", ["epsilon", "epz"], lambda group, name: Made)
     with pytest.raises(InputError, match="X takes no eps; it takes none"):
         check_arguments("X", ["eps"], lambda group, name: Made())

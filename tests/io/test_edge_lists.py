@@ -198,7 +198,7 @@ def test_columns_by_name_and_by_number(tmp_path):
 def test_weight_column_not_recognised_is_said_aloud(tmp_path):
     reading = read(tmp_path, "source,target,year\na,b,0\nb,c,1\n")
     assert edges(reading) == pairs("a-b", "b-c")
-    assert any("'year'" in note and "--weight-column" in note for note in reading.notes)
+    assert any("'year'" in note and "`weight_column`" in note for note in reading.notes)
 
 
 def test_comments_do_not_shift_the_line_an_error_names(tmp_path):

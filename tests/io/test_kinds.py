@@ -50,6 +50,7 @@ def check(folder: Path, kind: Kind) -> None:
             read(folder, kind)
         message = str(caught.value)
         assert "\n" not in message
+        assert "--" not in message
         for piece in kind.refused:
             assert piece in message
         return
@@ -87,7 +88,7 @@ ENDS = {
         "20 101 102\n20 102 103\n40 103 101\n40 102 104\n", "101-102 102-103 103-101 102-104"
     ),
     "an only row of three numbers": Kind(
-        "20 101 102\n", refused=("columns 1 and 2 or columns 2 and 3", "--source-column")
+        "20 101 102\n", refused=("columns 1 and 2 or columns 2 and 3", "`source_column`")
     ),
     "a number of the row, no header": Kind(
         "1,1,4\n2,1,5\n", refused=("columns 1 and 2 or columns 2 and 3",)
@@ -131,7 +132,7 @@ ENDS = {
     "a time last, no header": Kind(
         "11 12 0\n12 13 20\n13 14 40\n14 11 60\n", "11-12 12-13 13-14 14-11", says=("a time",)
     ),
-    "a word, a number, a number": Kind("ann,17,3\nbob,18,4\n", refused=("--source-column",)),
+    "a word, a number, a number": Kind("ann,17,3\nbob,18,4\n", refused=("`source_column`",)),
 }
 
 PEOPLE = {
@@ -164,7 +165,7 @@ PEOPLE = {
     ),
     "only cases": Kind(
         "source,target\nann,bob\nbob,cy\n",
-        refused=("edges.csv, line 2: vertex 'bob' is not in", "--unlisted protected"),
+        refused=("edges.csv, line 2: vertex 'bob' is not in", "`unlisted` protected"),
         people="id,label\nann,target\n",
     ),
     "only cases, the others protected": Kind(
@@ -177,7 +178,7 @@ PEOPLE = {
     ),
     "no label": Kind(
         "source,target\nann,bob\nbob,cy\n",
-        refused=("people.csv, line 3: the label is missing", "--unlisted protected"),
+        refused=("people.csv, line 3: the label is missing", "`unlisted` protected"),
         people="id,label\nann,target\nbob,NA\ncy,other\n",
     ),
     "no label, so protected": Kind(
@@ -211,7 +212,7 @@ ROWS = {
         "fay-gus",
         alone="ann bob cy dan eve",
         dropped="6 rows with a missing end",
-        says=("--keep-missing",),
+        says=("`keep_missing`",),
     ),
     "names that look missing": Kind(
         "source,target\nNA,ann\nNull,NA\n", "NA-ann Null-NA", options={"keep_missing": True}
@@ -259,7 +260,7 @@ ROWS = {
         options={"until": "2020-03-02"},
     ),
     "a window without times": Kind(
-        "source,target\na,b\n", refused=("--time-column",), options={"since": "1"}
+        "source,target\na,b\n", refused=("`time_column`",), options={"since": "1"}
     ),
 }
 
@@ -462,6 +463,175 @@ def test_which_column_names_the_person(tmp_path: Path, kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", ROWS.values(), ids=ROWS)
 def test_what_is_a_row(tmp_path: Path, kind: Kind) -> None:
+    check(tmp_path, kind)
+
+
+PEOPLE_AND_TIES = "source,target\n7,8\n8,9\n"
+
+EXPORTS = {
+    "Stata, a point for a missing number": Kind(
+        "caseid\tcontactid\tdcontact\n1\t2\t01mar2020\n2\t.\t02mar2020\n3\t1\t.\n",
+        "1-2 1-3",
+        dropped="1 row with a missing end",
+    ),
+    "a point among names": Kind("source,target\n.,ann\nann,bob\n", ".-ann ann-bob"),
+    "SAS, numbered rows": Kind(
+        "Obs,CASE_ID,CONTACT_ID\n1,10,11\n2,11,12\n", "10-11 11-12", says=("'CASE_ID'",)
+    ),
+    "a listing of SAS": Kind(
+        "Obs    CASE    CONTACT\n\n  1   10   11\n  2   11   12\n", "10-11 11-12"
+    ),
+    "R, numbers as ids": Kind(
+        '"","from","to","weight"\n"1",3,4,1\n"2",4,5,2\n"3",5,3,1\n', "3-4 4-5 3-5"
+    ),
+    "a line list with infectors": Kind(
+        "case_id,age,infector_id\nC1,30,\nC2,41,C1\nC3,22,C1\nC4,50,C2\n",
+        "C1-C2 C1-C3 C2-C4",
+        dropped="1 row with a missing end",
+    ),
+    "infectors nobody knows": Kind(
+        "case_id,infector\nC1,unknown\nC2,C1\nC3,Unknown\nC4,C2\n",
+        "C1-C2 C2-C4",
+        alone="C3",
+        dropped="2 rows with a missing end",
+    ),
+    "infected by": Kind(
+        "id,infected_by\n1,\n2,1\n3,1\n", "1-2 1-3", dropped="1 row with a missing end"
+    ),
+    "Go.Data": Kind(
+        "Source Person ID,Contact ID,Date of last contact,Certainty level\n"
+        "CASE-1,CON-1,2020-03-01,High\nCASE-1,CON-2,2020-03-02,Low\n".replace("-", "_"),
+        "CASE_1-CON_1 CASE_1-CON_2",
+    ),
+    "Epi Info": Kind(
+        "GlobalRecordId,CaseID,ContactID,DateContact\n{5F3A},C1,K1,3/1/2020 12:00:00 AM\n"
+        "{5F3B},C2,K1,3/2/2020 12:00:00 AM\n",
+        "C1-K1 K1-C2",
+    ),
+    "Gephi": Kind(
+        "Source,Target,Type,Id,Label,Weight\n1,2,Undirected,0,,1.0\n2,3,Undirected,1,,2.0\n",
+        "1-2 2-3",
+        "Id,Label,timeset,modularity_class\n1,Ann,,0\n2,Bob,,1\n3,Cy,,1\n",
+        targeted="2 3",
+        options={"label_column": "modularity_class", "targeted_value": "1"},
+    ),
+    "Cytoscape's SIF": Kind("a\tpp\tb\nb\tpp\td\te\nf\n", "a-b b-d b-e", alone="f", name="a.sif"),
+    "Neo4j's nodes and ties in one table": Kind(
+        '"_id","_labels","name","_start","_end","_type"\n"0",":P","Ann",,,\n"1",":P","Bob",,,\n'
+        ',,,"0","1","KNOWS"\n',
+        "0-1",
+        dropped="2 rows with a missing end",
+    ),
+    "empty fields of databases": Kind(
+        "source,target\nann,\\N\nbob,(null)\ncy,[NULL]\nann,bob\n",
+        "ann-bob",
+        alone="cy",
+        dropped="3 rows with a missing end",
+    ),
+    "errors of a spreadsheet": Kind(
+        "source,target\nann,#REF!\nbob,#REF!\n#N/A,ann\nann,bob\n",
+        "ann-bob",
+        dropped="3 rows with a missing end",
+    ),
+    "ids a spreadsheet has rounded": Kind(
+        "caller,callee\n1.23457E+11,1.23458E+11\n", refused=("1.23457E+11 have lost their last",)
+    ),
+    "decimal commas in ids": Kind("id1;id2\n1,0;2,0\n2,0;3,0\n", "1-2 2-3", says=("like 2.0",)),
+    "decimal commas in weights": Kind(
+        "source;target;weight\na;b;0,5\n", refused=("line 2: weight '0,5'", "take a point")
+    ),
+    "blanks that do not break": Kind(
+        "source,target\nann\u00a0,bob\nann,cy\n", "ann-bob ann-cy", says=("cannot be seen",)
+    ),
+    "accents in two forms": Kind(
+        "source,target\nJos\u00e9,bob\nJose\u0301,cy\n",
+        "Jos\u00e9-bob Jos\u00e9-cy",
+        says=("accents in one form",),
+    ),
+    "bars": Kind(
+        "source|target\nLee,Ann|Fox,Bob\nFox,Bob|Day,Cy\n", "Lee,Ann-Fox,Bob Fox,Bob-Day,Cy"
+    ),
+    "a listing of psql": Kind(
+        " source | target \n--------+--------\n a | b\n(1 row)\n", refused=("(bar-separated)",)
+    ),
+    "a table in Markdown": Kind(
+        "| source | target |\n|---|---|\n| a | b |\n",
+        "a-b",
+        dropped="1 row with a missing end",
+    ),
+    "a line break in a note": Kind(
+        'source,target,note,weight\na,b,"met\nat home",1\nb,c,"",x\n',
+        refused=("line 4: weight 'x'",),
+    ),
+    "questions below the header": Kind(
+        'source,target\n"Who are you?","Whom do you know?"\n1,2\n2,3\n3,1\n',
+        refused=("line 2: words below the header",),
+    ),
+    "people for ties": Kind(
+        "id,outcome\n1,died\n2,alive\n3,alive\n", refused=("looks like people", "`nodes`")
+    ),
+    "people and two answers for ties": Kind(
+        "id,exposed,infected\n1,1,0\n2,1,1\n3,0,0\n", refused=("hold only 0 and 1",)
+    ),
+    "people and places for ties": Kind(
+        "who,e1,e2\nann,1,0\nbob,1,1\n", refused=("third not a weight",)
+    ),
+    "labels 1 and 1.0": Kind(
+        PEOPLE_AND_TIES,
+        "7-8 8-9",
+        "id,label\n7,1\n8,1.0\n9,0\n",
+        targeted="7 8",
+        options={"targeted_value": "1"},
+    ),
+    "leading zeros of whom nobody lists": Kind(
+        PEOPLE_AND_TIES,
+        people="id,label\n007,target\n8,o\n9,o\n",
+        refused=("'7' is in no row", "'007' is"),
+        options={"unlisted": "protected"},
+    ),
+    "another case of whom nobody lists": Kind(
+        "source,target\nAnn,bob\nann,cy\n",
+        people="id,label\nAnn,target\nbob,o\ncy,o\n",
+        refused=("'ann' is in no row", "'Ann' is"),
+        options={"unlisted": "protected"},
+    ),
+    "a day for a window of numbers": Kind(
+        "t,i,j\n20,1,2\n40,2,3\n", refused=("times are numbers",), options={"since": "2020-03-01"}
+    ),
+    "a number for a window of days": Kind(
+        "date,case,contact\n2020-03-01,a,b\n2020-03-02,b,c\n",
+        refused=("times are dates",),
+        options={"since": "20"},
+    ),
+    "a day for a window of seconds": Kind(
+        "t,i,j\n1583020800,1,2\n1583107200,2,3\n",
+        "2-3",
+        alone="1",
+        dropped="1 outside the time window",
+        options={"since": "2020-03-02"},
+    ),
+    "a matrix in another order": Kind("id,a,b,c\nc,0,1,0\nb,1,0,1\na,0,1,0\n", "a-b b-c"),
+    "a matrix without its diagonal": Kind("id,a,b,c\na,NA,1,0\nb,1,NA,1\nc,0,1,NA\n", "a-b b-c"),
+    "JSON of vis.js": Kind(
+        '{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"from": 1, "to": 2}]}', "1-2"
+    ),
+    "JSON of sigma.js": Kind(
+        '{"nodes": [{"key": "a"}, {"key": "b"}], "edges": [{"source": "a", "target": "b"}]}', "a-b"
+    ),
+    "Graphviz": Kind("graph G {\n  a -- b;\n}\n", refused=("a Graphviz file",)),
+    "NetDraw": Kind("*Node data\nID gender\na m\n", refused=("a NetDraw VNA file",)),
+    "DIMACS": Kind("c made\np edge 3 2\ne 1 2\ne 2 3\n", refused=("a DIMACS file",)),
+    "Matlab": Kind("  (1,2)\t1\n  (2,3)\t1\n", refused=("a sparse matrix as Matlab",)),
+    "a web page": Kind("<!DOCTYPE html><html><p>a</p></html>", refused=("is a web page",)),
+    "an index before a missing end": Kind(
+        "0,ann,bob\n1,ann,\n", "ann-bob", dropped="1 row with a missing end"
+    ),
+    "an index before alike numbers": Kind("0,1,2\n1,1,1\n", refused=("columns 2 and 3",)),
+}
+
+
+@pytest.mark.parametrize("kind", EXPORTS.values(), ids=EXPORTS)
+def test_exports_of_other_programs(tmp_path: Path, kind: Kind) -> None:
     check(tmp_path, kind)
 
 

@@ -119,7 +119,7 @@ def test_known_pairs_of_weight_zero_are_no_ties(shared_data):
 
 def test_madrid_is_refused_until_its_columns_are_named(shared_data):
     path = shared_data / "messy/madrid_relations.csv"
-    with pytest.raises(InputError, match=r"--source-column and --target-column.*'ID', 'Tie_ID'"):
+    with pytest.raises(InputError, match=r"`source_column` and `target_column`.*'ID', 'Tie_ID'"):
         read_network(path, plant=every_seventh)
     reading = read_network(path, source_column="ID", target_column="Tie_ID", plant=every_seventh)
     rows = [line.split(",")[2:4] for line in lines_of(path)[1:]]
@@ -142,7 +142,7 @@ def test_school_day_with_the_attributes_of_its_gexf(shared_data):
         assert network.n == text.count("<node ")
         assert network.edges == text.count("<edge ")
         assert network.targeted.sum() == text.count(f'value="{value}"')
-    with pytest.raises(InputError, match="--label-column: 'classname', 'gender'"):
+    with pytest.raises(InputError, match="`label_column`: 'classname', 'gender'"):
         read_network(path, label_column="label_of_some_sort")
 
 

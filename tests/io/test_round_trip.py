@@ -25,7 +25,9 @@ read_network = partial(read_network, names=True)
 # Anything but line ends inside a name (refused) and the zero byte (not text).
 characters = st.characters(blacklist_categories=["Cs"], blacklist_characters="\r\n\0")
 # Whole numbers are one person in whatever form, and a name of no marks at all is no name.
-texts = st.text(characters, min_size=1, max_size=20).filter(lambda text: unify([text])[0] == [text])
+texts = st.text(characters, min_size=1, max_size=20).filter(
+    lambda text: unify([text], "")[0] == [text]
+)
 names = texts | st.sampled_from(
     ["#", "%a", '"', '""', "a,b", "a;b", "a\tb", " a", "b ", "0", "00", "nan", "source", "id"]
 )
@@ -53,7 +55,7 @@ def write(rows, separator: str, line_end: str, quoting: int) -> str:
 
 
 def quoted_if_needed(name: str) -> bool:
-    return any(mark in name for mark in ' ,;\t"') or name[0] in "#%"
+    return any(mark in name for mark in ' ,;|\t"') or name[0] in "#%"
 
 
 def write_sparingly(rows, separator: str, line_end: str) -> str:

@@ -95,5 +95,5 @@ def test_a_missing_seed_is_drawn_and_a_bad_one_refused():
     drawn = {draw_seed(None) for _ in range(50)}
     assert len(drawn) > 45  # 50 of 2^32: a repeat has probability 3e-7
     assert all(0 <= seed < 2**32 for seed in drawn)
-    with pytest.raises(InputError, match=r"--seed -1: .* >= 0"):
+    with pytest.raises(InputError, match=r"seed = -1: .* >= 0"):
         draw_seed(-1)
