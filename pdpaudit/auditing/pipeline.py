@@ -114,9 +114,9 @@ def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
 
 def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
     """Count what discovery looked at, by family and network."""
-    labels = Counter(one.candidate.label for one in found)
+    labels = Counter(one.candidate.group for one in found)
     families = Counter(
-        (one.candidate.label, "") if pair is None else (pair.family, pair.network.title)
+        (one.candidate.group, "") if pair is None else (pair.family, pair.network.title)
         for one in found
         for pair in [one.candidate.pair]
     )

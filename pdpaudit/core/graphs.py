@@ -7,7 +7,7 @@ has any other contacts, and people stay the same, as in Kearns et al.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +18,11 @@ __all__ = [
     "Graph",
     "GraphPair",
     "complete",
+    "cut_off_pairs",
     "edge_pairs",
     "hubs",
     "labelled_graphs",
+    "last_vertex_pairs",
     "rewired_pairs",
     "small_graphs",
     "star",
@@ -48,6 +50,15 @@ class Graph(NamedTuple):
     def degrees(self) -> list[int]:
         """Return the degree of every vertex."""
         return [len(contacts) for contacts in self.contacts()]
+
+    def renumbered(self, order: Sequence[int]) -> Graph:
+        """Return the graph in which vertex i is called ``order[i]``."""
+        return _graph(self.vertices, ((order[one], order[other]) for one, other in self.ties))
+
+    def without_last(self) -> Graph:
+        """Return the graph without its last vertex."""
+        last = self.vertices - 1
+        return Graph(last, tuple(tie for tie in self.ties if last not in tie))
 
     def networkx(self) -> nx.Graph:
         """Return the graph as authors write against it."""
@@ -122,6 +133,29 @@ def edge_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterato
             if tie not in graph.ties and spared not in tie:
                 name = f"{_said(graph)}; tie {tie[0]}-{tie[1]} added"
                 yield GraphPair(name, graph, _graph(graph.vertices, (*graph.ties, tie)))
+
+
+def last_vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
+    """Yield each graph without each of its vertices, numbered so that it is the last that goes."""
+    for graph in graphs:
+        for gone in range(graph.vertices):
+            place = {v: v - (v > gone) for v in range(graph.vertices)} | {gone: graph.vertices - 1}
+            moved = _graph(
+                graph.vertices, ((place[one], place[other]) for one, other in graph.ties)
+            )
+            yield GraphPair("", moved, moved.without_last())
+
+
+def cut_off_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
+    """Yield each graph with each vertex tied to nobody, to everybody, and to whom it was not."""
+    for graph in graphs:
+        for person, contacts in enumerate(graph.contacts()):
+            kept = [tie for tie in graph.ties if person not in tie]
+            everybody = set(range(graph.vertices)) - {person}
+            for chosen in (set(), everybody, everybody - contacts):
+                if chosen != contacts:
+                    rewired = _graph(graph.vertices, [*kept, *((person, one) for one in chosen)])
+                    yield GraphPair("", graph, rewired)
 
 
 def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:

@@ -51,6 +51,7 @@ Group = Literal[
     "populations",
     "claims",
     "papers",
+    "functions",
 ]
 
 SINGULAR = {
@@ -63,6 +64,7 @@ SINGULAR = {
     "populations": "population",
     "claims": "claim",
     "papers": "paper",
+    "functions": "function",
 }
 
 
@@ -311,7 +313,7 @@ def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
         if isinstance(sop, str):
             yield "sops", sop
     if isinstance(witness.get("specification"), str):
-        yield "sops", witness["specification"]
+        yield ("functions" if "sides" in witness else "sops"), witness["specification"]
 
 
 def _user_modules(group: Group) -> list[ModuleType]:

@@ -45,7 +45,7 @@ def command_of(source: Source) -> str:
     result = source.result
     words = ["pdpaudit", result.command, _asked(result)]
     if result.claims:
-        words += _claim_options(result.claims[0])
+        words += _claim_options(result.claims[0], every="relations" in result.context)
     network = result.context.get("network")
     for place in (result.context.get("options"), network, _file_of(result.claims)):
         words += _options(place)
@@ -109,16 +109,18 @@ def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
         return None
 
 
-def _claim_options(claim: ClaimResult) -> list[str]:
+def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
+    """Return the options of a claim, only how it is made where every relation was asked for."""
     witness = claim.witness or {}
     words = []
     mechanism = witness.get("mechanism")
     if isinstance(mechanism, Mapping):
         words += _made_with(mechanism.get("parameters"))
-        words += _options({"observe": mechanism.get("observe")})
+        keys = ("observe",) if every else ("observe", "relation")
+        words += _options({key: mechanism.get(key) for key in keys})
         if "claimed" in mechanism:
             words += _options({"claim": claim.promise.text})
-    if claim.exact is None:
+    if claim.exact is None and not every:
         more = ("method", "detect") if claim.promise.approximate else ()
         keys = ("samples", "confidence", *more)
         words += _options({key: witness.get(key) for key in keys})
