@@ -17,6 +17,7 @@ from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent, Watcher
 from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.provenance import origin_of
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawUnavailable
@@ -70,6 +71,10 @@ def audit(
         exact = exact or by_beginning(context, candidates, claims)
     found, judged = exact or ([], [None] * len(claims))
     exactly = None not in judged
+    domain, relation = asked.domain, asked.relation
+    whole = exactly and len(found) == len(candidates)
+    if whole and relation and isinstance(domain, Domain) and domain.complete(relation):
+        context.remark(f"these are all pairs under {relation} of {domain.words}")
     if not exactly:
         # Linear algebra here is on columns: more threads only wait for each other.
         with threadpool_limits(1, user_api="blas"):

@@ -226,8 +226,6 @@ class Records:
     sizes: tuple[int, int] = (0, 10)
     form: Callable[[list[Record]], object] = field(default=list, compare=False)
 
-    relations = ("add-remove", "replace")
-
     def __post_init__(self) -> None:
         """Refuse what describes no list."""
         least, most = self.sizes
@@ -235,6 +233,12 @@ class Records:
             raise InputError(f"Records(sizes={self.sizes}): give (least, most), most at least 1")
         if not self._columns:
             raise InputError("Records({}): give at least one column")
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """Names of its relations: nothing is added where the number of records is fixed."""
+        least, most = self.sizes
+        return ("replace",) if least == most else ("add-remove", "replace")
 
     @cached_property
     def _columns(self) -> dict[str, Column]:
