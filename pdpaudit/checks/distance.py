@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from numbers import Real
@@ -25,7 +26,8 @@ def distance(before: object, after: object, norm: str = "L1") -> Fraction | floa
     """Return how far apart two values are; doubles are fractions, so only ``L2`` is rounded, down.
 
     The shorter of two vectors is filled up with zeros. Graphs are as far apart as the number of
-    ties in which they differ. NaN is at 0 from itself, and infinitely far from all else.
+    ties in which they differ. NaN is at 0 from itself, and infinitely far from all else; so is
+    what is further away than a double holds.
     """
     if is_graph(before) and is_graph(after):
         return Fraction(len(_ties(before) ^ _ties(after)))
@@ -35,8 +37,9 @@ def distance(before: object, after: object, norm: str = "L1") -> Fraction | floa
     if len(finite) < len(steps):
         return math.inf
     if norm == "L2":
-        return math.sqrt(sum(step * step for step in finite)) * (1 - ROOT)
-    return max(finite, default=Fraction(0)) if norm == "Linf" else sum(finite, Fraction(0))
+        return math.hypot(*map(float, finite)) * (1 - ROOT)
+    total = max(finite, default=Fraction(0)) if norm == "Linf" else sum(finite, Fraction(0))
+    return total if total <= sys.float_info.max else math.inf
 
 
 def _step(before: Any, after: Any) -> Fraction | float:
@@ -44,7 +47,8 @@ def _step(before: Any, after: Any) -> Fraction | float:
         return Fraction(0)
     if not (math.isfinite(before) and math.isfinite(after)):
         return math.inf
-    return abs(Fraction(before) - Fraction(after))
+    step = abs(Fraction(before) - Fraction(after))
+    return step if step <= sys.float_info.max else math.inf
 
 
 def _entries(value: Any) -> dict[Any, Any]:

@@ -16,6 +16,7 @@ from numbers import Real
 from typing import Any, cast
 
 from pdpaudit.checks.distance import NORMS, distance
+from pdpaudit.checks.evaluation import advice, distinct
 from pdpaudit.core.domains import Change, Domain, Graphs, Records
 from pdpaudit.core.errors import InputError, ParameterError, located
 from pdpaudit.core.graphs import (
@@ -324,7 +325,8 @@ def broken_words(question: Question, pair: InputPair) -> str:
     """Say what breaks a declared sensitivity."""
     before, after = (input_words(question.value(side)) for side in pair)
     moved, declared = float(question.moved(pair)), question.allowed(pair)
+    found, allowed = distinct(moved, declared)
     return (
-        f"{difference_words(*pair)} moves it by {moved:g}, declared {declared:g}: from {before} "
-        f"to {after}"
+        f"{difference_words(*pair)} moves it by {found}, declared {allowed}"
+        f"{advice(moved, declared)}: from {before} to {after}"
     )
