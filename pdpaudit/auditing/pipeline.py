@@ -74,7 +74,7 @@ def audit(
     domain, relation = asked.domain, asked.relation
     whole = exactly and len(found) == len(candidates)
     if whole and relation and isinstance(domain, Domain) and domain.complete(relation):
-        context.remark(f"these are all pairs under {relation} of {domain.words}")
+        context.remark(f"these are all pairs of neighbours among {domain.words}")
     if not exactly:
         # Linear algebra here is on columns: more threads only wait for each other.
         with threadpool_limits(1, user_api="blas"):

@@ -154,9 +154,10 @@ class _Found:
     def words(self) -> str:
         """How large a change there is, for each number of vertices or records."""
         changes = [
-            f"{self.largest[n]:g} of {self.declared[n]:g} at {n}" for n in sorted(self.largest)
+            f"{n}: {moved:g} {'>' if moved > self.declared[n] else '≤'} {self.declared[n]:g}"
+            for n, moved in sorted(self.largest.items())
         ]
-        return f"largest change, of what is declared, by size: {', '.join(changes)}"
+        return f"largest change against what is declared, by size: {'; '.join(changes)}"
 
 
 def _size(raw: object) -> int:

@@ -204,7 +204,7 @@ def _check_sensitivity(
     )
     for check in result.checks:
         show_check(screen, check)
-        screen.print(f"looked at, {check.scope}", markup=False)
+        screen.print(f"pairs under {check.scope}", markup=False)
     output.write(screen, result)
     if output.saved and result.violated:
         again = replay_command(result, str(output.json_file))

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -109,7 +110,8 @@ class Bounded:
 
     def __post_init__(self) -> None:
         """Refuse bounds between which there is no number."""
-        if not self.low <= self.high or math.inf in (self.low, -self.high):
+        numbers = isinstance(self.low, Real) and isinstance(self.high, Real)
+        if not numbers or not self.low <= self.high or math.inf in (self.low, -self.high):
             raise InputError(f"Bounded({self.low!r}, {self.high!r}): give bounds low <= high")
 
     @property
@@ -282,9 +284,8 @@ class Records:
         """Say whether these are all pairs: of few values and few records."""
         columns, most = self._columns.values(), self.sizes[1]
         kinds = math.prod(len(one.values()) for one in columns)
-        counted = (
-            kinds**n * n * (1 if relation == "add-remove" else kinds - 1) for n in range(most + 1)
-        )
+        others = 2 if relation == "add-remove" else kinds - 1
+        counted = (kinds**n * n * others // 2 for n in range(most + 1))
         few = most <= MOST_PAIRS and sum(counted) <= MOST_PAIRS
         return few and all(isinstance(one, OneOf) for one in columns)
 

@@ -49,8 +49,10 @@ def input_words(value: object) -> str:
 
 def _arrow(before: object, after: object) -> str:
     """Say what becomes of a value; numbers that look alike are written out."""
+    alike = isinstance(before, float) and isinstance(after, float)
+    alike = alike and f"{before:.6g}" == f"{after:.6g}"
     said = shown(before), shown(after)
-    return " → ".join((repr(before), repr(after)) if said[0] == said[1] else said)
+    return " → ".join((repr(before), repr(after)) if alike or said[0] == said[1] else said)
 
 
 def shown(value: object) -> str:

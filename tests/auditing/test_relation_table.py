@@ -238,7 +238,7 @@ def test_all_pairs_of_a_small_domain_are_tried_and_said_to_be_all():
     }
     assert result.context["tried"]["pairs"] == len(expected)
     assert (
-        "these are all pairs under add-remove of lists of 0 to 3 records (3 values)"
+        "these are all pairs of neighbours among lists of 0 to 3 records (3 values)"
         in (result.context["remarks"])
     )
 

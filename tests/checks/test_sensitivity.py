@@ -95,8 +95,8 @@ def _constants(function: Any, relation: str, known: Callable[[int], int], most: 
     result = found(function, relation, lambda degree: known(degree + 1) if degree else 9, most=most)
     assert result.status == "certified"
     assert result.observed == known(most)
-    shown = [f"{known(n):g} of {known(n):g} at {n}" for n in range(2, most + 1)]
-    assert ", ".join(shown) in result.detail
+    shown = [f"{n}: {known(n):g} ≤ {known(n):g}" for n in range(2, most + 1)]
+    assert "; ".join(shown) in result.detail
 
 
 @pytest.mark.parametrize(("function", "relation", "known"), CASES)
