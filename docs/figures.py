@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import laplace
 
@@ -17,7 +18,11 @@ LEFT, RIGHT = "#2f6fb0", "#c2571a"
 def draw(folder: Path) -> None:
     """Write every picture into a folder, as SVG."""
     folder.mkdir(exist_ok=True)
-    for name, figure in (("bound", _bound()), ("trade_off", _trade_off())):
+    for name, figure in (
+        ("bound", _bound()),
+        ("trade_off", _trade_off()),
+        ("relations", _relations()),
+    ):
         figure.savefig(folder / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
 
 
@@ -55,3 +60,51 @@ def _trade_off() -> Figure:
     axes.set_ylabel("true-positive rate")
     axes.legend(frameon=False, loc="lower right")
     return figure
+
+
+#: People around a circle, and ties between them.
+PEOPLE = [(np.cos(turn), np.sin(turn)) for turn in np.linspace(0.3, 0.3 + 2 * np.pi, 6)[:5]]
+TIES = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4), (0, 2)]
+
+
+def _relations() -> Figure:
+    """Draw two neighbouring inputs under each relation, one above the other."""
+    figure = Figure(figsize=(8.4, 3.6))
+    panels = figure.subplots(2, 5)
+    titles = ("add-remove", "replace", "edge", "vertex", "rewired")
+    rewired = [tie for tie in TIES if 0 not in tie] + [(0, 3)]
+    without = [tie for tie in TIES if 0 not in tie]
+    graphs = ((TIES, TIES[:-1]), (TIES, without), (TIES, rewired))
+    for row, axes in enumerate(panels):
+        for place, (panel, title) in enumerate(zip(axes, titles, strict=True)):
+            panel.set_axis_off()
+            panel.set_title(title if row == 0 else "", color="grey", fontsize=10)
+            if place < 2:
+                _list(panel, place, row)
+            else:
+                ties = graphs[place - 2]
+                _graph(panel, ties[row], ties[1 - row], absent=title == "vertex" and row == 1)
+    return figure
+
+
+def _list(panel: Axes, place: int, row: int) -> None:
+    """Draw three records as bars, of which the last is another on one side."""
+    values = [0.5, 0.9, (0.7, 0.2 if place else 0.0)[row]]
+    colours = ["grey", "grey", (LEFT, RIGHT)[row]]
+    panel.barh([2, 1, 0], values, 0.6, color=colours)
+    panel.set_xlim(0, 1.1)
+    panel.set_ylim(-0.7, 2.7)
+
+
+def _graph(
+    panel: Axes, ties: list[tuple[int, int]], other: list[tuple[int, int]], *, absent: bool
+) -> None:
+    """Draw a graph; ties that the other side lacks stand out."""
+    for tie in ties:
+        ends = np.array([PEOPLE[end] for end in tie])
+        panel.plot(*ends.T, color="grey" if tie in other else LEFT, linewidth=1.6, zorder=1)
+    shown = np.array(PEOPLE[1:] if absent else PEOPLE)
+    panel.scatter(*shown.T, s=60, color="grey", zorder=2)
+    panel.set_xlim(-1.3, 1.3)
+    panel.set_ylim(-1.3, 1.3)
+    panel.set_aspect("equal")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from pdpaudit.checks import Options
     from pdpaudit.core.claim import PrivacyClaim
+    from pdpaudit.core.domains import Domain
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
 
@@ -38,6 +39,8 @@ def audit(
     delta: float | None = None,
     claim: PrivacyClaim | str | None = None,
     pairs: Sequence[object] | None = None,
+    relation: str | None = None,
+    domain: Domain | Network | None = None,
     networks: Network | Sequence[Network] | None = None,
     samples: int | None = None,
     seed: int | None = None,
@@ -57,7 +60,13 @@ def audit(
         A claim in another unit, such as ``PrivacyClaim.zcdp(0.5)`` or ``"zcdp:0.5"``.
     pairs : sequence, optional
         Neighbouring inputs, each ``(left, right)`` or ``("name", left, right)``; default: those of
-        the mechanism, else neighbouring networks.
+        the mechanism or its domain, else neighbouring networks.
+    relation : str, optional
+        Which inputs of the domain are neighbours, such as ``"replace"``, or ``"all"`` for a claim
+        under each relation; default: the first that the domain knows.
+    domain : optional
+        What the inputs are, one of :mod:`pdpaudit.relations`, or a network; default: the
+        mechanism's own ``domain``.
     networks : Network or sequence of Network, optional
         Where to look for neighbouring networks; default: the benchmark networks.
     samples : int, optional
@@ -87,10 +96,17 @@ def audit(
     >>> result = audit(leaky, epsilon=1, pairs=[(0.0, 1.0)], samples=5_000, seed=1)
     >>> result.violated, 1 < result.lower_bound < 2
     (True, True)
+    >>> from pdpaudit.relations import Bounded, Records
+    >>> def count(rows, rng):
+    ...     return len(rows) + rng.laplace()
+    >>> audit(count, epsilon=1, domain=Records(Bounded(0, 9)), samples=5_000, seed=1).violated
+    False
     """
     from pdpaudit.auditing import Config
     from pdpaudit.auditing import audit as carry_out
     from pdpaudit.auditing.candidate_pairs import networks_for
+    from pdpaudit.auditing.relation_table import audit_relations
+    from pdpaudit.core.relations import ALL, related
     from pdpaudit.core.subject import Variant, promising, specified
     from pdpaudit.sampling import draw_seed
 
@@ -102,17 +118,41 @@ def audit(
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
     config = Config(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
+    if relation == ALL:
+        rewired = networks_for(related(subject, None, domain), networks, budget=config.budget)
+        return audit_relations(subject, rewired, config, subject=name, spec=spec, domain=domain)
+    if relation is not None or domain is not None:
+        subject = related(subject, relation, domain)
+        spec = subject.specification(spec)
     where = networks_for(subject, networks, budget=config.budget)
     return carry_out(subject, where, config, subject=name, spec=spec)
 
 
-def check(sop: object, *, seed: int | None = None, options: Options | None = None) -> Result:
+def check(
+    sop: object,
+    *,
+    relation: str | None = None,
+    domain: Domain | None = None,
+    sensitivity: float | Callable[[int], float] | None = None,
+    seed: int | None = None,
+    options: Options | None = None,
+) -> Result:
     """Check what a statistic of proximity declares, and that it behaves.
 
     Parameters
     ----------
     sop : StatisticOfProximity, class or str
-        The statistic, a class that makes one without arguments, or a name as on the command line.
+        The statistic, a class that makes one without arguments, or a name as on the command line;
+        with ``relation`` any function of one input.
+    relation : str, optional
+        Check the sensitivity of a function between neighbours under this relation instead, such as
+        ``"edge"`` or ``"add-remove"``.
+    domain : optional
+        What the function's inputs are, one of :mod:`pdpaudit.relations`; default: its own
+        ``domain``, else graphs.
+    sensitivity : float or callable, optional
+        What to check, a number or a function of the largest degree; default: its own
+        ``sensitivity``.
     seed : int, optional
         Root of all randomness. Default: that of ``options``.
     options : Options, optional
@@ -134,15 +174,29 @@ def check(sop: object, *, seed: int | None = None, options: Options | None = Non
     >>> result = check("CN", options=Options(max_vertices=3, examples=0))
     >>> [one.status for one in result.checks if one.name == "targeted-sensitivity"]
     ['certified']
+    >>> ties = check(lambda graph: graph.number_of_edges(), relation="edge", sensitivity=1)
+    >>> ties.checks[0].observed
+    1.0
     """
     import time
 
     from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import Options, check_sop
-    from pdpaudit.core.registry import make_sop
+    from pdpaudit.core.registry import make_sop, resolve
     from pdpaudit.core.subject import named_sop
     from pdpaudit.results.results import Result
 
+    if relation is not None:
+        name = sop if isinstance(sop, str) else named_sop(sop, Path.cwd())[1]
+        given = resolve("functions", sop) if isinstance(sop, str) else sop
+        return checked_sensitivity(
+            given,
+            name,
+            relation=relation,
+            domain=domain,
+            sensitivity=sensitivity,
+            seed=seed or 0,
+        )
     began, chosen = time.monotonic(), Options() if options is None else options
     if seed is not None:
         chosen = replace(chosen, seed=seed)
@@ -161,6 +215,45 @@ def check(sop: object, *, seed: int | None = None, options: Options | None = Non
         time.monotonic() - began,
         checks=found,
         **origin_of(statistic),
+    )
+
+
+def checked_sensitivity(
+    function: object,
+    name: str | None,
+    *,
+    relation: str,
+    domain: Domain | None = None,
+    sensitivity: float | Callable[[int], float] | None = None,
+    seed: int = 0,
+    most: int | None = None,
+    examples: int = 3000,
+) -> Result:
+    """Check the sensitivity of a function; its name is what makes it again."""
+    import time
+
+    from pdpaudit.auditing.provenance import origin_of
+    from pdpaudit.checks.sensitivity import LARGEST, Question, check_sensitivity
+    from pdpaudit.results.results import Result
+
+    began, question = time.monotonic(), Question.of(function, relation, domain, sensitivity)
+    most = LARGEST if most is None else most
+    found = check_sensitivity(question, most=most, examples=examples, seed=seed)
+    asked = None if callable(sensitivity) else sensitivity
+    if found.witness is not None and name is not None and domain is None and asked == sensitivity:
+        more = {"specification": name, "sensitivity": asked}
+        found = replace(found, witness={**found.witness, **more})
+    called = name or str(getattr(function, "__name__", type(function).__name__))
+    elapsed = time.monotonic() - began
+    options = {"relation": relation, **({} if asked is None else {"sensitivity": asked})}
+    return Result(
+        "check",
+        called,
+        seed,
+        elapsed,
+        checks=(found,),
+        context={"options": options},
+        **origin_of(function),
     )
 
 

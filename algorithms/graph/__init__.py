@@ -5,11 +5,12 @@ being neighbours under the relation that it claims its ε for. What is true wher
 worked out in the docstring.
 """
 
+from pdpaudit.core.graphs import Graph, GraphPair
+
 from .degree_sequence import NoisyDegrees, NoisyDegreesHalfNoise
 from .degree_truncation import FlowTies, TruncatedTies
 from .exposure_notification import RandomisedMeetings, RandomisedNotification
 from .one_sided import SuppressedTies
-from .pairs import Graph, GraphPair
 from .randomised_response import RandomisedLists, RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesLocal

@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs, star
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .noise import Integers, laplace_cells, product_law
-from .pairs import Graph, GraphPair, check_epsilon, edge_pairs, small_graphs, star
+from .noise import Integers, check_epsilon, laplace_cells, product_law
 
 __all__ = ["NoisyDegrees", "NoisyDegreesHalfNoise"]
 

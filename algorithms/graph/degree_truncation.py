@@ -15,19 +15,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import Graph, GraphPair, complete, small_graphs, star, vertex_pairs, wheel
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .noise import draw_geometric, geometric_cells
-from .pairs import (
-    Graph,
-    GraphPair,
-    check_epsilon,
-    complete,
-    small_graphs,
-    star,
-    vertex_pairs,
-    wheel,
-)
+from .noise import check_epsilon, draw_geometric, geometric_cells
 
 __all__ = ["FlowTies", "TruncatedTies"]
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, star
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .pairs import Graph, GraphPair, check_epsilon, edge_pairs, labelled_graphs, star
+from .noise import check_epsilon
 
 __all__ = ["RandomisedMeetings", "RandomisedNotification"]
 

@@ -12,14 +12,21 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law
 
 from ..laws.noise import laplace_between
 
-__all__ = ["draw_geometric", "geometric_cells", "laplace_cells", "product_law"]
+__all__ = ["check_epsilon", "draw_geometric", "geometric_cells", "laplace_cells", "product_law"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse an ε that scales no noise."""
+    if not 0.0 < epsilon < math.inf:
+        raise InputError(f"epsilon = {epsilon}: give a finite number of nats above 0")
 
 
 def geometric_cells(count: int, top: int, rate: float) -> Floats:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import Graph, GraphPair, labelled_graphs
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .noise import Integers, product_law
-from .pairs import Graph, GraphPair, check_epsilon, labelled_graphs
+from .noise import Integers, check_epsilon, product_law
 
 __all__ = ["SuppressedTies"]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .noise import Integers, product_law
-from .pairs import Graph, GraphPair, check_epsilon, edge_pairs, small_graphs
+from .noise import Integers, check_epsilon, product_law
 
 __all__ = ["RandomisedLists", "RandomisedTies"]
 

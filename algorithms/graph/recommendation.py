@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 
+from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from ..zoo import ReportNoisyMax1
-from .pairs import Graph, GraphPair, check_epsilon, edge_pairs, labelled_graphs
+from .noise import check_epsilon
 
 __all__ = [
     "ExponentialRecommendation",

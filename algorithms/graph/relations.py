@@ -7,6 +7,14 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
+from pdpaudit.core.graphs import (
+    Graph,
+    GraphPair,
+    edge_pairs,
+    labelled_graphs,
+    rewired_pairs,
+    small_graphs,
+)
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import Law
 from pdpaudit.report.blocks import Table
@@ -15,7 +23,6 @@ from pdpaudit.report.published import section
 from .degree_sequence import NoisyDegrees
 from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
-from .pairs import Graph, GraphPair, edge_pairs, labelled_graphs, protected_pairs, small_graphs
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles
@@ -82,12 +89,10 @@ def losses(one: Compared, vertices: int) -> tuple[float, float]:
         kept = [graph for graph in graphs if not everybody <= set(graph.ties)]
         ties = edge_pairs(kept, spared=0)
         rewired = (
-            pair
-            for pair in protected_pairs(kept, spared=0)
-            if not everybody <= set(pair.right.ties)
+            pair for pair in rewired_pairs(kept, spared=0) if not everybody <= set(pair.right.ties)
         )
         return largest_loss(mechanism, ties), largest_loss(mechanism, rewired)
-    contacts = protected_pairs(graphs, spared=served)
+    contacts = rewired_pairs(graphs, spared=served)
     return largest_loss(mechanism, edge_pairs(graphs)), largest_loss(mechanism, contacts)
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .noise import draw_geometric, geometric_cells
-from .pairs import Graph, GraphPair, check_epsilon, complete, edge_pairs, hubs, small_graphs, star
+from .noise import check_epsilon, draw_geometric, geometric_cells
 
 __all__ = ["NoisyStars", "NoisyTies", "NoisyTriangles", "NoisyTrianglesLocal"]
 

@@ -10,16 +10,19 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
+from pdpaudit.auditing.network_pairs import network_pairs
 from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.input_words import difference_words
+from pdpaudit.core.neighbors import PROTECTED, NeighborPair
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ExactLoss
 from pdpaudit.core.protocols import Law
 from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
-from pdpaudit.outputs import Draws, Event
+from pdpaudit.outputs import Draws, Event, Side
 from pdpaudit.sampling import stream
 
 __all__ = [
@@ -44,12 +47,23 @@ LARGEST = 1000
 
 @dataclass(frozen=True, eq=False)
 class CandidatePair:
-    """One pair of inputs worth trying."""
+    """One pair of inputs worth trying; ``family`` is what it is counted with."""
 
     label: str
     inputs: Callable[[], tuple[Any, Any]]
     pair: NeighborPair | None = None
     number: int = 0
+    family: str = ""
+    reverse: str = ""
+
+    @property
+    def group(self) -> str:
+        """What it is counted with: its family, else itself."""
+        return self.family or self.label
+
+    def words(self, side: Side) -> str:
+        """Say what differs, towards the side named."""
+        return self.reverse if self.reverse and side == "left" else self.label
 
 
 def benchmark_networks() -> list[Network]:
@@ -84,6 +98,8 @@ def networks_for(
     if networks is None:
         if mechanism.has("pairs"):
             return []
+        if isinstance(mechanism.domain, Network):
+            return within_degree_bound([mechanism.domain], max_degree)
         found = benchmark_networks()
         if budget != "thorough" and not (mechanism.has("sample") or mechanism.has("law")):
             found = [network for network in found if network.n <= LARGEST]
@@ -104,8 +120,13 @@ def candidate_pairs(
     subject = Subject.of(mechanism)
     if subject.has("pairs"):
         return own_pairs(subject)
-    sources = []
+    sources: list[Iterator[CandidatePair]] = []
     for network in networks:
+        if subject.relation not in ("", PROTECTED):
+            rng = stream(seed, "relation", network.stream_key or network.title, subject.relation)
+            found = network_pairs(network, subject.relation, rng)
+            sources.append(map(network_candidate, found))
+            continue
         for attack in registered("attacks"):
             rng = stream(seed, "pairs", network.stream_key or network.title, attack.name)
             sources.append(map(network_candidate, attack.load()(network, rng)))
@@ -114,11 +135,18 @@ def candidate_pairs(
 
 
 def own_pairs(mechanism: Subject) -> list[CandidatePair]:
-    """Return the pairs a mechanism brings, as many as it gives."""
-    return [
-        CandidatePair(name or f"pair {i}", partial(_sides, left, right), number=i)
-        for i, (name, left, right) in enumerate(mechanism.pairs(), 1)
-    ]
+    """Return the pairs a mechanism brings or its domain makes; without a name, what differs."""
+    domain, relation, own = mechanism.domain, mechanism.relation, mechanism.pairs()
+    if not relation or not isinstance(domain, Domain):
+        family, said = "", [(left, right) for _, left, right in own]
+    else:
+        family, said = f"{relation}: {domain.words}", domain.pairs(relation)
+    found = []
+    for number, ((name, left, right), (one, other)) in enumerate(zip(own, said, strict=True), 1):
+        sides = partial(_sides, left, right)
+        words = [name, ""] if name else [difference_words(one, other), difference_words(other, one)]
+        found.append(CandidatePair(words[0], sides, None, number, family, words[1]))
+    return found
 
 
 def _sides(left: object, right: object) -> tuple[Any, Any]:
@@ -126,7 +154,12 @@ def _sides(left: object, right: object) -> tuple[Any, Any]:
 
 
 def local_moves(pair: NeighborPair, seed: int, step: int) -> Iterator[CandidatePair]:
-    """Return small changes of a pair, another draw of them at each step."""
+    """Return small changes of a pair, another draw of them at each step.
+
+    They rewire protected vertices at will, so pairs of other relations have none.
+    """
+    if pair.relation != PROTECTED:
+        return
     rng = stream(seed, "moves", step)
     for refinement in registered("refinements"):
         yield from map(network_candidate, refinement.load()(pair, rng))

@@ -11,7 +11,7 @@ from typing import Any
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.errors import OutOfTime
-from pdpaudit.core.neighbors import NeighborPair
+from pdpaudit.core.neighbors import PROTECTED, NeighborPair
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.subject import Subject
@@ -102,7 +102,7 @@ def claim_fields(
     """
     context, candidate, event = evidence.context, evidence.candidate, evidence.event
     pair = (
-        {"words": candidate.label, "number": candidate.number}
+        {"words": candidate.words(event.side), "number": candidate.number}
         if candidate.pair is None
         else pair_json(candidate.pair, event.side, context.file)
     )
@@ -121,9 +121,12 @@ def claim_fields(
 
 
 def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str, Any]:
+    relation, statement = context.mechanism.relation, claim.statement
+    if relation not in ("", PROTECTED):
+        statement = f"{statement.replace('-protected DP', '-DP')}, {relation}"
     return {
         "id": f"{context.subject} #{number}",
-        "statement": claim.statement,
+        "statement": statement,
         "source": claim.source,
         "claimed": claim.to_json(),
     }

@@ -18,6 +18,7 @@ from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.auditing.provenance import origin_of
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawUnavailable
@@ -71,6 +72,10 @@ def audit(
         exact = exact or by_beginning(context, candidates, claims)
     found, judged = exact or ([], [None] * len(claims))
     exactly = None not in judged
+    domain, relation = asked.domain, asked.relation
+    whole = exactly and len(found) == len(candidates)
+    if whole and relation and isinstance(domain, Domain) and domain.complete(relation):
+        context.remark(f"these are all pairs of neighbours among {domain.words}")
     if not exactly:
         # Linear algebra here is on columns: more threads only wait for each other.
         with threadpool_limits(1, user_api="blas"):
@@ -116,9 +121,9 @@ def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
 
 def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
     """Count what discovery looked at, by family and network."""
-    labels = Counter(one.candidate.label for one in found)
+    labels = Counter(one.candidate.group for one in found)
     families = Counter(
-        (one.candidate.label, "") if pair is None else (pair.family, pair.network.title)
+        (one.candidate.group, "") if pair is None else (pair.family, pair.network.title)
         for one in found
         for pair in [one.candidate.pair]
     )

@@ -17,7 +17,14 @@ from pdpaudit.core.network import Network
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import ClaimResult, Result
 
-__all__ = ["LIST", "audit_released", "cost_words", "released_rows", "shares_words"]
+__all__ = [
+    "LIST",
+    "audit_released",
+    "cost_words",
+    "released_rows",
+    "shares_words",
+    "tried_together",
+]
 
 #: The list itself, which the guarantee is about.
 LIST = "list"
@@ -41,10 +48,8 @@ def audit_released(
     shared = replace(plan, confidence=1 - budget.share, time_limit=limit)
     claims: list[ClaimResult] = []
     rows: list[dict[str, Any]] = []
-    tried: dict[str, int] = {}
-    families: Counter[tuple[str, str]] = Counter()
     remarks: list[str] = []
-    pairs = 0
+    results: list[Result] = []
     for what in whats:
         listed = what == LIST
         result = audit(
@@ -59,15 +64,7 @@ def audit_released(
         claims += result.claims
         rows += [_row(what, claim) for claim in result.claims]
         remarks += [f"{what}: {words}" for words in result.context.get("remarks", ())]
-        pairs += result.context["tried"]["pairs"]
-        for label, times in result.context["tried"]["by"].items():
-            tried[label] = tried.get(label, 0) + times
-        for one in result.context["tried"]["families"]:
-            families[one["family"], one["network"]] += one["pairs"]
-    by_family = [
-        {"family": family, "network": network, "pairs": many}
-        for (family, network), many in families.items()
-    ]
+        results.append(result)
     return Result(
         command="audit",
         subject=subject,
@@ -75,7 +72,7 @@ def audit_released(
         elapsed_s=time.monotonic() - began,
         claims=tuple(claims),
         context={
-            "tried": {"pairs": pairs, "by": tried, "families": by_family},
+            "tried": tried_together(results),
             "error_budget": shares_words(plan.confidence),
             "released": rows,
             "options": {
@@ -88,6 +85,22 @@ def audit_released(
         },
         **origin_of(mechanism),
     )
+
+
+def tried_together(results: Sequence[Result]) -> dict[str, Any]:
+    """Count what several audits looked at, by family and network."""
+    by: Counter[str] = Counter()
+    families: Counter[tuple[str, str]] = Counter()
+    for result in results:
+        tried = result.context["tried"]
+        by.update(tried["by"])
+        for one in tried["families"]:
+            families[one["family"], one["network"]] += one["pairs"]
+    listed = [
+        {"family": family, "network": network, "pairs": many}
+        for (family, network), many in families.items()
+    ]
+    return {"pairs": by.total(), "by": dict(by), "families": listed}
 
 
 def shares_words(confidence: float) -> str:

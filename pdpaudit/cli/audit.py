@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import METHODS, NOISES, OBSERVABLES, among, names_of
+from pdpaudit.cli.completing import METHODS, NOISES, OBSERVABLES, RELATIONS, among, names_of
 from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -221,6 +221,16 @@ class FindingOptions:
             "zcdp:0.5, renyi:2:1.0 or gdp:0.45.",
         ),
     ] = None
+    relation: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=among(RELATIONS),
+            help="Which inputs are neighbours, default the first that the mechanism's domain "
+            "knows: for networks protected, protected-edge, edge or rewired; for graphs edge, "
+            "vertex or rewired; for records add-remove or replace; for vectors one, every, L1 or "
+            "L2; explicit: the mechanism's own pairs; all: each of them, in one table.",
+        ),
+    ] = None
     observe: Annotated[
         str | None,
         typer.Option(
@@ -291,6 +301,10 @@ def audit_command(
     if asked.fail_on not in (None, "inconclusive"):
         raise InputError(f"--fail-on {asked.fail_on}: give inconclusive, or leave it out")
     plan = replace(sampling.plan(output, workers.jobs), explain=asked.explain)
+    if asked.relation == "all" and (asked.prove or asked.explain or asked.observe == "all"):
+        raise InputError(
+            "--relation all goes without --prove, --explain and --observe all; name one relation"
+        )
     if asked.observe == "all" and (workers.store is not None or asked.prove or asked.explain):
         raise InputError(
             "--observe all goes without --store, --prove and --explain; name one observable"
@@ -331,6 +345,8 @@ def _made(
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
     from pdpaudit.core.registry import make_mechanism, refuse_without_claim
+    from pdpaudit.core.relations import ALL as EACH
+    from pdpaudit.core.relations import related
     from pdpaudit.core.subject import Subject, promising
 
     made, spec = make_mechanism(name, made_with.parameters(name))
@@ -343,6 +359,9 @@ def _made(
         refuse_without_claim(made, name)
     else:
         made = promising(Subject.of(made), name, None, None, "the command", asked.claim)
+        spec = made.specification(spec)
+    if asked.relation not in (None, EACH):
+        made = related(made, asked.relation)
         spec = made.specification(spec)
     return made, spec, plan
 
@@ -382,6 +401,7 @@ def _audit(
 ) -> Result:
     """Audit in the workers and with the store asked for."""
     from pdpaudit.auditing import audit
+    from pdpaudit.auditing.relation_table import audit_relations
     from pdpaudit.auditing.released import audit_released
     from pdpaudit.cli.lasting import keeping, workers_for
     from pdpaudit.cli.output import progress
@@ -422,6 +442,7 @@ def _audit(
 
             said["prover"] = prove_claim
         how = audit_released if asked.observe == "all" else audit
+        how = audit_relations if asked.relation == "all" else how
         result = how(made, audited.networks, replace(plan, store=kept), **said)
     if remarks:
         more["remarks"] = [*result.context.get("remarks", ()), *remarks]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import CHECKS, among, names_of
+from pdpaudit.cli.completing import CHECKS, RELATIONS, among, names_of
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
     from pdpaudit.checks import Options
@@ -27,10 +28,27 @@ EXAMPLES = o.examples(
 class CheckOptions:
     """What is searched, and which checks run."""
 
+    relation: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=among(RELATIONS),
+            help="Check the sensitivity of any function instead, between neighbours under this "
+            "relation: of graphs edge, vertex or rewired; of its domain add-remove, replace ...",
+        ),
+    ] = None
+    sensitivity: Annotated[
+        float | None,
+        typer.Option(
+            help="With --relation, the sensitivity to check; default: the function's own."
+        ),
+    ] = None
     max_vertices: Annotated[
-        int,
-        typer.Option(help="Search all networks with up to N vertices, N at most 8."),
-    ] = 6
+        int | None,
+        typer.Option(
+            help="Search all networks with up to N vertices, N at most 8; default 6, with "
+            "--relation 7."
+        ),
+    ] = None
     labelled_vertices: Annotated[
         int,
         typer.Option(
@@ -78,7 +96,7 @@ class CheckOptions:
         from pdpaudit.checks import Options
 
         return Options(
-            max_vertices=self.max_vertices,
+            max_vertices=6 if self.max_vertices is None else self.max_vertices,
             labelled_vertices=self.labelled_vertices,
             time_limit=self.time_limit,
             jobs=joblib.cpu_count() if jobs == -1 else jobs,
@@ -129,6 +147,10 @@ def check_command(
     check_writable(output.json_file)
     start = time.monotonic()
     drawn = draw_seed(output.seed)
+    if chosen.relation is None and chosen.sensitivity is not None:
+        raise InputError("--sensitivity: say between which neighbours, with --relation")
+    if chosen.relation is not None:
+        return _check_sensitivity(sop, chosen, chosen.relation, drawn, output)
     statistic = resolve("sops", sop)
     screen = output.screen()
     screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
@@ -159,10 +181,39 @@ def check_command(
     return exit_status(result.status)
 
 
+def _check_sensitivity(
+    name: str, chosen: CheckOptions, relation: str, seed: int, output: o.OutputOptions
+) -> int:
+    """Check the sensitivity of a function under a relation."""
+    from pdpaudit.core.registry import resolve
+    from pdpaudit.face import checked_sensitivity
+    from pdpaudit.report.sources import replay_command
+    from pdpaudit.report.terminal import show_check
+    from pdpaudit.results.results import exit_status
+
+    screen = output.screen()
+    screen.print(f"pdpaudit check {name} --relation {relation}, seed {seed}", markup=False)
+    result = checked_sensitivity(
+        resolve("functions", name),
+        name,
+        relation=relation,
+        sensitivity=chosen.sensitivity,
+        seed=seed,
+        most=chosen.max_vertices,
+        examples=chosen.examples,
+    )
+    for check in result.checks:
+        show_check(screen, check)
+        screen.print(f"pairs under {check.scope}", markup=False)
+    output.write(screen, result)
+    if output.saved and result.violated:
+        again = replay_command(result, str(output.json_file))
+        screen.print(f"to replay: {again}", markup=False, soft_wrap=True)
+    return exit_status(result.status)
+
+
 def _expected(pairs: list[str]) -> dict[str, str]:
     """Read CHECK=REASON."""
-    from pdpaudit.core.errors import InputError
-
     expected: dict[str, str] = {}
     for pair in pairs:
         name, equals, reason = pair.partition("=")

@@ -15,6 +15,7 @@ __all__ = [
     "NOISES",
     "OBSERVABLES",
     "REGIMES",
+    "RELATIONS",
     "among",
     "by_number",
     "claims_offered",
@@ -26,6 +27,21 @@ BACKENDS = ("loky", "multiprocessing", "dask")
 METHODS = ("exact", "clopper-pearson", "betting", "sequential")
 NOISES = ("laplace", "gumbel", "exponential")
 OBSERVABLES = ("queries", "examined", "truncated", "time", "all")
+RELATIONS = (
+    "protected",
+    "protected-edge",
+    "edge",
+    "vertex",
+    "rewired",
+    "add-remove",
+    "replace",
+    "one",
+    "every",
+    "L1",
+    "L2",
+    "explicit",
+    "all",
+)
 REGIMES = ("dominant", "several", "fragmented")
 CHECKS = (
     "finite",

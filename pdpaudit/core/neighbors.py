@@ -1,4 +1,7 @@
-"""Neighbouring networks: one protected vertex rewired, everything else the same."""
+"""Neighbouring networks: one vertex rewired, everything else the same.
+
+By default a protected one at will. Other relations let any vertex be rewired, or one tie only.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,12 @@ from scipy.sparse import csr_array
 
 from pdpaudit.core.network import Network
 
-__all__ = ["NeighborPair", "Own", "difference", "rewire"]
+__all__ = ["ANYBODY", "ONE_TIE", "PROTECTED", "NeighborPair", "Own", "difference", "rewire"]
+
+#: The relation of Kearns et al., and those under which targeted vertices are rewired as well, and
+#: under which one tie changes.
+PROTECTED = "protected"
+ANYBODY, ONE_TIE = frozenset({"edge", "rewired"}), frozenset({"edge", "protected-edge"})
 
 #: The side of a pair that is as in the file that the network was read from.
 Own = Literal["left", "right", "neither"]
@@ -22,7 +30,7 @@ Vertices = Sequence[int] | npt.NDArray[np.integer]
 
 @dataclass(frozen=True, eq=False)
 class NeighborPair:
-    """Two neighbouring networks: one network, and two ways to wire one protected vertex."""
+    """Two neighbouring networks: one network, and two ways to wire one vertex."""
 
     network: Network
     vertex: int
@@ -30,6 +38,7 @@ class NeighborPair:
     right_neighbours: npt.NDArray[np.integer]
     family: str = ""
     own: Own | None = None
+    relation: str = PROTECTED
 
     @property
     def own_side(self) -> Own | None:
@@ -44,20 +53,26 @@ class NeighborPair:
     @property
     def left(self) -> Network:
         """The one network, made anew each time so that many pairs can be held; O(n + m)."""
-        return rewire(self.network, self.vertex, self.left_neighbours)
+        return self._wired(self.left_neighbours)
 
     @property
     def right(self) -> Network:
         """The other network; O(n + m)."""
-        return rewire(self.network, self.vertex, self.right_neighbours)
+        return self._wired(self.right_neighbours)
+
+    def _wired(self, neighbours: Vertices) -> Network:
+        anybody = self.relation in ANYBODY
+        return rewire(self.network, self.vertex, neighbours, anybody=anybody)
 
 
-def rewire(network: Network, vertex: int, neighbours: Vertices) -> Network:
+def rewire(
+    network: Network, vertex: int, neighbours: Vertices, *, anybody: bool = False
+) -> Network:
     """Return the network in which ``vertex`` has exactly these neighbours."""
     chosen = np.sort(np.asarray(neighbours, dtype=np.int64))
     if not 0 <= vertex < network.n:
         raise ValueError(f"{vertex} is not a vertex; vertices are 0..{network.n - 1}")
-    if network.targeted[vertex]:
+    if network.targeted[vertex] and not anybody:
         raise ValueError(f"vertex {vertex} is targeted: only a protected vertex is rewired")
     if len(chosen) and (chosen[0] < 0 or chosen[-1] >= network.n):
         raise ValueError(f"neighbours of {vertex} must be vertices 0..{network.n - 1}")
@@ -109,7 +124,7 @@ def _places(
     return np.array(places, dtype=np.int64)
 
 
-def difference(left: Network, right: Network, vertex: int) -> str | None:
+def difference(left: Network, right: Network, vertex: int, relation: str = PROTECTED) -> str | None:
     """Say why two networks are not neighbours through ``vertex``, or None if they are.
 
     It shares nothing with :func:`rewire`: it compares the two edge sets themselves.
@@ -120,7 +135,7 @@ def difference(left: Network, right: Network, vertex: int) -> str | None:
         return "the two networks do not share their seeds"
     if left.max_degree != right.max_degree:
         return "the two networks do not share their public degree bound"
-    if left.targeted[vertex]:
+    if left.targeted[vertex] and relation not in ANYBODY:
         return f"vertex {vertex} is targeted"
     # A search that works on the matrix would see a weight, or an entry stored twice.
     for a, b in sorted(_repeated(left.adjacency) | _repeated(right.adjacency)):
@@ -132,6 +147,8 @@ def difference(left: Network, right: Network, vertex: int) -> str | None:
     for a, b in sorted(ours ^ theirs):
         if vertex not in (a, b):
             return f"edge {a}-{b} differs and does not touch vertex {vertex}"
+    if relation in ONE_TIE and len(ours ^ theirs) != 2:
+        return f"{len(ours ^ theirs) // 2} ties differ, not one"
     return None
 
 

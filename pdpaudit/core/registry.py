@@ -53,6 +53,7 @@ Group = Literal[
     "populations",
     "claims",
     "papers",
+    "functions",
 ]
 
 SINGULAR = {
@@ -65,6 +66,7 @@ SINGULAR = {
     "populations": "population",
     "claims": "claim",
     "papers": "paper",
+    "functions": "function",
 }
 
 
@@ -325,7 +327,7 @@ def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
         if isinstance(sop, str):
             yield "sops", sop
     if isinstance(witness.get("specification"), str):
-        yield "sops", witness["specification"]
+        yield ("functions" if "sides" in witness else "sops"), witness["specification"]
 
 
 def _user_modules(group: Group) -> list[ModuleType]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from numbers import Rational
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +19,9 @@ from typing import Any, Literal
 import numpy as np
 
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, located
+from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
 from pdpaudit.core.registry import check_run, make_mechanism, make_sop
@@ -37,6 +40,7 @@ __all__ = [
     "pairs_of",
     "promising",
     "specified",
+    "unnamed_pairs",
 ]
 
 #: All that a mechanism may have beside ``claim`` and ``run``; the protocols say what each is.
@@ -150,6 +154,27 @@ class Subject:
         """The first thing it promises."""
         return self.claims[0]
 
+    @property
+    def domain(self) -> Domain | Network | None:
+        """What its inputs are, where its author says so: ``domain`` or ``domain()``."""
+        inner = self.mechanism
+        if isinstance(inner, Subject):
+            return inner.domain
+        given = getattr(inner, "domain", None)
+        given = given() if inspect.isroutine(given) else given
+        if given is None or isinstance(given, Domain | Network):
+            return given
+        raise InputError(f"its domain is {_short(given)}; give one of pdpaudit.relations")
+
+    @property
+    def relation(self) -> str:
+        """Which inputs are neighbours: that of its domain, empty where it brings its own pairs."""
+        inner = self.mechanism
+        if isinstance(inner, Subject):
+            return inner.relation
+        domain = None if callable(getattr(inner, "pairs", None)) else self.domain
+        return domain.relations[0] if isinstance(domain, Domain) else ""
+
     def specification(self, inner: dict[str, object]) -> dict[str, Any]:
         """Return how to make it again, from how to make what it delegates to."""
         return inner
@@ -158,6 +183,8 @@ class Subject:
         """Return an optional part of the mechanism, None where it has none."""
         inner = self.mechanism
         found = inner.part(name) if isinstance(inner, Subject) else getattr(inner, name, None)
+        if name == "pairs" and found is None and isinstance(self.domain, Domain):
+            return partial(unnamed_pairs, self.domain, self.relation)
         return found if callable(found) else None
 
     def has(self, *names: Part) -> bool:
@@ -314,6 +341,14 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
             f"pairs; {EXPECTED}"
         )
     return [(pair[0] if _is_named(pair) else "", *pair[-2:]) for pair in given]
+
+
+def unnamed_pairs(domain: Domain, relation: str) -> list[OwnPair]:
+    """Return the pairs of a domain; what differs is their name."""
+    found = [("", domain.form(one), domain.form(other)) for one, other in domain.pairs(relation)]
+    if not found:
+        raise InputError(f"{domain.words}: no two of them are neighbours under {relation}")
+    return found
 
 
 def _is_named(pair: Sequence[object]) -> bool:

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from pdpaudit.checks import check_names, name_of, require_statistic
 from pdpaudit.checks.evaluation import advice, distinct
+from pdpaudit.checks.sensitivity import NAME
 from pdpaudit.checks.witness import (
     PAIR_PROPERTIES,
     Edges,
@@ -30,6 +31,7 @@ from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.compare import compared, differences
+from pdpaudit.replay.sensitivity import replay_sensitivity
 from pdpaudit.replay.trust import finder
 from pdpaudit.results.results import CheckResult
 
@@ -68,6 +70,8 @@ class Verification:
 def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
     """Re-run the counterexample of one check of a statistic."""
     find = finder(trust=False) if find is None else find
+    if check.name == NAME:
+        return replay_sensitivity(check, find)
     try:
         witness = read_witness(check.witness or {})
         if witness.n > MOST_VERTICES:

@@ -24,9 +24,11 @@ from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
+from pdpaudit.core.relations import related
 from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
@@ -157,6 +159,8 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
         mechanism = Variant(mechanism, claim=PrivacyClaim.from_json(spec["claimed"]))
         known["claimed"] = dict(spec["claimed"])
         note = f"; the claim is the test's, not the mechanism's own ({own})"
+    if "relation" in spec:
+        mechanism, known["relation"] = related(mechanism, spec["relation"]), spec["relation"]
     claims, number = mechanism.claims, witness.claim
     if spec.get("beginning") is True:
         mechanism, known["beginning"] = mechanism.beginning(), True
@@ -184,7 +188,10 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
 def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) -> CandidatePair:
     """Build the inputs of a witness's pair: two networks, or those the mechanism brings."""
     if "base" in pair:
-        return network_candidate(PairWitness.from_json(pair).build(seed, read))
+        built = PairWitness.from_json(pair).build(seed, read)
+        if built.relation != (Subject.of(mechanism).relation or PROTECTED):
+            raise ValueError(f"{built.relation} is not the relation that was audited")
+        return network_candidate(built)
     own, number = own_pairs(Subject.of(mechanism)), whole(pair["number"])
     if not 1 <= number <= len(own):
         raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")

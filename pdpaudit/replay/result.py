@@ -10,10 +10,12 @@ from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.law_test import AT_ONCE, ONE_BY_ONE, comparison
 from pdpaudit.auditing.pipeline import budget_words
 from pdpaudit.auditing.provenance import source_digest
+from pdpaudit.auditing.relation_table import relations_budget
 from pdpaudit.auditing.released import LIST, released_rows, shares_words
+from pdpaudit.checks.sensitivity import NAME
 from pdpaudit.checks.suite import check_names
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.registry import KEARNS, Find, claims_of
+from pdpaudit.core.registry import KEARNS, Find, Group, claims_of
 from pdpaudit.outputs import JSON
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
@@ -83,7 +85,7 @@ def _header(result: Result) -> Iterator[str]:
             yield f"subject is {result.subject!r}, which its witnesses are not about"
         names = [check.name for check in result.checks]
         if result.command == "check" and (
-            len({*names}) < len(names) or not {*check_names()}.issuperset(names)
+            len({*names}) < len(names) or not {*check_names(), NAME}.issuperset(names)
         ):
             yield "a check is listed twice, or there is no such check"
         return
@@ -141,6 +143,9 @@ def _budget(result: Result) -> str:
     try:
         if "released" in result.context:
             return shares_words(float(result.context["options"]["confidence"]))
+        if "relations" in result.context:
+            asked, names = result.context["options"], result.context["relations"]
+            return relations_budget(result.claims, float(asked["confidence"]), len(names))
         if len(levels) > 1:
             return ""
         exact = not levels
@@ -163,6 +168,8 @@ def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
     spec = witness.get("mechanism")
     what = spec.get("observe", LIST) if isinstance(spec, Mapping) else ""
     subject = f"{result.subject} {what}" if "released" in result.context else result.subject
+    if "relations" in result.context and isinstance(spec, Mapping):
+        subject = f"{result.subject} {spec.get('relation')}"
     return {"id": f"{subject} #{witness.get('claim')}"}
 
 
@@ -209,7 +216,8 @@ def _source_changed(result: Result, terms: Terms) -> str:
     elif "mechanism" in witness:
         now = source_digest(made_again(witness["mechanism"], terms.find)[0])
     else:
-        now = source_digest(terms.find("sops", witness["specification"]))
+        group: Group = "functions" if "sides" in witness else "sops"
+        now = source_digest(terms.find(group, witness["specification"]))
     if now == result.source:
         return ""
     at = f", at commit {result.commit[:12]}" if result.commit else ""

@@ -44,7 +44,8 @@ def finder(*, trust: bool) -> Find:
                 "trust that code"
             )
         found = _imported(group, name)
-        missing = (_no_mechanism if group == "mechanisms" else _no_statistic)(found)
+        lacks = {"mechanisms": _no_mechanism, "functions": _no_function}.get(group, _no_statistic)
+        missing = lacks(found)
         if missing:
             raise InputError(
                 f"{shown} is no {SINGULAR[group]}: {missing}; nothing of it was called"
@@ -77,6 +78,10 @@ def _imported(group: Group, name: str) -> object:
         raise _in_a_line(error) from None
 
 
+def _no_function(found: object) -> str:
+    return "" if callable(found) else "it cannot be called"
+
+
 def _no_statistic(found: object) -> str:
     """Say what a statistic lacks, without calling or making it; nothing if it is one."""
     for part in ("__call__", "sensitivity", "impact_cardinality"):
@@ -104,7 +109,8 @@ def _no_mechanism(found: object) -> str:
     except ValueError:
         pass  # not every callable tells
     # One that is audited for a claim of somebody else's has pairs of its own.
-    if _claims(found) or inspect.getattr_static(found, "pairs", None) is not None:
+    parts = (inspect.getattr_static(found, name, None) for name in ("pairs", "domain"))
+    if _claims(found) or any(part is not None for part in parts):
         return ""
     return "it has neither claim nor claims"
 

@@ -49,7 +49,7 @@ def command_of(source: Source) -> str:
     subject = result.subject.removesuffix(f" against {against}") if against else result.subject
     words = ["pdpaudit", result.command, subject]
     if result.claims:
-        words += _claim_options(result.claims[0])
+        words += _claim_options(result.claims[0], every="relations" in result.context)
     for place in (asked, result.context.get("network"), _file_of(result.claims)):
         words += _options(place)
     words += ["--exposure"] if isinstance(result.context.get("exposure"), Mapping) else []
@@ -87,8 +87,11 @@ def listing_of(witness: Mapping[str, object], subject: str) -> str | None:
         return None
 
 
-def _claim_options(claim: ClaimResult) -> list[str]:
-    """Return the options that make a mechanism again, and how its claim was judged."""
+def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
+    """Return the options that make a mechanism again, and how its claim was judged.
+
+    Where every relation was asked for, only the former: each has its own.
+    """
     witness = claim.witness or {}
     made = witness.get("mechanism")
     made = made if isinstance(made, Mapping) else {}
@@ -99,9 +102,10 @@ def _claim_options(claim: ClaimResult) -> list[str]:
         text = value if isinstance(value, str) else repr(value)
         if key not in MADE_WITH and value is not None and len(text) <= LONGEST_OPTION:
             words += ["--with", f"{key}={text}"]
-    words += _options({"observe": made.get("observe")})
+    seen = ("observe",) if every else ("observe", "relation")
+    words += _options({key: made.get(key) for key in seen})
     words += _options({"claim": claim.promise.text}) if "claimed" in made else []
-    if claim.exact is None:
+    if claim.exact is None and not every:
         keys = ("samples", "confidence", "method", "detect")
         fixed = keys if claim.promise.approximate else keys[:2]
         words += _options({key: witness.get(key) for key in fixed})

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import NeighborPair, Own, difference
+from pdpaudit.core.neighbors import PROTECTED, NeighborPair, Own, difference
 from pdpaudit.core.network import Network, adjacency_from_edges
 from pdpaudit.results.fields import Fields
 
@@ -148,6 +148,7 @@ class PairWitness:
     right: tuple[int, ...]
     base: InlineNetwork | NamedNetwork
     own: Own | None = None
+    relation: str = PROTECTED
 
     @classmethod
     def of(cls, pair: NeighborPair, file: Mapping[str, object] | None) -> PairWitness:
@@ -162,7 +163,8 @@ class PairWitness:
             tuple(np.sort(np.asarray(side)).tolist())
             for side in (pair.left_neighbours, pair.right_neighbours)
         )
-        return cls(network.title, pair.family, pair.vertex, left, right, base, pair.own_side)
+        sides = (pair.vertex, left, right)
+        return cls(network.title, pair.family, *sides, base, pair.own_side, pair.relation)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -173,6 +175,7 @@ class PairWitness:
             "left": list(self.left),
             "right": list(self.right),
             **({} if self.own is None else {"own": self.own}),
+            **({} if self.relation == PROTECTED else {"relation": self.relation}),
             "base": self.base.to_json(),
         }
 
@@ -187,14 +190,17 @@ class PairWitness:
         own = body.get("own")
         if own not in get_args(Own) and own is not None:
             raise ValueError(f"no side of a pair is {own!r}")
-        return cls(body["network"], family, vertex, left, right, source.from_json(base), own)
+        relation = body.get("relation", PROTECTED)
+        sides = (vertex, left, right)
+        return cls(body["network"], family, *sides, source.from_json(base), own, relation)
 
     def build(self, seed: int, read: ReadNetwork) -> NeighborPair:
         """Return the pair, once it is seen to be one by the definition."""
         network = self.base.build(self.network, seed, read)
         left, right = (np.array(side, dtype=np.int64) for side in (self.left, self.right))
-        built = NeighborPair(network, self.vertex, left, right, self.family, self.own)
-        reason = difference(built.left, built.right, built.vertex)
+        words = (self.family, self.own, self.relation)
+        built = NeighborPair(network, self.vertex, left, right, *words)
+        reason = difference(built.left, built.right, built.vertex, self.relation)
         if reason is not None:
             raise ValueError(reason)
         return built

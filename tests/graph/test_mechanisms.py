@@ -15,21 +15,21 @@ from scipy import stats
 import pdpaudit.algorithms.graph as published
 from pdpaudit.algorithms.graph import Graph, GraphPair
 from pdpaudit.algorithms.graph.noise import geometric_cells, laplace_cells
-from pdpaudit.algorithms.graph.pairs import (
+from pdpaudit.algorithms.graph.recommendation import favourite
+from pdpaudit.algorithms.graph.relations import COMPARED, Compared, losses
+from pdpaudit.auditing import Config, audit
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import (
     complete,
     edge_pairs,
     hubs,
     labelled_graphs,
-    protected_pairs,
+    rewired_pairs,
     small_graphs,
     star,
     vertex_pairs,
     wheel,
 )
-from pdpaudit.algorithms.graph.recommendation import favourite
-from pdpaudit.algorithms.graph.relations import COMPARED, Compared, losses
-from pdpaudit.auditing import Config, audit
-from pdpaudit.core.errors import InputError
 from pdpaudit.core.privacy_loss import epsilon_at, exact_loss
 
 pytestmark = pytest.mark.usefixtures("without_power")
@@ -294,7 +294,7 @@ def test_pairs_are_all_pairs_up_to_isomorphism() -> None:
     for pairs, expected in (
         (edge_pairs(small_graphs(4, 4)), 11 * 6 - sum(g.size() for g in graphs[-11:])),
         (vertex_pairs(small_graphs(4, 4)), 11 * 4),
-        (protected_pairs(small_graphs(4, 4)), 11 * 4 * 7),
+        (rewired_pairs(small_graphs(4, 4)), 11 * 4 * 7),
         (edge_pairs(labelled_graphs(4), spared=0), 64 * 3 // 2),
     ):
         found = list(pairs)
@@ -310,7 +310,7 @@ def test_neighbours_differ_as_their_relation_says() -> None:
     for pair in edge_pairs([favourite(3, 2)], spared=0):
         (tie,) = set(pair.right.ties) - set(pair.left.ties)
         assert 0 not in tie
-    for pair in protected_pairs([wheel(3)], spared=1):
+    for pair in rewired_pairs([wheel(3)], spared=1):
         changed = set(pair.left.ties) ^ set(pair.right.ties)
         assert set.intersection(*map(set, changed)) - {1} or len(changed) == 1
     for gone, pair in enumerate(vertex_pairs([wheel(4)])):

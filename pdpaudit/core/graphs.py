@@ -1,30 +1,29 @@
-"""Small graphs, and their neighbours under the three relations of the literature.
+"""Small graphs, and their neighbours under the relations of the literature.
 
-*Edge*: one tie more or less. *Vertex*: one person with all ties more or less. *Protected*: one
-person has other contacts, as in Kearns et al.; people stay the same.
+*Edge*: one tie more or less. *Vertex*: one person with all ties more or less. *Rewired*: one person
+has any other contacts, and people stay the same, as in Kearns et al.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import networkx as nx
-
-from pdpaudit.core.errors import InputError
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = [
     "Graph",
     "GraphPair",
-    "check_epsilon",
     "complete",
+    "cut_off_pairs",
     "edge_pairs",
     "hubs",
     "labelled_graphs",
-    "protected_pairs",
+    "last_vertex_pairs",
+    "rewired_pairs",
     "small_graphs",
     "star",
     "vertex_pairs",
@@ -52,6 +51,23 @@ class Graph(NamedTuple):
         """Return the degree of every vertex."""
         return [len(contacts) for contacts in self.contacts()]
 
+    def renumbered(self, order: Sequence[int]) -> Graph:
+        """Return the graph in which vertex i is called ``order[i]``."""
+        return _graph(self.vertices, ((order[one], order[other]) for one, other in self.ties))
+
+    def without_last(self) -> Graph:
+        """Return the graph without its last vertex."""
+        last = self.vertices - 1
+        return Graph(last, tuple(tie for tie in self.ties if last not in tie))
+
+    def networkx(self) -> nx.Graph:
+        """Return the graph as authors write against it."""
+        from networkx import empty_graph
+
+        graph = empty_graph(self.vertices)
+        graph.add_edges_from(self.ties)
+        return graph
+
 
 class GraphPair(NamedTuple):
     """Two neighbouring graphs."""
@@ -61,19 +77,15 @@ class GraphPair(NamedTuple):
     right: Graph
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Refuse an ε that scales no noise."""
-    if not 0.0 < epsilon < math.inf:
-        raise InputError(f"epsilon = {epsilon}: give a finite number of nats above 0")
-
-
 def _graph(vertices: int, ties: Iterable[Tie]) -> Graph:
     return Graph(vertices, tuple(sorted((min(tie), max(tie)) for tie in ties)))
 
 
 @cache
 def _atlas() -> tuple[Graph, ...]:
-    graphs = nx.graph_atlas_g()
+    from networkx import graph_atlas_g  # a fifth of a second, and few look at small graphs
+
+    graphs = graph_atlas_g()
     return tuple(_graph(len(graph), graph.edges) for graph in graphs[1:])
 
 
@@ -123,6 +135,29 @@ def edge_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterato
                 yield GraphPair(name, graph, _graph(graph.vertices, (*graph.ties, tie)))
 
 
+def last_vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
+    """Yield each graph without each of its vertices, numbered so that it is the last that goes."""
+    for graph in graphs:
+        for gone in range(graph.vertices):
+            place = {v: v - (v > gone) for v in range(graph.vertices)} | {gone: graph.vertices - 1}
+            moved = _graph(
+                graph.vertices, ((place[one], place[other]) for one, other in graph.ties)
+            )
+            yield GraphPair("", moved, moved.without_last())
+
+
+def cut_off_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
+    """Yield each graph with each vertex tied to nobody, to everybody, and to whom it was not."""
+    for graph in graphs:
+        for person, contacts in enumerate(graph.contacts()):
+            kept = [tie for tie in graph.ties if person not in tie]
+            everybody = set(range(graph.vertices)) - {person}
+            for chosen in (set(), everybody, everybody - contacts):
+                if chosen != contacts:
+                    rewired = _graph(graph.vertices, [*kept, *((person, one) for one in chosen)])
+                    yield GraphPair("", graph, rewired)
+
+
 def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
     """Yield each graph without each of its vertices; the later ones move up by one."""
     for graph in graphs:
@@ -133,7 +168,7 @@ def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
             yield GraphPair(f"{_said(graph)}; vertex {gone} removed", graph, fewer)
 
 
-def protected_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterator[GraphPair]:
+def rewired_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterator[GraphPair]:
     """Yield each graph with every other set of contacts of each vertex but ``spared``."""
     for graph in graphs:
         for person in set(range(graph.vertices)) - {spared}:

@@ -1,0 +1,333 @@
+"""By how much a function moves between neighbouring inputs, against what it declares.
+
+On graphs every pair of few vertices is looked at: up to some size those of all numberings, beyond
+that one of each kind, which is all of them where the numbering does not matter; whether it does is
+tried on renumbered pairs. On other inputs a guided search looks for the largest change.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Real
+from typing import Any, cast
+
+from pdpaudit.checks.distance import NORMS, distance
+from pdpaudit.checks.evaluation import advice, distinct
+from pdpaudit.core.domains import Change, Domain, Graphs, Records
+from pdpaudit.core.errors import InputError, ParameterError, located
+from pdpaudit.core.graphs import (
+    Graph,
+    edge_pairs,
+    labelled_graphs,
+    rewired_pairs,
+    small_graphs,
+)
+from pdpaudit.core.input_words import difference_words, input_words
+from pdpaudit.results.results import CheckResult, Status
+from pdpaudit.sampling import stream
+from pdpaudit.sampling.encoding import encode
+
+__all__ = ["FORMAT", "LARGEST", "NAME", "Question", "broken_words", "check_sensitivity"]
+
+#: What the check is called, and the form of its counterexample.
+NAME, FORMAT = "sensitivity", "pdpaudit-sensitivity-witness/1"
+
+#: Vertices of the largest graphs; of those in all numberings, and where numbering matters: 32,768
+#: graphs, each with hundreds of neighbours under ``rewired``.
+LARGEST, LABELLED, LABELLED_MATTERS = 7, 5, 6
+
+#: Pairs of each size that are renumbered, and pairs near which a search goes on.
+RENUMBERED, STARTS = 200, 4
+
+InputPair = tuple[object, object]
+Declared = float | Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A function, what its inputs are and which are neighbours, and what it declares.
+
+    ``declared`` is a number, or a function of the largest degree there may be, one less than the
+    number of vertices. Values are compared in ``norm``; each may be off by ``error``.
+    """
+
+    function: Callable[[Any], object]
+    domain: Domain
+    relation: str
+    declared: Declared
+    norm: str = "L1"
+    error: float = 0.0
+    values: dict[Graph, object] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        function: object,
+        relation: str,
+        domain: object = None,
+        sensitivity: Declared | None = None,
+    ) -> Question:
+        """Return the question about a function that declares the rest itself."""
+        if not callable(function):
+            raise InputError(f"{type(function).__name__}: it is no function of one input")
+        known = getattr(function, "domain", None) if domain is None else domain
+        known = Graphs((1, LARGEST)) if known is None else known
+        if not isinstance(known, Domain):
+            raise InputError(f"its domain is {known!r}; give one of pdpaudit.relations")
+        if relation not in known.relations:
+            offered = ", ".join(known.relations)
+            raise ParameterError("relation", relation, f"its inputs know {offered}")
+        declared = getattr(function, "sensitivity", None) if sensitivity is None else sensitivity
+        if declared is None:
+            raise InputError(
+                "it declares no sensitivity: give it one, a number or a function of the largest "
+                "degree, or give --sensitivity"
+            )
+        norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
+        if norm not in NORMS:
+            raise ParameterError("norm", norm, f"give one of {', '.join(NORMS)}")
+        return cls(function, known, relation, declared, norm, error)
+
+    @property
+    def least(self) -> int:
+        """Vertices that both graphs of a pair have at least; 0 of other inputs."""
+        return self.domain.vertices[0] if isinstance(self.domain, Graphs) else 0
+
+    def value(self, raw: object) -> object:
+        """Return the value at an input, made anew so that the function may change it."""
+        if isinstance(raw, Graph) and raw in self.values:
+            return self.values[raw]
+        try:
+            value = self.function(self.domain.form(raw))
+        except Exception as error:
+            raise InputError(f"on {input_words(raw)} it raised {located(error)}") from None
+        if isinstance(raw, Graph):
+            self.values[raw] = value
+        return value
+
+    def moved(self, pair: InputPair) -> Fraction | float:
+        """Return how far apart its values on a pair are."""
+        return distance(self.value(pair[0]), self.value(pair[1]), self.norm)
+
+    def allowed(self, pair: InputPair) -> float:
+        """Return what it declares for a pair: for the largest degree among its vertices."""
+        sizes = [side.vertices for side in pair if isinstance(side, Graph)]
+        degree = max(0, max(sizes, default=1) - 1)
+        given = self.declared(degree) if callable(self.declared) else self.declared
+        if not isinstance(given, Real) or not float(given) >= 0:
+            raise ParameterError("sensitivity", given, "give a number of at least 0")
+        return float(given)
+
+    def excess(self, pair: InputPair) -> float:
+        """Return how much further apart its values are than declared, beyond its stated error."""
+        return float(self.moved(pair) - Fraction(self.allowed(pair)) - 2 * Fraction(self.error))
+
+
+@dataclass
+class _Found:
+    """The largest change at each size of inputs, and the smallest pair that is too far apart."""
+
+    largest: dict[int, float] = field(default_factory=dict)
+    declared: dict[int, float] = field(default_factory=dict)
+    broken: InputPair | None = None
+    pairs: int = 0
+
+    def look(self, question: Question, pairs: Iterable[InputPair]) -> None:
+        """Take note of the changes over some pairs."""
+        for pair in pairs:
+            if min(map(_size, pair)) < question.least:
+                continue
+            self.pairs += 1
+            n, moved = max(map(_size, pair)), float(question.moved(pair))
+            if n not in self.declared:
+                self.declared[n] = question.allowed(pair)
+            self.largest[n] = max(self.largest.get(n, 0.0), moved)
+            smaller = self.broken is None or _weight(pair) < _weight(self.broken)
+            if smaller and question.excess(pair) > 0:
+                self.broken = pair
+
+    @property
+    def words(self) -> str:
+        """How large a change there is, for each number of vertices or records."""
+        changes = [
+            f"{n}: {moved:g} {'>' if moved > self.declared[n] else '≤'} {self.declared[n]:g}"
+            for n, moved in sorted(self.largest.items())
+        ]
+        return f"largest change against what is declared, by size: {'; '.join(changes)}"
+
+
+def _size(raw: object) -> int:
+    """Return vertices or records; 1 of anything else."""
+    if isinstance(raw, Graph):
+        return raw.vertices
+    return len(raw) if isinstance(raw, list) else 1
+
+
+def _weight(pair: InputPair) -> tuple[int, int]:
+    ties = sum(len(side.ties) for side in pair if isinstance(side, Graph))
+    return max(map(_size, pair)), ties
+
+
+# Graphs
+
+
+def _labelled(relation: str, n: int) -> Iterator[InputPair]:
+    """Yield all pairs on n vertices, in all numberings; who vanishes has the last number."""
+    graphs = labelled_graphs(n)
+    if relation == "vertex":
+        return ((graph, graph.without_last()) for graph in graphs)
+    pairs = edge_pairs(graphs) if relation == "edge" else rewired_pairs(graphs)
+    return ((left, right) for _, left, right in pairs)
+
+
+def _kinds(relation: str, n: int) -> Iterator[InputPair]:
+    """Yield pairs on n vertices, one of each kind: what differs is a tie, or the last vertex."""
+    if relation == "edge":
+        yield from ((left, right) for _, left, right in edge_pairs(small_graphs(n, n)))
+        return
+    for rest in small_graphs(n - 1, n - 1):
+        wired = [
+            Graph(n, tuple(sorted((*rest.ties, *((one, n - 1) for one in contacts)))))
+            for count in range(n)
+            for contacts in itertools.combinations(range(n - 1), count)
+        ]
+        if relation == "vertex":
+            yield from ((graph, rest) for graph in wired)
+        else:
+            yield from itertools.combinations(wired, 2)
+
+
+def _renumbered(pair: InputPair, rng: random.Random, *, anywhere: bool) -> InputPair:
+    """Return a pair with its vertices in another order, the same on both sides.
+
+    Who vanishes gets any number where the later ones may move up, else keeps the last.
+    """
+    left, right = cast(tuple[Graph, Graph], pair)
+    n = left.vertices if anywhere else right.vertices
+    order = [*rng.sample(range(n), n), *range(n, left.vertices)]
+    gone = order[-1] if right.vertices < left.vertices else left.vertices
+    return left.renumbered(order), right.renumbered([v - (v > gone) for v in order])
+
+
+def _numbering_matters(question: Question, sizes: Sequence[int], seed: int) -> str:
+    """Say on what renumbered pairs the change is another; nothing where it is on none."""
+    for n in sizes:
+        rng, pairs = random.Random(f"{seed} {n}"), list(_kinds(question.relation, n))
+        for pair in pairs[:: max(1, len(pairs) // RENUMBERED)]:
+            anywhere = isinstance(question.value(pair[0]), Real)
+            other = _renumbered(pair, rng, anywhere=anywhere)
+            if abs(float(question.moved(pair) - question.moved(other))) > 4 * question.error:
+                return f"the change depends on how the vertices are numbered, seen at {n}"
+    return ""
+
+
+def _on_graphs(question: Question, most: int, seed: int) -> tuple[_Found, str, bool]:
+    """Look at all pairs of graphs of few vertices; return what was found, where, and if in all."""
+    least, top = cast(Graphs, question.domain).vertices
+    found, first, most = _Found(), max(least, 1), min(most, top, LARGEST)
+    larger = range(max(LABELLED + 1, first), most + 1)
+    reason = _numbering_matters(question, larger or range(first, most + 1), seed)
+    far = LABELLED_MATTERS if reason and question.relation != "rewired" else LABELLED
+    labelled = range(first, min(most, far) + 1)
+    for n in labelled:
+        found.look(question, _labelled(question.relation, n))
+    scope = [f"all graphs of {first} to {labelled[-1]} vertices, all numberings"] * bool(labelled)
+    last = question.relation == "vertex" and bool(reason)
+    if last:
+        scope.append("who vanishes has the last number, and it may matter which")
+    if reason or not larger:
+        return found, "; ".join([*scope, *([f"none larger: {reason}"] * bool(reason))]), not last
+    for n in larger:
+        found.look(question, _kinds(question.relation, n))
+    sizes = " and ".join(map(str, larger))
+    scope.append(
+        f"one of each kind of {sizes} vertices, which is all where numbering does not matter, as "
+        f"on {RENUMBERED} renumbered pairs of each size"
+    )
+    return found, "; ".join(scope), True
+
+
+# Other inputs
+
+
+def _searched(question: Question, examples: int, seed: int) -> tuple[_Found, str, bool]:
+    """Look at the candidate pairs of a domain, and near those that move the values most."""
+    found, domain = _Found(), question.domain
+    pairs = domain.pairs(question.relation)
+    found.look(question, pairs)
+    if domain.complete(question.relation):
+        return found, f"all {len(pairs)} pairs of {domain.words}", True
+    scope = f"{len(pairs)} pairs of {domain.words}"
+    if not isinstance(domain, Records):
+        return found, scope, False
+
+    def excess(change: Change) -> float:
+        return question.excess(domain.joined(change))
+
+    rng = stream(seed, NAME, question.relation)
+    starts = sorted(domain.changes(question.relation), key=excess, reverse=True)[:STARTS]
+    for best in starts:
+        for _ in range(examples // STARTS):
+            best = max(domain.varied(best, rng), best, key=excess)
+        found.look(question, [domain.joined(_shrunk(best, excess, domain))])
+    near = examples // STARTS * len(starts)
+    return found, f"{scope}, and {near:,} near those that move it most", False
+
+
+def _shrunk(change: Change, excess: Callable[[Change], float], domain: Records) -> Change:
+    """Leave out records that stay, as long as the values are further apart than declared."""
+    fewest = max(0, domain.sizes[0] - len(change.theirs))
+    for i in reversed(range(len(change.rest))):
+        fewer = change._replace(rest=(*change.rest[:i], *change.rest[i + 1 :]))
+        if len(fewer.rest) >= fewest and excess(fewer) > 0:
+            change = fewer
+    return change
+
+
+# The verdict
+
+
+def check_sensitivity(
+    question: Question, *, most: int = LARGEST, examples: int = 3000, seed: int = 0
+) -> CheckResult:
+    """Compare the largest change of a function between neighbours with what it declares."""
+    found, scope, exact = (
+        _on_graphs(question, most, seed)
+        if isinstance(question.domain, Graphs)
+        else _searched(question, examples, seed)
+    )
+    if not found.pairs:
+        raise InputError(f"{question.domain.words}: no two are neighbours up to {most} vertices")
+    pair = found.broken
+    known: dict[str, Any] = {
+        "declared": max(found.declared.values()) if pair is None else question.allowed(pair),
+        "observed": max(found.largest.values()),
+        "exact": exact,
+        "scope": f"{question.relation}: {scope}",
+    }
+    if pair is None:
+        status: Status = "certified" if exact else "not_rejected"
+        return CheckResult(NAME, status, detail=f"{found.words} ({found.pairs:,} pairs)", **known)
+    known["witness"] = {
+        "format": FORMAT,
+        "relation": question.relation,
+        "norm": question.norm,
+        "sides": [encode(side).decode("ascii") for side in pair],
+    }
+    detail = f"{broken_words(question, pair)}; {found.words}"
+    return CheckResult(NAME, "violated", detail=detail, **known)
+
+
+def broken_words(question: Question, pair: InputPair) -> str:
+    """Say what breaks a declared sensitivity."""
+    before, after = (input_words(question.value(side)) for side in pair)
+    moved, declared = float(question.moved(pair)), question.allowed(pair)
+    found, allowed = distinct(moved, declared)
+    return (
+        f"{difference_words(*pair)} moves it by {found}, declared {allowed}"
+        f"{advice(moved, declared)}: from {before} to {after}"
+    )

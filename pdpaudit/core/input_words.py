@@ -1,0 +1,178 @@
+"""How one input differs from another, in words: ``row 3: age 31 → absent``."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["difference_words", "input_words", "is_graph", "shown"]
+
+#: Characters of a value, differences and kinds of other rows that are shown.
+LONGEST, MOST, OTHERS = 60, 4, 3
+
+#: Ties of a graph that are listed.
+TIES = 12
+
+#: Characters of a number that is shown as it is.
+DIGITS = 8
+
+
+def difference_words(before: object, after: object) -> str:
+    """Say what has to change in one input to make it the other.
+
+    Rows and entries are counted from 1, vertices are called by their names.
+    """
+    ours, theirs = _plain(before), _plain(after)
+    if is_graph(ours) and is_graph(theirs):
+        return _graphs(ours, theirs)
+    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+        return _cut(_fields(ours, theirs)) or "no difference"
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return _lists(ours, theirs, "entry" if isinstance(before, tuple) else "row")
+    return _arrow(ours, theirs)
+
+
+def input_words(value: object) -> str:
+    """Return an input in a line: a graph by its ties, a list by its rows."""
+    plain = _plain(value)
+    if is_graph(plain):
+        return _whole(*_graph(plain))
+    if isinstance(plain, list):
+        rows = [f"({shown(one)})" if isinstance(one, Mapping) else shown(one) for one in plain]
+        return shown(f"({', '.join(rows)})")
+    return shown(plain)
+
+
+def _arrow(before: object, after: object) -> str:
+    """Say what becomes of a value; numbers that look alike are written out."""
+    alike = isinstance(before, float) and isinstance(after, float)
+    alike = alike and f"{before:.6g}" == f"{after:.6g}"
+    said = shown(before), shown(after)
+    return " → ".join((repr(before), repr(after)) if alike or said[0] == said[1] else said)
+
+
+def shown(value: object) -> str:
+    """Return a value in one line; a row as its fields, a text as it is."""
+    if isinstance(value, Mapping):
+        text = ", ".join(f"{shown(key)} {shown(item)}" for key, item in value.items()) or "{}"
+    elif isinstance(value, str) and value.isprintable() and value.strip():
+        text = value
+    else:
+        value = value.item() if isinstance(value, np.generic) else value
+        # Whole numbers of many digits are not written out, and a long text is cut below.
+        if isinstance(value, int) and value.bit_length() > 1024:
+            return f"a whole number of {value.bit_length()} bits"
+        text = " ".join(repr(value).split())
+        text = f"{value:.6g}" if isinstance(value, float) and len(text) > DIGITS else text
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays and data frames as lists, whatever else as it is."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if type(value).__module__.partition(".")[0] in ("pandas", "polars"):
+        rows = value.to_dicts() if hasattr(value, "to_dicts") else None
+        to_dict = getattr(value, "to_dict", None)
+        if rows is None and hasattr(value, "columns") and to_dict is not None:
+            rows = to_dict("records")
+        return list(value) if rows is None else rows
+    return list(value) if isinstance(value, tuple) and not hasattr(value, "_fields") else value
+
+
+def is_graph(value: object) -> bool:
+    """Say whether a value has vertices and ties."""
+    return hasattr(value, "ties") or (hasattr(value, "edges") and hasattr(value, "nodes"))
+
+
+def _graph(value: Any) -> tuple[list[Any], set[tuple[Any, Any]]]:
+    """Return vertices and ties, each written the same way round."""
+    if hasattr(value, "ties"):
+        return list(range(value.vertices)), set(value.ties)
+    place = {vertex: i for i, vertex in enumerate(sorted(value.nodes, key=_order))}
+    ties = (sorted(tie, key=place.__getitem__) for tie in value.edges())
+    return list(place), {(one, other) for one, other in ties}
+
+
+def _order(vertex: object) -> tuple[bool, Any, str]:
+    number = isinstance(vertex, int)
+    return not number, vertex if number else 0, repr(vertex)
+
+
+def _graphs(before: object, after: object) -> str:
+    (vertices, ties), (later, remaining) = _graph(before), _graph(after)
+    changes = [f"vertex {shown(one)} → absent" for one in vertices if one not in {*later}]
+    changes += [f"vertex {shown(one)} absent → present" for one in later if one not in {*vertices}]
+    gone = {one for one in vertices if one not in {*later}}
+    come = {one for one in later if one not in {*vertices}}
+    moved = [(tie, "present → absent") for tie in ties - remaining if gone.isdisjoint(tie)]
+    moved += [(tie, "absent → present") for tie in remaining - ties if come.isdisjoint(tie)]
+    ordered = sorted(moved, key=lambda item: [_order(end) for end in item[0]])
+    changes += [f"tie {_tie(tie)} {how}" for tie, how in ordered]
+    most = max((vertices, ties), (later, remaining), key=lambda one: (len(one[0]), len(one[1])))
+    return f"{_cut(changes) or 'no difference'} ({_whole(*most)})"
+
+
+def _whole(vertices: Sequence[Any], ties: set[tuple[Any, Any]]) -> str:
+    listed = sorted(ties, key=lambda tie: [_order(end) for end in tie])
+    written = ", ".join(map(_tie, listed[:TIES])) + (" ..." if len(listed) > TIES else "")
+    return f"{len(vertices)} vertices with {written or 'no ties'}"
+
+
+def _tie(tie: tuple[Any, Any]) -> str:
+    return f"{shown(tie[0])}-{shown(tie[1])}"
+
+
+def _lists(before: Sequence[Any], after: Sequence[Any], noun: str) -> str:
+    ours, theirs = [list(map(repr, side)) for side in (before, after)]
+    if len(ours) == len(theirs):
+        changed = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
+        if len(changed) > 1 and max(map(len, map(repr, (before, after)))) <= LONGEST:
+            return " → ".join(f"({', '.join(map(shown, side))})" for side in (before, after))
+        changes = [f"{noun} {i + 1}: {_step(before[i], after[i])}" for i in changed]
+        others = [one for i, one in enumerate(before) if i not in {*changed}]
+        return f"{_cut(changes) or 'no difference'}{_beside(others)}"
+    steps = difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+    changes, others = [], []
+    for kind, start, end, begin, stop in steps:
+        if kind == "equal":
+            others += before[start:end]
+            continue
+        changes += [f"{noun} {i + 1}: {shown(before[i])} → absent" for i in range(start, end)]
+        changes += [f"{noun} {j + 1}: absent → {shown(after[j])}" for j in range(begin, stop)]
+    return f"{_cut(changes)}{_beside(others)}"
+
+
+def _step(before: Any, after: Any) -> str:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        return _cut(_fields(before, after))
+    return _arrow(before, after)
+
+
+def _fields(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> list[str]:
+    missing = object()
+    changes = []
+    for key in {**before, **after}:
+        ours, theirs = before.get(key, missing), after.get(key, missing)
+        if repr(ours) != repr(theirs):
+            said = ["absent" if one is missing else shown(one) for one in (ours, theirs)]
+            changes.append(f"{shown(key)} {' → '.join(said)}")
+    return changes
+
+
+def _beside(others: Iterable[Any]) -> str:
+    """Say what else there is, alike rows together."""
+    alike = Counter(map(shown, others))
+    kinds = [f"{times} times {text}" if times > 1 else text for text, times in alike.most_common()]
+    more = sum(alike.values()) - sum(times for _, times in alike.most_common(OTHERS))
+    said = "; ".join(kinds[:OTHERS]) + (f"; {more} more" if more else "")
+    return f" (beside {said})" if said else ""
+
+
+def _cut(changes: Sequence[str]) -> str:
+    more = len(changes) - MOST
+    return ", ".join(changes[:MOST]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,292 @@
+"""Declared sensitivities of any function: known constants on all small graphs, and their minima."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpaudit import check
+from pdpaudit.checks.distance import distance
+from pdpaudit.checks.sensitivity import Question, check_sensitivity
+from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import Graph
+from pdpaudit.relations import Answers, Bounded, OneOf, Records
+
+
+def ties(graph: nx.Graph) -> int:
+    return graph.number_of_edges()
+
+
+def triangles(graph: nx.Graph) -> int:
+    return sum(nx.triangles(graph).values()) // 3
+
+
+def stars(graph: nx.Graph) -> int:
+    return sum(math.comb(degree, 2) for _, degree in graph.degree)
+
+
+def degrees(graph: nx.Graph) -> list[int]:
+    return [graph.degree[vertex] for vertex in range(len(graph))]
+
+
+def shared(graph: nx.Graph) -> list[int]:
+    """Contacts that each two people share; those of the last person at the end."""
+    around = [set(graph[vertex]) for vertex in range(len(graph))]
+    return [len(around[i] & around[j]) for i in range(len(graph)) for j in range(i)]
+
+
+def truncated(graph: nx.Graph) -> nx.Graph:
+    """Return the graph without the ties of whoever has more than two."""
+    graph.remove_edges_from(list(graph.edges([v for v, d in graph.degree if d > 2])))
+    return graph
+
+
+def first_two(graph: nx.Graph) -> nx.Graph:
+    """Each keeps its first two ties (Blocki, Blum, Datta and Sheffet 2013): it depends on order."""
+    seen, kept = dict.fromkeys(graph, 0), nx.empty_graph(len(graph))
+    for a, b in sorted(tuple(sorted(tie)) for tie in graph.edges):
+        kept.add_edges_from([(a, b)] * (seen[a] < 2 and seen[b] < 2))
+        seen[a], seen[b] = seen[a] + 1, seen[b] + 1
+    return kept
+
+
+#: The largest change among n vertices, by hand: of one tie, and of one vertex with all its ties.
+KNOWN: list[tuple[Callable[..., Any], Callable[[int], int], Callable[[int], int]]] = [
+    (ties, lambda n: 1, lambda n: n - 1),
+    (triangles, lambda n: n - 2, lambda n: math.comb(n - 1, 2)),
+    (stars, lambda n: 2 * (n - 2), lambda n: math.comb(n - 1, 2) + (n - 1) * (n - 2)),
+    (degrees, lambda n: 2, lambda n: 2 * (n - 1)),
+    (shared, lambda n: 2 * (n - 2), lambda n: math.comb(n - 1, 2) + (n - 1) * (n - 2)),
+    (truncated, lambda n: 1 if n < 4 else 4, lambda n: n - 1),
+]
+CASES = [
+    pytest.param(function, relation, known, id=f"{function.__name__}-{relation}")
+    for function, of_edge, of_vertex in KNOWN
+    for relation, known in (("edge", of_edge), ("vertex", of_vertex))
+]
+
+
+def found(function: Any, relation: str, declared: Any, **more: Any) -> Any:
+    return check_sensitivity(Question.of(function, relation, None, declared), **more)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "relation", "known"), CASES)
+def test_known_constants_come_out_on_all_graphs_of_7_vertices(function, relation, known):
+    _constants(function, relation, known, 7)
+
+
+@pytest.mark.parametrize(("function", "relation", "known"), CASES)
+def test_known_constants_come_out_on_all_graphs_of_5_vertices(function, relation, known):
+    _constants(function, relation, known, 5)
+
+
+def _constants(function: Any, relation: str, known: Callable[[int], int], most: int) -> None:
+    result = found(function, relation, lambda degree: known(degree + 1) if degree else 9, most=most)
+    assert result.status == "certified"
+    assert result.observed == known(most)
+    shown = [f"{n}: {known(n):g} ≤ {known(n):g}" for n in range(2, most + 1)]
+    assert "; ".join(shown) in result.detail
+
+
+@pytest.mark.parametrize(("function", "relation", "known"), CASES)
+def test_wrong_constants_are_refuted_by_a_smallest_pair(function, relation, known):
+    # What is true up to 3 vertices, and too little from 4 on where it grows at all.
+    wrong = known(3) if known(4) > known(3) else known(4) - 1
+    result = found(function, relation, wrong, most=5)
+    assert result.status == "violated"
+    smallest = next(n for n in range(2, 6) if known(n) > wrong)
+    left, _ = _sides(result)
+    assert left.vertices == smallest
+    assert result.declared == wrong
+    assert " moves it by " in result.detail
+    assert result.detail.startswith("tie " if relation == "edge" else "vertex ")
+
+
+def _sides(result: Any) -> tuple[Graph, Graph]:
+    from pdpaudit.replay.sensitivity import _input
+
+    left, right = map(_input, result.witness["sides"])
+    assert isinstance(left, Graph)
+    assert isinstance(right, Graph)
+    return left, right
+
+
+def test_a_smallest_pair_has_the_fewest_ties():
+    # The first tie that closes a triangle.
+    left, right = _sides(found(triangles, "edge", 0, most=5))
+    assert (left.vertices, len(left.ties), len(right.ties)) == (3, 2, 3)
+
+
+def test_where_numbering_matters_all_numberings_are_looked_at():
+    result = found(first_two, "edge", 3, most=5)
+    assert (result.status, result.observed) == ("certified", 3.0)
+    assert "numbered" in result.scope
+    assert found(first_two, "edge", 2, most=5).status == "violated"
+    # Who vanishes is the last only, and it may matter who does.
+    assert found(first_two, "vertex", 9, most=5).status == "not_rejected"
+
+
+def test_what_depends_on_one_vertex_is_found_in_any_numbering():
+    def of_vertex_3(graph):
+        return graph.degree[3] if 3 in graph else 0
+
+    assert found(of_vertex_3, "edge", 0, most=5).status == "violated"
+
+
+def test_rewired_is_what_two_ways_to_wire_a_vertex_differ_by():
+    result = found(ties, "rewired", lambda degree: degree, most=6)
+    assert (result.status, result.observed) == ("certified", 5.0)
+
+
+def test_the_mean_is_searched_and_its_counterexample_is_small():
+    def mean(rows):
+        return sum(rows) / len(rows)
+
+    mean.domain = Records(Bounded(0, 100), sizes=(1, 20))
+    assert found(mean, "replace", 100).status == "not_rejected"
+    result = found(mean, "replace", 10)
+    assert result.status == "violated"
+    assert "100" in result.detail
+    fixed = Records(Bounded(0, 100), sizes=(20, 20))
+    rounded = check_sensitivity(Question.of(mean, "replace", fixed, 5.0))
+    assert "if that is rounding" in rounded.detail
+    mean.error = 1e-9
+    held = check_sensitivity(Question.of(mean, "replace", fixed, 5.0))
+    assert held.status == "not_rejected"
+    assert held.observed == pytest.approx(5.0)
+
+
+def test_the_search_goes_beyond_the_pairs_it_begins_with():
+    def rare(rows):
+        return sum(30 < row < 40 for row in rows) * 5
+
+    rare.domain = Records(Bounded(0, 100), sizes=(0, 6))
+    values = {value for pair in rare.domain.pairs("add-remove") for side in pair for value in side}
+    assert not any(30 < value < 40 for value in values)
+    result = found(rare, "add-remove", 1)
+    assert result.status == "violated"
+    # Nothing that stays is needed.
+    assert "beside" not in result.detail
+
+
+def test_few_values_are_all_looked_at():
+    def count(rows):
+        return rows.count("a")
+
+    count.domain = Records(["a", "b"], sizes=(0, 3))
+    result = found(count, "add-remove", 1)
+    assert (result.status, result.exact) == ("certified", True)
+    assert "all " in result.scope
+
+
+def test_other_domains_have_sensitivities_too():
+    assert check(abs, relation="replace", domain=OneOf(-1, 3), sensitivity=2).checks[0].exact
+    largest = check(max, relation="every", domain=Answers(3), sensitivity=1).checks[0]
+    assert largest.observed == 1
+    halved = check(lambda x: x / 2, relation="replace", domain=Bounded(0, 4), sensitivity=1).checks[
+        0
+    ]
+    assert (halved.status, halved.observed) == ("violated", 2.0)
+
+
+def test_a_function_may_change_its_input():
+    def emptied(graph):
+        count = graph.number_of_edges()
+        graph.clear()
+        return count
+
+    assert found(emptied, "edge", 1, most=4).status == "certified"
+
+
+@pytest.mark.parametrize(
+    ("function", "more", "said"),
+    [
+        (ties, {}, "it declares no sensitivity"),
+        (ties, {"sensitivity": -1}, "at least 0"),
+        (ties, {"sensitivity": 1, "relation": "add-remove"}, "know edge, vertex, rewired"),
+        (lambda graph: "many", {"sensitivity": 1}, "no number, vector or graph"),
+        (lambda graph: 1 / 0, {"sensitivity": 1}, "raised ZeroDivisionError"),
+        (3, {"sensitivity": 1}, "no function"),
+    ],
+)
+def test_what_cannot_be_checked_is_said_in_one_line(function, more, said):
+    with pytest.raises(InputError, match=said) as caught:
+        check(function, **{"relation": "edge", **more})
+    assert "\n" not in str(caught.value)
+
+
+@given(
+    st.lists(st.floats(allow_nan=True), max_size=4), st.lists(st.floats(allow_nan=True), max_size=4)
+)
+def test_distances_are_symmetric_and_exact(ours, theirs):
+    for norm in ("L1", "L2", "Linf"):
+        assert distance(ours, theirs, norm) == distance(theirs, ours, norm)
+        assert distance(ours, ours, norm) == 0
+    finite = all(map(math.isfinite, [*ours, *theirs]))
+    size = max(len(ours), len(theirs))
+    padded = [[*side, *[0.0] * (size - len(side))] for side in (ours, theirs)]
+    if finite:
+        steps = [abs(Fraction(a) - Fraction(b)) for a, b in zip(*padded, strict=True)]
+        assert distance(ours, theirs) == (
+            sum(steps) if sum(steps) <= sys.float_info.max else math.inf
+        )
+
+
+def test_distances_of_other_values():
+    assert distance({"a": 1}, {"b": 2}) == 3
+    assert distance(np.zeros((2, 2)), np.eye(2)) == 2
+    assert distance(np.zeros(2), np.ones(2), "L2") == pytest.approx(math.sqrt(2))
+    assert distance(math.nan, 1.0) == math.inf
+    assert distance(nx.path_graph(3), nx.cycle_graph(3)) == 1
+    assert distance(True, False) == 1
+
+
+FILE = """
+import networkx as nx
+
+def triangles(graph):
+    return sum(nx.triangles(graph).values()) // 3
+
+triangles.sensitivity = 1
+"""
+
+
+def test_the_command_says_what_was_found_and_it_replays(tmp_path, monkeypatch, capsys):
+    from pdpaudit.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FILE)
+    command = ["check", "mine.py:triangles", "--relation", "edge", "--max-vertices", "5"]
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--json", "found.json", "--seed", "1"])
+    assert ended.value.code == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "absent → present (4 vertices with" in said
+    assert "moves it by 2, declared 1" in said
+    assert "to replay: pdpaudit replay found.json --trust" in said
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", "found.json", "--trust"])
+    assert ended.value.code == 0
+    body = json.loads((tmp_path / "found.json").read_text())
+    body["checks"][0]["declared"] = 2
+    (tmp_path / "found.json").write_text(json.dumps(body))
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", "found.json", "--trust"])
+    assert ended.value.code == 1
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--sensitivity", "5"])
+    assert ended.value.code == 0
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "found.json", "-o", "found.md"])
+    assert "--relation edge" in (tmp_path / "found.md").read_text()

@@ -1,0 +1,61 @@
+"""What differs between two inputs, in words."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpaudit.core.graphs import Graph
+from pdpaudit.core.input_words import difference_words
+
+ADA, BOB = {"age": 31, "sex": "f"}, {"age": 9, "sex": "m"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (0, 1, "0 → 1"),
+        (0.1, math.nan, "0.1 → nan"),
+        (1 / 3, 0.0, "0.333333 → 0.0"),
+        (1.0, 1.0 + 2**-52, "1.0 → 1.0000000000000002"),
+        ("a", "b", "a → b"),
+        ([ADA, BOB], [BOB], "row 1: age 31, sex f → absent (beside age 9, sex m)"),
+        ([BOB], [BOB, ADA], "row 2: absent → age 31, sex f (beside age 9, sex m)"),
+        ([ADA], [{**ADA, "age": 32}], "row 1: age 31 → 32"),
+        ([1] * 9, [1] * 8, "row 9: 1 → absent (beside 8 times 1)"),
+        ((0.0, 0.0, 7.0), (0.0, 1.0, 7.0), "entry 2: 0.0 → 1.0 (beside 0.0; 7.0)"),
+        ((0.0, 0.0), (1.0, 1.0), "(0.0, 0.0) → (1.0, 1.0)"),
+        (np.zeros(2), np.array([0.0, 5.0]), "row 2: 0.0 → 5.0 (beside 0.0)"),
+        ({"a": 1}, {"a": 1, "b": 2}, "b absent → 2"),
+        (pd.DataFrame([ADA, BOB]), pd.DataFrame([BOB]), "row 1: age 31, sex f → absent"),
+        (0, 10**400, "0 → a whole number of 1329 bits"),
+        (Graph(3, ()), Graph(3, ((0, 1),)), "tie 0-1 absent → present (3 vertices with 0-1)"),
+        (Graph(2, ((0, 1),)), Graph(1, ()), "vertex 1 → absent (2 vertices with 0-1)"),
+        (nx.Graph([("x", "y")]), nx.empty_graph(["x", "y"]), "tie x-y present → absent"),
+        (nx.empty_graph(2), nx.empty_graph(2), "no difference (2 vertices with no ties)"),
+        ([], [], "no difference"),
+        (SimpleNamespace(x=1), 3, "namespace(x=1) → 3"),
+        ("a\x1b[31mb", "c", "'a\\x1b[31mb' → c"),
+    ],
+)
+def test_a_difference_is_said_in_few_words(before, after, said):
+    words = difference_words(before, after)
+    assert words.startswith(said)
+    if "beside" in said:
+        assert words == said
+
+
+@given(st.recursive(st.none() | st.integers() | st.floats() | st.text(), st.lists), st.data())
+def test_whatever_it_is_there_is_one_printable_line(value, data):
+    other = data.draw(st.sampled_from([None, 3, [value], {"a": value}, value]))
+    words = difference_words(value, other)
+    assert "\n" not in words
+    assert len(words) < 2000
+    assert all(char.isprintable() for char in words)
