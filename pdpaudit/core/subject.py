@@ -52,6 +52,7 @@ Part = Literal[
     "search_round",
     "round_loss",
     "trajectories",
+    "runs",
 ]
 
 #: A pair of inputs that a mechanism brings: its name, empty where it has none, and two sides.
@@ -104,12 +105,19 @@ class Subject:
     def title(self) -> str:
         """What to call it in a message."""
         origin = self.origin
+        if isinstance(title := getattr(origin, "title", None), str):
+            return title
         return origin.__name__ if isinstance(origin, _Function) else type(origin).__name__
 
     @property
     def repeatable(self) -> bool:
         """Whether the same random stream gives the same output again."""
         return bool(getattr(self.mechanism, "repeatable", True))
+
+    @property
+    def seedable(self) -> bool:
+        """Whether all its randomness is of the generator it is given, as far as it says."""
+        return bool(getattr(self.mechanism, "seedable", True))
 
     @property
     def wording(self) -> Mapping[str, Any]:
@@ -173,6 +181,11 @@ class Subject:
     def sample(self) -> Callable[..., Any] | None:
         """What draws many outputs at once, None where nothing does."""
         return self.part("sample")
+
+    @property
+    def runs(self) -> Callable[..., Any] | None:
+        """What runs it many times one by one in another process, None where nothing does."""
+        return self.part("runs")
 
     def ask(self, name: Part, *arguments: Any, limit: float = LIMIT_S) -> Any:
         """Call an optional part within a time limit; what it prints is swallowed."""
@@ -408,6 +421,8 @@ def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, Any]]:
     if isinstance(given, Subject):
         _, name, spec = specified(given.mechanism, base)
         return given, name, given.specification(spec)
+    if isinstance(known := getattr(given, "specification", None), dict):
+        return Subject(given), str(getattr(given, "title", type(given).__name__)), known
     if inspect.isroutine(given):
         name = getattr(given, "__name__", "function")
         check_run(given, name, "f(instance, rng)")
