@@ -104,6 +104,8 @@ class EventSelection:
         self._answered = self.single = self._late = False
         self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
+        if context.mechanism.representation:
+            self._choose = partial(self._choose, exact=True)
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None

@@ -238,9 +238,10 @@ class FindingOptions:
     observe: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among((*OBSERVABLES, "all")),
+            autocompletion=among(OBSERVABLES),
             help="Audit a by-product of a search and not its list: queries, examined, truncated "
-            "or time; all: these and the list, with a table of what each costs.",
+            "or time; all: these and the list, with a table of what each costs; representation: "
+            "the outputs to the last bit, by which noise drawn in floating point leaks.",
         ),
     ] = None
     prove: Annotated[
@@ -346,7 +347,7 @@ def _made(
     name: str | None, made_with: MechanismOptions, asked: FindingOptions, plan: Config
 ) -> tuple[Any, dict[str, Any], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
-    from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
+    from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
     from pdpaudit.core.registry import refuse_without_claim
     from pdpaudit.core.subject import Subject, promising
 
@@ -356,7 +357,8 @@ def _made(
         raise InputError("--observe all goes without --claim; name one observable")
     if asked.observe not in (None, ALL):
         made, spec = observed(made, asked.observe), {**spec, "observe": asked.observe}
-        plan = replace(plan, default_samples=SAMPLES)
+        if asked.observe != REPRESENTATION:
+            plan = replace(plan, default_samples=SAMPLES)
     if asked.claim is None:
         refuse_without_claim(made, name)
     else:

@@ -120,6 +120,14 @@ class Subject:
         return bool(getattr(self.mechanism, "seedable", True))
 
     @property
+    def representation(self) -> bool:
+        """Whether the exact form of its numbers is looked at: which bits are set, how many digits.
+
+        Noise drawn in floating point leaks by it, however it is scaled.
+        """
+        return bool(getattr(self.mechanism, "representation", False))
+
+    @property
     def wording(self) -> Mapping[str, Any]:
         """Words for what is observed, for :class:`pdpaudit.outputs.words.Vocabulary`."""
         words: Mapping[str, Any] = getattr(self.mechanism, "wording", {})

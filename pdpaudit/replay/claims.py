@@ -24,7 +24,7 @@ from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.first_difference import explained
 from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.auditing.sequential import Looks
-from pdpaudit.auditing.side_channels import SAMPLES, observed
+from pdpaudit.auditing.side_channels import REPRESENTATION, SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
@@ -202,7 +202,7 @@ def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) ->
 def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
     known: dict[str, Any] = {"jobs": terms.jobs}
-    if witness.mechanism.get("observe") is not None:
+    if witness.mechanism.get("observe") not in (None, REPRESENTATION):
         known["default_samples"] = SAMPLES
     if witness.method not in (METHOD, PROVED):
         known |= {key: getattr(witness, key) for key in ("samples", "confidence", "method")}
