@@ -25,7 +25,7 @@ from pdpaudit.adapters import worker
 from pdpaudit.adapters.wire import decode, encode
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour
-from pdpaudit.core.registry import adapted, adapter_of, make_mechanism
+from pdpaudit.core.registry import adapted, make_mechanism, registered
 from pdpaudit.sampling.guard import Raised
 
 __all__ = ["Elsewhere", "Made", "Program", "made_elsewhere", "prepared"]
@@ -181,13 +181,14 @@ class Elsewhere:
         self.claims = claims or None
         self.claim = claims[0] if claims else None
         self.seedable, self.repeatable = self.known["seedable"], self.known["repeatable"]
+        self.representation = self.known["representation"]
         self.source_files = [*map(Path, self.known["files"])]
         if self.known["pairs"] is not None:
             given = decode(self.known["pairs"])
             self.pairs = lambda: given
         if "sample" in self.known["parts"]:
             self.sample = self._sample
-        self.remarks = () if self.known["numpy"] else (NO_NUMPY,)
+        self.remarks = (NO_NUMPY,) if self.seedable and not self.known["numpy"] else ()
 
     @property
     def specification(self) -> dict[str, Any]:
@@ -245,11 +246,9 @@ class Elsewhere:
     def _first(self) -> Any:
         """Start the process, and have the mechanism made there."""
         self._pipe = Pipe([self.python, worker.__file__])
-        adapter = adapter_of(self.name)
-        place = None if adapter is None else adapter.place
-        self._pipe.ask(
-            {"do": "make", "name": self.name, "parameters": self.parameters, "adapter": place}
-        )
+        places = {one.name: one.place for one in registered("adapters")}
+        made = {"name": self.name, "parameters": self.parameters, "adapters": places}
+        self._pipe.ask({"do": "make", **made})
         try:
             answer = self._pipe.answer()
         except Misbehaviour as error:

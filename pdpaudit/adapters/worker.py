@@ -127,9 +127,9 @@ class Serve:
         self.wire = importlib.import_module("pdpaudit.adapters.wire")
         self.mechanism: Any = None
 
-    def make(self, name: str, parameters: dict[str, Any], adapter: str | None) -> Any:
+    def make(self, name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
         """Make the mechanism and say what there is to know of it."""
-        self.mechanism = made = _made(name, parameters, adapter)
+        self.mechanism = made = _made(name, parameters, adapters)
         claims = getattr(made, "claims", None)
         claims = (getattr(made, "claim", None),) if claims is None else claims
         pairs = made.pairs() if callable(getattr(made, "pairs", None)) else None
@@ -139,6 +139,7 @@ class Serve:
             "claims": [_claim(one) for one in claims if one is not None],
             "pairs": None if pairs is None else self.wire.encode(list(pairs)),
             "seedable": bool(getattr(made, "seedable", True)),
+            "representation": bool(getattr(made, "representation", False)),
             "repeatable": bool(getattr(made, "repeatable", True)),
             "versions": "Python " + platform.python_version()
             + ("" if numpy is None else ", numpy " + numpy.__version__),
@@ -173,12 +174,16 @@ class Serve:
                 done, began = [], time.monotonic()
 
 
-def _made(name: str, parameters: dict[str, Any], adapter: str | None) -> Any:
+def _adapted(adapter: str, target: Any, parameters: dict[str, Any]) -> Any:
+    module, _, function = adapter.partition(":")
+    return getattr(importlib.import_module(module), function)(target, **parameters)
+
+
+def _made(name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
     """Make what a name of the command line means."""
     where, _, attribute = name.rpartition(":")
-    if adapter is not None:
-        module, _, function = adapter.partition(":")
-        return getattr(importlib.import_module(module), function)(attribute, **parameters)
+    if where in adapters:
+        return _adapted(adapters[where], attribute, parameters)
     if where.endswith(".py"):
         sys.path.append(os.path.dirname(os.path.abspath(where)))
         spec: Any = importlib.util.spec_from_file_location("_mechanism_", where)
@@ -189,7 +194,11 @@ def _made(name: str, parameters: dict[str, Any], adapter: str | None) -> Any:
     else:
         found = getattr(importlib.import_module(where), attribute)
     if inspect.isclass(found):
-        return found(**parameters)
+        found, parameters = found(**parameters), {}
+    for one in (getattr(found, "func", found), *type(found).__mro__):
+        library = getattr(one, "__module__", "").partition(".")[0]
+        if library in adapters and not hasattr(found, "run"):
+            return _adapted(adapters[library], found, parameters)
     if inspect.isroutine(found):
         return types.SimpleNamespace(run=found)
     return found

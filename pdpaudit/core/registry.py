@@ -285,7 +285,8 @@ def make_mechanism(
     made = dict(given)
     if "sop" in made:
         made["sop"] = make_sop(made["sop"], find)
-    mechanism = configure(factory, name, made)
+    known = None if inspect.isclass(factory) else adapted(factory, **given)
+    mechanism = configure(factory, name, made) if known is None else known
     check_run(getattr(mechanism, "run", None), name)
     return mechanism, {"name": name, "parameters": given}
 
@@ -304,13 +305,14 @@ def _adapted(adapter: Registered, target: object, given: Mapping[str, Any]) -> A
         raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error
 
 
-def adapted(given: object, **parameters: object) -> Any:
+def adapted(given: Any, **parameters: object) -> Any:
     """Return an object of a library that has an adapter as a mechanism; None for any other."""
     kinds = given.__mro__ if isinstance(given, type) else type(given).__mro__
-    libraries = [getattr(one, "__module__", "").partition(".")[0] for one in (given, *kinds)]
+    known_by = (getattr(given, "func", given), *kinds)  # a bound function is its function
+    libraries = [getattr(one, "__module__", "").partition(".")[0] for one in known_by]
     known = {one.name: one for one in registered("adapters")}
-    for library in libraries:
-        if library in known and not hasattr(given, "run"):
+    for library in libraries if not hasattr(given, "run") else ():
+        if library in known:
             return _adapted(known[library], given, parameters)
     return None
 

@@ -21,7 +21,7 @@ from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, located
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
-from pdpaudit.core.registry import check_run, make_mechanism, make_sop
+from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
 from pdpaudit.core.statistic import name_of
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.sampling.guard import Guard
@@ -404,6 +404,10 @@ def promising(
         if epsilon is not None or delta is not None:
             raise InputError("claim: give it, or epsilon and delta, and not both")
         given = PrivacyClaim.parse(claim, source) if isinstance(claim, str) else claim
+        if not isinstance(given, PrivacyClaim):
+            given = adapted(given)  # of a library of claims
+            if not isinstance(given, PrivacyClaim):
+                raise InputError(f"claim: a {type(claim).__name__} is no claim that is known")
         return Variant(subject, claim=given)
     if epsilon is None and not subject.claims_something:
         more = " with delta=" if delta is not None else ", or a claim = PrivacyClaim(epsilon, ...)"

@@ -1,4 +1,4 @@
-"""The exact form of numbers: noise in floating point is broken, discrete and snapped noise is not."""
+"""The exact form of numbers breaks noise in floating point, and no discrete or snapped noise."""
 
 from __future__ import annotations
 
