@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
+from pdpaudit.outputs.columns import EXACT
 
 from .candidates import REPEATS, Candidates, Sample, candidates
 from .thresholds import Choice, apart
@@ -33,8 +35,11 @@ OTHERS, EACH = 5, 3
 #: runs, the luckiest of them would take its place.
 BEHIND = 0.2
 
-#: A less simple event must promise so much more.
-WORTH = 0.002
+#: A less simple event must promise so much more, and one on the exact form of a number.
+WORTH, WORTH_EXACT = 0.002, 0.2
+
+#: Numbers whose exact form is looked at, and standard errors given away, as of other half-lines.
+MOST_EXACT, MANY = 8, 2.0
 
 
 @np.errstate(over="ignore", invalid="ignore")  # outputs may be of any size
@@ -44,6 +49,7 @@ def choose_event(
     aim: ExpectedBound,
     *,
     thorough: bool = True,
+    exact: bool = False,
 ) -> Choice:
     """Return the event whose lower bound at the planned sample size looks largest, and others.
 
@@ -60,6 +66,8 @@ def choose_event(
         What will be confirmed.
     thorough : bool
         Whether to learn scores by regression too, which takes most of the time.
+    exact : bool
+        Whether to look at the exact form of floating-point numbers too.
 
     Returns
     -------
@@ -93,7 +101,36 @@ def choose_event(
         # The simple come first: a less simple event must promise clearly more.
         if one.expected > best.expected + WORTH * abs(best.expected):
             best = one
+    for one in _by_form(sample, columns.numbers, aim) if exact else ():
+        found.append(one)
+        if one.expected > best.expected + WORTH_EXACT * abs(best.expected):
+            best = one
     return Choice(best.event, best.expected, tuple(_others(found, best)))
+
+
+def _by_form(sample: Sample, numbers: list[Column], aim: ExpectedBound) -> list[Choice]:
+    """Return the best half-lines of the exact form of each number: few values, all are tried."""
+    leaves = [column.path for column in numbers if column.aspect == "number"][:MOST_EXACT]
+    aim, totals = replace(aim, caution=aim.caution + MANY), sample.sides
+    found: list[Choice] = []
+    for column in (Column(aspect, path) for path in leaves for aspect in EXACT):
+        parts = sample.numbers(column)
+        cuts = np.unique(np.concatenate(parts))
+        cuts = cuts[~np.isnan(cuts)]
+        at = np.zeros((2, len(cuts)))
+        for part, (values, batch) in enumerate(zip(parts, sample.batches, strict=True)):
+            seen = ~np.isnan(values)
+            places = np.searchsorted(cuts, values[seen])
+            at[part // 2] += np.bincount(places, batch.weights[seen], len(cuts))
+        up, down = np.cumsum(at, axis=1), np.cumsum(at[:, ::-1], axis=1)[:, ::-1]
+        sides: tuple[tuple[Side, int, int], ...] = (("left", 0, 1), ("right", 1, 0))
+        for side, ours, theirs in sides if len(cuts) > 1 else ():
+            for counts, low in ((up, False), (down, True)):
+                expected = aim.expected(counts[ours], totals[ours], counts[theirs], totals[theirs])
+                pick = int(np.argmax(expected.round(9)))
+                ends = (float(cuts[pick]), np.inf) if low else (-np.inf, float(cuts[pick]))
+                found.append(Choice(Range(side, column, *ends), float(expected[pick])))
+    return sorted(found, key=lambda one: -round(one.expected, 9))[:OTHERS]
 
 
 def _others(found: list[Choice], best: Choice) -> list[Choice]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from pdpaudit.adapters.elsewhere import Made
     from pdpaudit.checks import Options
     from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.domains import Domain
@@ -32,6 +33,13 @@ class Budget(TypedDict, total=False):
     explain: bool
 
 
+class AuditOptions(Budget, total=False):
+    """That, and how the mechanism is made."""
+
+    python: str | None
+    d_in: float | None
+
+
 def audit(
     mechanism: object,
     *,
@@ -44,7 +52,7 @@ def audit(
     networks: Network | Sequence[Network] | None = None,
     samples: int | None = None,
     seed: int | None = None,
-    **budget: Unpack[Budget],
+    **options: Unpack[AuditOptions],
 ) -> Result:
     """Try to break a mechanism's privacy claim.
 
@@ -74,10 +82,12 @@ def audit(
         is one, else stages that end once enough is known.
     seed : int, optional
         Root of all randomness; the same gives the same result. Default: a fresh one.
-    **budget
+    **options
         ``confidence``, ``method``, ``jobs``, ``tries``, ``time_limit`` and ``detect``, as the
         options of ``pdpaudit audit``; ``budget`` is "quick", "default" or "thorough". With
         ``explain`` a violated claim says which line of the mechanism parts its two sides.
+        ``python``, the path of another interpreter, that makes and runs the named mechanism;
+        ``d_in`` is the distance between two neighbouring inputs of a library's object.
 
     Returns
     -------
@@ -102,6 +112,7 @@ def audit(
     >>> audit(count, epsilon=1, domain=Records(Bounded(0, 9)), samples=5_000, seed=1).violated
     False
     """
+    from pdpaudit.adapters.elsewhere import prepared
     from pdpaudit.auditing import Config
     from pdpaudit.auditing import audit as carry_out
     from pdpaudit.auditing.candidate_pairs import networks_for
@@ -110,7 +121,9 @@ def audit(
     from pdpaudit.core.subject import Variant, promising, specified
     from pdpaudit.sampling import draw_seed
 
-    subject, name, spec = specified(mechanism, Path.cwd())
+    made: Made = {"python": options.get("python"), "d_in": options.get("d_in")}
+    budget = cast("Budget", {key: one for key, one in options.items() if key not in made})
+    subject, name, spec = specified(prepared(mechanism, made), Path.cwd())
     claiming = promising(subject, name, epsilon, delta, "the call", claim)
     if claiming is not subject:
         subject, spec = claiming, claiming.specification(spec)

@@ -22,6 +22,7 @@ from pdpaudit.results.witnesses import AuditWitness, PairWitness
 from pdpaudit.sampling import Misbehaviour, draw
 
 __all__ = [
+    "UNSEEDED",
     "AuditContext",
     "Evidence",
     "Prover",
@@ -33,6 +34,13 @@ __all__ = [
     "unconfirmed_claim",
 ]
 
+
+#: What is said of a mechanism whose randomness is its own.
+UNSEEDED = (
+    "its randomness is its own and has no seed: the command again draws other runs and gives other "
+    "numbers; it cannot be replayed to the bit, and replay draws anew at the recorded pair and "
+    "event and compares"
+)
 
 #: Outputs a side that say whether a mechanism is a search.
 LOOKED_AT = 8
@@ -108,6 +116,8 @@ def claim_fields(
     )
     body, config = event.to_json(), context.config
     known = {"method": method, "seed": config.seed, "samples": config.size, **witnessed}
+    if UNSEEDED in context.remarks:
+        known["unseeded"] = True
     spec = dict(context.spec)
     witness = AuditWitness(mechanism=spec, claim=evidence.number, pair=pair, event=body, **known)
     words = event_words(event, _vocabulary(context, candidate))

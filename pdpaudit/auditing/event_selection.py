@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from pdpaudit.auditing.attack_metrics import other_thresholds
@@ -23,13 +24,14 @@ from pdpaudit.auditing.candidate_pairs import (
     empty_halves,
     local_search,
 )
-from pdpaudit.auditing.claim_results import AuditContext
+from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import Rehearsal
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
+from pdpaudit.core.subject import Subject
 from pdpaudit.inference.expected_bound import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
@@ -102,6 +104,8 @@ class EventSelection:
         self._answered = self.single = self._late = False
         self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
+        if context.mechanism.representation:
+            self._choose = partial(self._choose, exact=True)
         self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
@@ -136,11 +140,32 @@ class EventSelection:
         self.spent += 2 * TWICE
         if config.staged and not slow:
             self._say_ahead((time.monotonic() - began) / (2 * TWICE), pairs)
-        if not once.same_as(again):
+        if not self.context.mechanism.seedable:
+            # Few outputs are the same by chance, so that they are now and then says nothing.
+            self._check_copies(instance)
+            self.context.remark(UNSEEDED)
+        elif not once.same_as(again):
             raise Misbehaviour(
                 "the same random stream gave other outputs the second time, so it takes randomness "
                 "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
-                "the rng it is given"
+                "the rng it is given, or say seedable = False where that cannot be"
+            )
+
+    def _check_copies(self, instance: object) -> None:
+        """Refuse a generator of its own that workers would have equal copies of."""
+        if self.context.config.jobs == 1:
+            return
+        kept = cloudpickle.dumps(self.context.mechanism)
+        one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
+        first, again, second = (
+            draw(copy, instance, TWICE, seed=0, key=("discover", "copies"))
+            for copy in (one, other, one)
+        )
+        if first.same_as(again) and not first.same_as(second):
+            raise Misbehaviour(
+                "copies of it draw the same random numbers, so workers would repeat each other; "
+                "let each process seed its generator from the operating system, or use one worker "
+                "(jobs = 1)"
             )
 
     def _timed(self, instance: object) -> float:

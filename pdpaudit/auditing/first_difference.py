@@ -93,7 +93,7 @@ def explained(
 
     Any other claim, and one whose runs misbehave or cannot be repeated, is returned as it is.
     """
-    if claim.status != "violated" or not mechanism.repeatable:
+    if claim.status != "violated" or not _followed(mechanism):
         return claim
     side: Side = claim.event["side"]
     try:
@@ -101,6 +101,11 @@ def explained(
     except Misbehaviour:
         return claim
     return replace(claim, first_difference=found)
+
+
+def _followed(mechanism: Subject) -> bool:
+    """Whether runs can be repeated and are of this process, where lines are seen."""
+    return mechanism.repeatable and mechanism.seedable and not mechanism.has("runs")
 
 
 def first_difference(

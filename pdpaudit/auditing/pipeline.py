@@ -59,6 +59,8 @@ def audit(
     context = AuditContext(
         asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover, began=began
     )
+    for words in getattr(asked.origin, "remarks", ()):
+        context.remark(words)
     candidates = candidate_pairs(asked, networks, config.seed)
     if not candidates:
         raise InputError(

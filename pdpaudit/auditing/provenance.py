@@ -142,6 +142,7 @@ def source_files(mechanism: object) -> list[Path]:
     for one in loaded_modules():
         loaded.setdefault(_file_of(one), []).append(one)
     todo = [path for part in _parts(mechanism) for path in _defined_in(part)]
+    todo += getattr(mechanism, "source_files", ())  # of what is made in another process
     while todo:
         path = todo.pop()
         if path in found:

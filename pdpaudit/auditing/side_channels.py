@@ -19,7 +19,16 @@ from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.subject import Part, Subject
 
-__all__ = ["ALL", "OBSERVABLES", "SAMPLES", "WORDS", "Observed", "observed"]
+__all__ = [
+    "ALL",
+    "OBSERVABLES",
+    "REPRESENTATION",
+    "SAMPLES",
+    "WORDS",
+    "ExactForm",
+    "Observed",
+    "observed",
+]
 
 
 def _queries(instance: Any, _: float) -> Hashable:
@@ -107,7 +116,7 @@ class Observed(Subject):
 
     def __init__(self, mechanism: object, what: str) -> None:
         if what not in OBSERVABLES:
-            known = ", ".join(OBSERVABLES)
+            known = ", ".join((*OBSERVABLES, REPRESENTATION))
             raise ParameterError("observe", what, f"choose one of {known}; or {ALL}, by itself")
         super().__init__(Subject.of(mechanism))
         self.what = what
@@ -162,6 +171,37 @@ class Observed(Subject):
         return Law(dict.fromkeys(seen, 1.0))
 
 
+#: What stands for the exact form of the numbers that a mechanism returns.
+REPRESENTATION = "representation"
+
+
+class ExactForm(Subject):
+    """A mechanism whose outputs are seen to the last bit; it claims what it claims.
+
+    Examples
+    --------
+    >>> from pdpaudit.core.registry import resolve
+    >>> ExactForm(resolve("mechanisms", "zoo:Laplace")).representation
+    True
+    """
+
+    representation = True
+
+    def __init__(self, mechanism: object) -> None:
+        super().__init__(Subject.of(mechanism))
+        self.default_samples = self.mechanism.default_samples
+
+    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+        """Return how to make it again."""
+        return {**inner, "observe": REPRESENTATION} if inner else {}
+
+    def part(self, name: Part) -> Callable[..., Any] | None:
+        """Return the part asked for; a law of real numbers says nothing of their form."""
+        return None if name in ("law", "beginning") else super().part(name)
+
+
 def observed(mechanism: object, what: str | None) -> Any:
     """Return a mechanism of which a by-product is seen, or itself where nothing is named."""
+    if what == REPRESENTATION:
+        return ExactForm(mechanism)
     return mechanism if what is None else Observed(mechanism, what)

@@ -85,14 +85,33 @@ class MechanismOptions:
         ),
     ] = None
 
+    python: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Make and run the mechanism with this Python (3.8 or newer), in which pdpaudit "
+            "need not be installed.",
+        ),
+    ] = None
+    program: Annotated[
+        str | None,
+        typer.Option(
+            "--exec",
+            metavar="COMMAND",
+            help="Audit a program that reads JSON lines and answers with JSON lines; instead of "
+            "MECHANISM.",
+        ),
+    ] = None
+
     def parameters(self, mechanism: str) -> dict[str, Any]:
         """Return what the mechanism itself takes."""
         from pdpaudit.core.registry import check_arguments
 
-        options = ("max_degree", "others")
+        options = ("max_degree", "others", "python", "program")
         given = {name: value for name, value in vars(self).items() if name not in options}
         others = dict(map(_argument, self.others or ()))
-        check_arguments(mechanism, others)
+        if self.python is None:
+            check_arguments(mechanism, others)
         for name in others:
             if given.get(name) is not None:
                 raise InputError(f"--with {name}: --{name} is given too; leave one out")
@@ -234,9 +253,10 @@ class FindingOptions:
     observe: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among((*OBSERVABLES, "all")),
+            autocompletion=among(OBSERVABLES),
             help="Audit a by-product of a search and not its list: queries, examined, truncated "
-            "or time; all: these and the list, with a table of what each costs.",
+            "or time; all: these and the list, with a table of what each costs; representation: "
+            "the outputs to the last bit, by which noise drawn in floating point leaks.",
         ),
     ] = None
     prove: Annotated[
@@ -271,21 +291,21 @@ class FindingOptions:
 
 @o.grouped
 def audit_command(
-    mechanism: Annotated[
-        str,
-        typer.Argument(
-            metavar="MECHANISM",
-            autocompletion=names_of("mechanisms"),
-            help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
-            "a name in ./mechanisms.py.",
-        ),
-    ],
     made_with: MechanismOptions,
     network: o.NetworkOptions,
     sampling: SamplingOptions,
     asked: FindingOptions,
     workers: o.WorkerOptions,
     output: o.OutputOptions,
+    mechanism: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MECHANISM",
+            autocompletion=names_of("mechanisms"),
+            help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
+            "a name in ./mechanisms.py.",
+        ),
+    ] = None,
 ) -> int:
     """Try to break a mechanism's privacy claim.
 
@@ -309,7 +329,10 @@ def audit_command(
         raise InputError(
             "--observe all goes without --store, --prove and --explain; name one observable"
         )
+    if mechanism is None and made_with.program is None:
+        raise InputError("MECHANISM: name one (`pdpaudit list` shows all), or a program: --exec")
     made, spec, plan = _made(mechanism, made_with, asked, plan)
+    mechanism = mechanism or str(made_with.program)
     screen = output.screen()
     screen.print(f"pdpaudit audit {mechanism}, seed {plan.seed}", markup=False)
     networks, file = _networks(made, reading, made_with.max_degree, plan, screen)
@@ -340,21 +363,23 @@ class _Audited:
 
 
 def _made(
-    name: str, made_with: MechanismOptions, asked: FindingOptions, plan: Config
+    name: str | None, made_with: MechanismOptions, asked: FindingOptions, plan: Config
 ) -> tuple[Any, dict[str, Any], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
-    from pdpaudit.auditing.side_channels import ALL, SAMPLES, observed
-    from pdpaudit.core.registry import make_mechanism, refuse_without_claim
+    from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
+    from pdpaudit.core.registry import refuse_without_claim
     from pdpaudit.core.relations import ALL as EACH
     from pdpaudit.core.relations import related
     from pdpaudit.core.subject import Subject, promising
 
-    made, spec = make_mechanism(name, made_with.parameters(name))
+    made, spec = _named(name, made_with)
+    name = name or str(made_with.program)
     if asked.observe == ALL and asked.claim is not None:
         raise InputError("--observe all goes without --claim; name one observable")
     if asked.observe not in (None, ALL):
         made, spec = observed(made, asked.observe), {**spec, "observe": asked.observe}
-        plan = replace(plan, default_samples=SAMPLES)
+        if asked.observe != REPRESENTATION:
+            plan = replace(plan, default_samples=SAMPLES)
     if asked.claim is None:
         refuse_without_claim(made, name)
     else:
@@ -364,6 +389,19 @@ def _made(
         made = related(made, asked.relation)
         spec = made.specification(spec)
     return made, spec, plan
+
+
+def _named(name: str | None, made_with: MechanismOptions) -> tuple[Any, dict[str, Any]]:
+    """Return a mechanism of this Python, or of another process, and how it was made."""
+    from pdpaudit.core.registry import make_mechanism
+
+    python, command = made_with.python, made_with.program
+    parameters = {} if name is None else made_with.parameters(name)
+    if name is not None and python is None and command is None:
+        return make_mechanism(name, parameters)
+    from pdpaudit.adapters.elsewhere import made_elsewhere
+
+    return made_elsewhere(name, parameters, python=python, command=command)
 
 
 def _networks(

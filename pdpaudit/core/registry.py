@@ -27,6 +27,8 @@ __all__ = [
     "Group",
     "Registered",
     "UserCodeError",
+    "adapted",
+    "adapter_of",
     "check_arguments",
     "check_file",
     "check_run",
@@ -54,6 +56,7 @@ Group = Literal[
     "claims",
     "papers",
     "functions",
+    "adapters",
 ]
 
 SINGULAR = {
@@ -67,6 +70,7 @@ SINGULAR = {
     "claims": "claim",
     "papers": "paper",
     "functions": "function",
+    "adapters": "adapter",
 }
 
 
@@ -142,6 +146,13 @@ def paper_of(mechanism: str) -> str | None:
     if family in {item.name for item in registered("papers")}:
         return family
     return KEARNS if not colon or is_registered("mechanisms", family) else None
+
+
+def adapter_of(name: str) -> Registered | None:
+    """Return the adapter of the library that a name begins with; imports nothing."""
+    library, named, _ = name.partition(":")
+    known = registered("adapters") if named else []
+    return next((one for one in known if one.name == library), None)
 
 
 def is_registered(group: Group, name: str) -> bool:
@@ -258,6 +269,8 @@ def _arguments(factory: object) -> list[str] | None:
 
 def check_arguments(name: str, given: Iterable[str], find: Find = resolve) -> None:
     """Refuse arguments that a mechanism is not made with, and name those that it is."""
+    if adapter_of(name) is not None:
+        return  # its library says so where it is made
     takes = _arguments(find("mechanisms", name))
     for key in given:
         if takes is not None and key not in takes:
@@ -275,8 +288,11 @@ def make_mechanism(
     name: str, options: Mapping[str, Any], find: Find = resolve
 ) -> tuple[Any, dict[str, Any]]:
     """Return the mechanism a person means, and how to make it again."""
-    factory = find("mechanisms", name)
     given = {key: value for key, value in options.items() if value is not None}
+    adapter = adapter_of(name)
+    if adapter is not None:
+        return _adapted(adapter, name.partition(":")[2], given), {"name": name, "parameters": given}
+    factory = find("mechanisms", name)
     if inspect.isclass(factory):
         takes = inspect.signature(factory).parameters
         for key, value in DEFAULTS.items():
@@ -285,9 +301,36 @@ def make_mechanism(
     made = dict(given)
     if "sop" in made:
         made["sop"] = make_sop(made["sop"], find)
-    mechanism = configure(factory, name, made)
+    known = None if inspect.isclass(factory) else adapted(factory, **given)
+    mechanism = configure(factory, name, made) if known is None else known
     check_run(getattr(mechanism, "run", None), name)
     return mechanism, {"name": name, "parameters": given}
+
+
+def _adapted(adapter: Registered, target: object, given: Mapping[str, Any]) -> Any:
+    """Return what an adapter makes of an object of its library, or of the name of one."""
+    try:
+        return adapter.load()(target, **given)
+    except InputError:
+        raise
+    except ImportError as error:
+        raise InputError(
+            f"{adapter.name}: {error}; install it, or name an environment that has it with python"
+        ) from None
+    except Exception as error:
+        raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error
+
+
+def adapted(given: Any, **parameters: object) -> Any:
+    """Return an object of a library that has an adapter as a mechanism; None for any other."""
+    kinds = given.__mro__ if isinstance(given, type) else type(given).__mro__
+    known_by = (getattr(given, "func", given), *kinds)  # a bound function is its function
+    libraries = [getattr(one, "__module__", "").partition(".")[0] for one in known_by]
+    known = {one.name: one for one in registered("adapters")}
+    for library in libraries if not hasattr(given, "run") else ():
+        if library in known:
+            return _adapted(known[library], given, parameters)
+    return None
 
 
 def refuse_without_claim(mechanism: object, name: str) -> None:
@@ -322,6 +365,9 @@ def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
     if isinstance(spec, Mapping):
         parameters = spec.get("parameters")
         sop = parameters.get("sop") if isinstance(parameters, Mapping) else None
+        for what in ("python", "exec"):
+            if isinstance(spec.get(what), str):
+                yield "adapters", spec[what]
         if isinstance(spec.get("name"), str):
             yield "mechanisms", spec["name"]
         if isinstance(sop, str):

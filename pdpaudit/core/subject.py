@@ -24,7 +24,7 @@ from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, located
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
-from pdpaudit.core.registry import check_run, make_mechanism, make_sop
+from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
 from pdpaudit.core.statistic import name_of
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.sampling.guard import Guard
@@ -56,6 +56,7 @@ Part = Literal[
     "search_round",
     "round_loss",
     "trajectories",
+    "runs",
 ]
 
 #: A pair of inputs that a mechanism brings: its name, empty where it has none, and two sides.
@@ -108,12 +109,27 @@ class Subject:
     def title(self) -> str:
         """What to call it in a message."""
         origin = self.origin
+        if isinstance(title := getattr(origin, "title", None), str):
+            return title
         return origin.__name__ if isinstance(origin, _Function) else type(origin).__name__
 
     @property
     def repeatable(self) -> bool:
         """Whether the same random stream gives the same output again."""
         return bool(getattr(self.mechanism, "repeatable", True))
+
+    @property
+    def seedable(self) -> bool:
+        """Whether all its randomness is of the generator it is given, as far as it says."""
+        return bool(getattr(self.mechanism, "seedable", True))
+
+    @property
+    def representation(self) -> bool:
+        """Whether the exact form of its numbers is looked at: which bits are set, how many digits.
+
+        Noise drawn in floating point leaks by it, however it is scaled.
+        """
+        return bool(getattr(self.mechanism, "representation", False))
 
     @property
     def wording(self) -> Mapping[str, Any]:
@@ -200,6 +216,11 @@ class Subject:
     def sample(self) -> Callable[..., Any] | None:
         """What draws many outputs at once, None where nothing does."""
         return self.part("sample")
+
+    @property
+    def runs(self) -> Callable[..., Any] | None:
+        """What runs it many times one by one in another process, None where nothing does."""
+        return self.part("runs")
 
     def ask(
         self, name: Part, *arguments: Any, limit: float = LIMIT_S, until: float = math.inf
@@ -420,6 +441,10 @@ def promising(
         if epsilon is not None or delta is not None:
             raise InputError("claim: give it, or epsilon and delta, and not both")
         given = PrivacyClaim.parse(claim, source) if isinstance(claim, str) else claim
+        if not isinstance(given, PrivacyClaim):
+            given = adapted(given)  # of a library of claims
+            if not isinstance(given, PrivacyClaim):
+                raise InputError(f"claim: a {type(claim).__name__} is no claim that is known")
         return Variant(subject, claim=given)
     if epsilon is None and not subject.claims_something:
         more = " with delta=" if delta is not None else ", or a claim = PrivacyClaim(epsilon, ...)"
@@ -445,6 +470,8 @@ def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, Any]]:
     if isinstance(given, Subject):
         _, name, spec = specified(given.mechanism, base)
         return given, name, given.specification(spec)
+    if isinstance(known := getattr(given, "specification", None), dict):
+        return Subject(given), str(getattr(given, "title", type(given).__name__)), known
     if inspect.isroutine(given):
         name = getattr(given, "__name__", "function")
         check_run(given, name, "f(instance, rng)")

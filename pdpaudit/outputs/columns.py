@@ -59,6 +59,9 @@ SETS = frozenset({"set", "frozenset", "dict_keys"})
 #: A number in a text.
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
+#: Bits of a float64's significand.
+DIGITS_2 = 53
+
 #: Entries of a pattern, at most: its digits in base 3 fit a float64.
 MOST_PATTERN = 33
 
@@ -318,7 +321,14 @@ ORDERED = {
     "stopped": "the number of entries that are not a number",
     "above": "the number of values above {at}",
     "pattern": "which entries are values, 0, or not a number",
+    "exponent": "the binary exponent of {it}",
+    "multiple": "the largest k such that {it} is a multiple of 2^k",
+    "bits": "the number of significant bits of {it}",
+    "digits": "the number of significant decimal digits of {it}",
 }
+
+#: Aspects of the exact form of a number, as a floating-point number has it.
+EXACT = ("exponent", "multiple", "bits", "digits")
 
 #: Aspects whose values are categories, the simplest first.
 NOMINAL = (
@@ -509,6 +519,35 @@ def _pattern(rows: Matrix, width: int) -> Floats:
     return np.asarray(digits @ 3.0 ** np.arange(digits.shape[1]))
 
 
+def _of_form(function: Callable[[Floats], Floats]) -> Callable[[Column, Group], Floats]:
+    """Return a reader of the exact form of numbers, nan for 0 and for what is not finite."""
+
+    def read(column: Column, group: Group) -> Floats:
+        numbers = group.numbers(column.path)
+        plain = np.isfinite(numbers) & (numbers != 0)
+        found = np.full(len(numbers), np.nan)
+        found[plain] = function(numbers[plain])
+        return found
+
+    return read
+
+
+def _exponent(numbers: Floats) -> Floats:
+    return np.frexp(numbers)[1] - 1.0
+
+
+def _multiple(numbers: Floats) -> Floats:
+    mantissas, exponents = np.frexp(numbers)
+    whole = np.abs(mantissas * 2.0**DIGITS_2).astype(np.int64)
+    return np.log2((whole & -whole).astype(np.float64)) + exponents - DIGITS_2
+
+
+def _digits(numbers: Floats) -> Floats:
+    texts = (repr(number).partition("e")[0] for number in numbers.tolist())
+    lengths = [len(re.sub(r"[-.]", "", text).strip("0")) for text in texts]
+    return np.array(lengths, dtype=np.float64)
+
+
 READERS: dict[str, Callable[[Column, Group], Floats]] = {
     "number": lambda column, group: group.numbers(column.path),
     "rest": _per_value(rest_of),
@@ -524,6 +563,10 @@ READERS: dict[str, Callable[[Column, Group], Floats]] = {
     "stopped": _of_matrix(lambda rows, width: np.isnan(_fitted(rows, width)).sum(axis=1) * 1.0),
     "above": _of_matrix(lambda rows, at: (_values(rows) & (rows > at)).sum(axis=1) * 1.0),
     "pattern": _of_matrix(_pattern),
+    "exponent": _of_form(_exponent),
+    "multiple": _of_form(_multiple),
+    "bits": _of_form(lambda numbers: _exponent(numbers) - _multiple(numbers) + 1.0),
+    "digits": _of_form(_digits),
 }
 
 

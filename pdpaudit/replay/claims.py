@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from scipy import stats
+
 from pdpaudit import __version__
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
@@ -21,7 +24,7 @@ from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.first_difference import explained
 from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.auditing.sequential import Looks
-from pdpaudit.auditing.side_channels import SAMPLES, observed
+from pdpaudit.auditing.side_channels import REPRESENTATION, SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.neighbors import PROTECTED
@@ -32,7 +35,7 @@ from pdpaudit.core.relations import related
 from pdpaudit.core.subject import Subject, Variant
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
-from pdpaudit.inference.sequential import Known
+from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder, made_again
@@ -45,6 +48,9 @@ __all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 
 #: Where events differ that have another threshold.
 THRESHOLDS = {"values", "threshold", "low", "high"}
+
+#: Probability of two counts so different, drawn from one mechanism, that they count as of two.
+DIFFERENT = 1e-6
 
 #: What the event must show of the loss, up to rounding.
 CLOSE = 1e-6
@@ -94,6 +100,8 @@ def replay_claim(claim: JSON, terms: Terms, named: Mapping[str, str] | None = No
     try:
         known = AuditWitness.from_json(witness, "it")
         again = _again(known, terms)
+        if known.unseeded:
+            return _drawn_anew(claim, known, again)
         exact = known.method in (METHOD, PROVED)
         rebuilt, words = (_exact if exact else _sampled)(claim, known, again, terms)
         shown = Fields(claim, "it", "").mapping("first_difference")
@@ -201,7 +209,7 @@ def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) ->
 def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
     known: dict[str, Any] = {"jobs": terms.jobs}
-    if witness.mechanism.get("observe") is not None:
+    if witness.mechanism.get("observe") not in (None, REPRESENTATION):
         known["default_samples"] = SAMPLES
     if witness.method not in (METHOD, PROVED):
         known |= {key: getattr(witness, key) for key in ("samples", "confidence", "method")}
@@ -309,6 +317,56 @@ def _recorded(claim: JSON, witness: AuditWitness) -> Power:
     if witness.looks is None:
         return Power(measure)
     return Power(measure, looks=Looks([*witness.looks], bool(witness.enough), witness.detect))
+
+
+def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
+    """Draw other runs at the recorded pair and event: the verdict, and counts that could be alike.
+
+    A violation is looked for in all runs that the audit could have taken: one that was certain
+    early is as likely as not to be so at the same number of other runs.
+    """
+    context, name = again.context, str(claim.get("id", "claim"))
+    if context.mechanism.seedable:
+        raise _Unlike("the witness says that it has no seed, the mechanism does not")
+    violated = claim.get("status") == "violated"
+    looks = look_sizes(context.config.size) if violated else list(witness.looks or ())
+    power = Power(
+        lambda least, chance: math.inf,
+        looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
+    )
+    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
+    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
+    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
+    known = Known(*witness.known or ())
+    chosen = Chosen(again.candidate, again.event, ladder, known, weighed)
+    single = bool(witness.single)
+    confirmation = Confirmation(context, again.number, again.promise, budget.share, 0, single)
+    rebuilt = confirmation.result(chosen, power)
+    if rebuilt.status == "error":
+        raise _Unlike(rebuilt.method)
+    for key, value in (("statement", rebuilt.statement), ("claimed", rebuilt.claimed)):
+        if claim.get(key) != value:
+            raise _Unlike(f"{key} is not what the mechanism says")
+    shown, fresh = Fields(_part(claim, "event"), "it", "event."), rebuilt.event
+    counts = [
+        f"{fresh[key]:,} of {fresh['runs_a_side']:,} (on file {shown.whole(key):,} of "
+        f"{shown.whole('runs_a_side'):,})"
+        for key in ("inside", "inside_other")
+    ]
+    words = f"drawn anew, {' and '.join(counts)} runs fell into the event"
+    for key in ("inside", "inside_other"):
+        other = shown.whole(key), shown.whole("runs_a_side")
+        if not _alike((fresh[key], fresh["runs_a_side"]), other):
+            return Replay(name, False, f"{words}, which is not the same mechanism")
+    if (rebuilt.status == "violated") != violated:
+        return Replay(name, False, f"{words}: {rebuilt.status.replace('_', ' ')} this time")
+    return Replay(name, True, f"{words}; lower bound {rebuilt.lower_bound:.4g}{again.note}")
+
+
+def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Say whether two counts could have one probability, wrongly not in one of a million."""
+    table = np.array([[inside, runs - inside] for inside, runs in (one, other)])
+    return float(stats.fisher_exact(table).pvalue) > DIFFERENT
 
 
 def _sampled(

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from types import CodeType
 from typing import Any
 
+from pdpaudit.adapters.elsewhere import made_elsewhere
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import (
     SINGULAR,
     Find,
     Group,
     UserCodeError,
+    adapter_of,
     imported_for,
     is_registered,
     make_mechanism,
@@ -37,6 +39,13 @@ def finder(*, trust: bool) -> Find:
         if not isinstance(name, str) or "\0" in name:
             raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
         shown = clip(name, LONGEST)
+        if group == "adapters":
+            if not trust:
+                raise InputError(
+                    f"{shown}: to replay it, a program or a library is started; add --trust if you "
+                    "trust it"
+                )
+            return None
         if not (trust or is_registered(group, name)):
             raise InputError(
                 f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
@@ -60,6 +69,12 @@ def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, Any]]:
     name, parameters = spec["name"], spec["parameters"]
     if not isinstance(parameters, Mapping):
         raise TypeError("its parameters are no mapping")
+    outside = {"python": spec.get("python"), "command": spec.get("exec")}
+    for what in (*outside.values(), name if adapter_of(name) else None):
+        if what is not None:
+            find("adapters", what)
+    if outside != {"python": None, "command": None}:
+        return made_elsewhere(None if "exec" in spec else name, parameters, **outside)
     try:
         return make_mechanism(name, parameters, find)
     except UserCodeError as error:

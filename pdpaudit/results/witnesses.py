@@ -294,6 +294,7 @@ class AuditWitness:
     known: Sequence[int] | None = None
     detect: float | None = None
     weighed: Mapping[str, Any] | None = None
+    unseeded: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
@@ -325,4 +326,5 @@ class AuditWitness:
             known=[whole(count) for count in fields.listed("known")] if "known" in body else None,
             detect=fields.number("detect"),
             weighed=fields.mapping("weighed") or None,
+            unseeded=True if body.get("unseeded") is True else None,
         )

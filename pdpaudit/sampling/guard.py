@@ -12,8 +12,9 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,10 +22,11 @@ import numpy as np
 from pdpaudit.core.errors import Misbehaviour, located
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
+from pdpaudit.outputs.records import RAISES
 from pdpaudit.sampling.clock import Clock, Ended
 from pdpaudit.sampling.surroundings import Surroundings, reopen
 
-__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour", "batched"]
+__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour", "Raised", "batched"]
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
 LIMIT_S = 120.0
@@ -46,6 +48,14 @@ if hasattr(os, "register_at_fork"):
 
 #: Whether outputs are drawn many at once or one by one.
 How = Literal["either", "batch", "single"]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What a run in another process raised: the name of its type, and what there is to say."""
+
+    kind: str
+    words: str
 
 
 class BatchFailed(Misbehaviour):
@@ -154,6 +164,9 @@ class Guard:
         fresh = getattr(self._instance, "fresh", None)
         records: list[Record] = []
         failures: dict[str, str] = {}
+        elsewhere = getattr(self._mechanism, "runs", None)
+        if callable(elsewhere):
+            return self._elsewhere(elsewhere(self._instance, size, rng))
         for _ in range(size):
             self._clock.wind("one run")
             try:
@@ -173,6 +186,33 @@ class Guard:
         draws = of_records(records)
         draws.failures = failures
         return draws
+
+    def _elsewhere(self, answers: Iterator[Sequence[object]]) -> Draws:
+        """Read the outputs of runs one by one in another process, as they come."""
+        records: list[Record] = []
+        failures: dict[str, str] = {}
+        while True:
+            self._clock.wind("one run")
+            some = next(answers, None)
+            if some is None:
+                break
+            for output in some:
+                if isinstance(output, Raised):
+                    record: Record = (None, (RAISES + output.kind,), (None,))
+                    failures.setdefault(record[1][0], output.words)
+                else:
+                    record = _read(output)
+                records.append(record)
+        draws = of_records(records)
+        draws.failures = failures
+        return draws
+
+
+def _read(output: object) -> Record:
+    try:
+        return flatten(output)
+    except Unreadable as error:
+        raise _unreadable(error) from None
 
 
 def batched(mechanism: object) -> bool:

@@ -67,6 +67,10 @@ def assert_private(
         Root of all randomness; default: of the test's name and the session's seed.
     time_limit : float, optional
         Seconds after which the audit ends with what it has; default: the session's.
+    python : str, optional
+        Path of another interpreter that makes and runs the named mechanism.
+    d_in : float, optional
+        Distance between two neighbouring inputs of a library's object; see its adapter.
 
     Returns
     -------

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
+from pdpaudit.adapters.elsewhere import Made, prepared
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.auditing.first_difference import explained_result
@@ -28,8 +28,8 @@ __all__ = ["Plan", "judge_mechanism"]
 EXPLAINED = 20
 
 
-class Plan(TypedDict, total=False):
-    """How much an audit within a test may spend."""
+class Plan(Made, total=False):
+    """How much an audit within a test may spend, and how its mechanism is made."""
 
     samples: int | None
     seed: int | None
@@ -71,7 +71,7 @@ def judge_mechanism(
     samples, seed = plan.get("samples"), plan.get("seed")
     budget = current()
     settings, marked = budget.settings, budget.claim
-    made, subject, spec = specified(mechanism, budget.base)
+    made, subject, spec = specified(prepared(mechanism, plan), budget.base)
     if epsilon is None and delta is None and claim is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
     tested = promising(made, subject, epsilon, delta, "the test", claim)

@@ -1,0 +1,413 @@
+"""Mechanisms that run in another process: another interpreter's Python, or any program.
+
+They are asked over pipes, in batches. The process is started where it is needed, once a worker,
+and ended when it is late: whatever ends our wait ends it too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shlex
+import signal
+import subprocess
+import threading
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, TypedDict
+
+import numpy as np
+
+from pdpaudit.adapters import worker
+from pdpaudit.adapters.wire import decode, encode
+from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.registry import adapted, make_mechanism, registered
+from pdpaudit.sampling.guard import Raised
+
+__all__ = ["Elsewhere", "Made", "Program", "made_elsewhere", "prepared"]
+
+#: Seconds between two looks whether our wait was ended, and for a process to say why it ended.
+LOOK_S, LAST_WORDS_S = 0.05, 2.0
+
+#: Lines of standard error that are kept, and characters shown of one.
+KEPT, SHOWN = 20, 200
+
+#: Bytes read at once.
+PIECE = 1 << 20
+
+
+class Pipe:
+    """A process that answers lines with lines."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = list(command)
+        try:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # an interruption is ours to handle
+            )
+        except OSError as error:
+            raise InputError(
+                f"{self.command[0]}: cannot be started ({error.strerror}); check its path"
+            ) from None
+        self.owner = os.getpid()
+        self._pieces, self._said = b"", deque[str](maxlen=KEPT)
+        listens = (self._process.stderr, self._said)
+        self._listener = threading.Thread(target=_listen, args=listens, daemon=True)
+        self._listener.start()
+        self._end = weakref.finalize(self, _end, self._process)
+
+    def ask(self, request: Mapping[str, object]) -> None:
+        """Send a request; whatever goes wrong is seen where the answer is read."""
+        assert self._process.stdin is not None
+        data = memoryview(json.dumps(request).encode("ascii") + b"\n")
+        try:
+            while data:
+                data = data[self._process.stdin.write(data) or 0 :]
+        except OSError:
+            return
+        except BaseException:
+            self._end()
+            raise
+
+    def answer(self) -> Any:
+        """Return the next line as JSON."""
+        line = self._line()
+        try:
+            return json.loads(line)
+        except ValueError:
+            self._end()
+            raise Misbehaviour(
+                f"it printed {_clipped(line.decode('utf-8', 'replace'))}, which is no JSON; print "
+                "one JSON value a line, and anything else to standard error"
+            ) from None
+
+    def _line(self) -> bytes:
+        assert self._process.stdout is not None
+        read = self._process.stdout.fileno()
+        try:
+            while b"\n" not in self._pieces:
+                # A wait may be ended between two instructions only, so none is long.
+                if select.select([read], [], [], LOOK_S)[0]:
+                    piece = os.read(read, PIECE)
+                    if not piece:
+                        raise Misbehaviour(self._ended())
+                    self._pieces += piece
+        except BaseException:
+            self._end()
+            raise
+        line, _, self._pieces = self._pieces.partition(b"\n")
+        return line
+
+    def _ended(self) -> str:
+        """Say how the process ended, and what it said last."""
+        try:
+            status = self._process.wait(LAST_WORDS_S)
+        except subprocess.TimeoutExpired:
+            return "its process closed its standard output; leave it open"
+        self._listener.join(LAST_WORDS_S)
+        how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
+        said = [f"; the last line of its standard error: {_clipped(line)}" for line in self._said]
+        return f"its process ended {how}{said[-1] if said else ''}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked by this process."""
+        return self._end.alive and self.owner == os.getpid()
+
+
+def _listen(stream: IO[bytes], said: deque[str]) -> None:
+    """Keep the last lines of standard error, so that it never fills."""
+    with stream:
+        for line in stream:
+            if text := line.decode("utf-8", "replace").strip():
+                said.append(text)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except OSError:
+        process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+
+
+class Elsewhere:
+    r"""A mechanism that another Python makes and runs, from inputs and streams that are ours.
+
+    Parameters
+    ----------
+    python : str
+        The other interpreter, 3.8 or newer.
+    name : str
+        ``path/to/file.py:Name``, ``module:Name`` or an adapter's name, as on the command line.
+    parameters : mapping, optional
+        What the mechanism is made with.
+
+    Examples
+    --------
+    >>> import sys, tempfile
+    >>> file = Path(tempfile.mkdtemp(), "m.py")
+    >>> _ = file.write_text("def f(x, rng):\n    return x + rng.integers(10)")
+    >>> mechanism = Elsewhere(sys.executable, f"{file}:f")
+    >>> mechanism.run(5, np.random.default_rng(1)), 5 + np.random.default_rng(1).integers(10)
+    (9, np.int64(9))
+    """
+
+    def __init__(
+        self, python: str, name: str, parameters: Mapping[str, object] | None = None
+    ) -> None:
+        self.python, self.name, self.parameters = python, name, dict(parameters or {})
+        self.title = name
+        self._pipe: Pipe | None = None
+        self.known = self._first()
+        claims = tuple(PrivacyClaim.parse(*claim) for claim in self.known["claims"])
+        self.claims = claims or None
+        self.claim = claims[0] if claims else None
+        self.seedable, self.repeatable = self.known["seedable"], self.known["repeatable"]
+        self.representation = self.known["representation"]
+        self.source_files = [*map(Path, self.known["files"])]
+        if self.known["pairs"] is not None:
+            given = decode(self.known["pairs"])
+            self.pairs = lambda: given
+        if "sample" in self.known["parts"]:
+            self.sample = self._sample
+        self.remarks = (NO_NUMPY,) if self.seedable and not self.known["numpy"] else ()
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """How to make it again."""
+        where = {"python": self.python, "versions": self.known["versions"]}
+        return {"name": self.name, "parameters": self.parameters, **where}
+
+    def run(self, instance: object, rng: np.random.Generator) -> Any:
+        """Return one output."""
+        [[output]] = self.runs(instance, 1, rng)
+        if isinstance(output, Raised):
+            raise _raised([output.kind, output.words])
+        return output
+
+    def runs(self, instance: object, size: int, rng: np.random.Generator) -> Iterator[list[Any]]:
+        """Yield outputs of runs one by one, as many as came together; errors as ``Raised``."""
+        self._ask("runs", instance, size, rng)
+        left = size
+        while left:
+            answer = self._answer()
+            left -= len(answer["outputs"])
+            _moved(rng, answer)
+            yield [
+                Raised(*one["raised"]) if type(one) is dict and "raised" in one else decode(one)
+                for one in answer["outputs"]
+            ]
+
+    def _sample(self, instance: object, size: int, rng: np.random.Generator) -> Any:
+        self._ask("sample", instance, size, rng)
+        answer = self._answer()
+        _moved(rng, answer)
+        return decode(answer["outputs"])
+
+    def _ask(self, what: str, instance: object, size: int, rng: np.random.Generator) -> None:
+        if self._pipe is None or not self._pipe.alive:
+            self._first()
+        if hasattr(instance, "adjacency"):
+            raise InputError(
+                f"{self.name}: networks stay in this Python; give the mechanism pairs()"
+            )
+        assert self._pipe is not None
+        stream = _stream(rng)
+        self._pipe.ask({"do": what, "input": encode(instance), "size": size, "stream": stream})
+
+    def _answer(self) -> Any:
+        """Return what was answered; an error there is one here, of the same name."""
+        assert self._pipe is not None
+        answer = self._pipe.answer()
+        if "raised" in answer:
+            raise _raised(answer["raised"])
+        if answer.get("printed"):
+            print("." * answer["printed"])  # noqa: T201 - where it is swallowed and said
+        return answer
+
+    def _first(self) -> Any:
+        """Start the process, and have the mechanism made there."""
+        self._pipe = Pipe([self.python, worker.__file__])
+        places = {one.name: one.place for one in registered("adapters")}
+        made = {"name": self.name, "parameters": self.parameters, "adapters": places}
+        self._pipe.ask({"do": "make", **made})
+        try:
+            answer = self._pipe.answer()
+        except Misbehaviour as error:
+            raise InputError(f"{self.python}: {error}; give a Python 3.8 or newer") from None
+        if "raised" in answer:
+            words = answer["raised"][1]
+            raise InputError(f"{self.name} cannot be made by {self.python}: {words}")
+        return answer
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without the process: a worker starts its own."""
+        return {key: getattr(self, key) for key in ("python", "name", "parameters")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrive as if made anew."""
+        self.__init__(**state)  # type: ignore[misc]
+
+
+#: What is said where the other side has no generator like ours.
+NO_NUMPY = (
+    "the other interpreter has no numpy: rng is a random.Random, seeded from the same streams"
+)
+
+
+def _stream(rng: np.random.Generator) -> dict[str, Any]:
+    """Return all that makes the same generator again, and what the global ones are seeded with."""
+    seeds: Any = rng.bit_generator.seed_seq
+    entropy = seeds.entropy
+    return {
+        "state": rng.bit_generator.state,
+        "entropy": entropy if isinstance(entropy, int) else [int(word) for word in entropy],
+        "spawn_key": [int(word) for word in seeds.spawn_key],
+        "globals": [int(word) for word in seeds.generate_state(12)[8:]],
+    }
+
+
+def _moved(rng: np.random.Generator, answer: Mapping[str, Any]) -> None:
+    """Move our generator to where the other one is."""
+    if answer.get("state") is not None:
+        rng.bit_generator.state = answer["state"]
+
+
+def _raised(raised: Sequence[str]) -> Exception:
+    """Return an error of the other side as one of ours: its type's name is what is seen."""
+    kind, words = raised
+    made = type(kind, (Exception,), {})(words.removeprefix(kind).removeprefix(": "))
+    assert isinstance(made, Exception)
+    return made
+
+
+class Program:
+    """Any program that reads requests as JSON lines and answers with JSON lines.
+
+    It is asked ``{"do": "describe"}`` once, and answers with ``claim`` (a number or the words of
+    the command line) and ``pairs``, all in one line; then ``{"do": "run", "input": ..., "runs": n,
+    "seed": s}``, each answered with n lines, one output each, ``{"error": "name"}`` for a run that
+    fails.
+
+    Parameters
+    ----------
+    command : str
+        As typed into a shell, which is not used: a program and its arguments.
+    """
+
+    def __init__(self, command: str) -> None:
+        self.command = self.title = command
+        self._pipe = Pipe(shlex.split(command) or [command])
+        self._pipe.ask({"do": "describe"})
+        try:
+            about = self._pipe.answer()
+        except Misbehaviour as error:
+            raise InputError(f"--exec {command}: {error}") from None
+        if not isinstance(about, dict) or not isinstance(about.get("pairs"), list):
+            raise InputError(
+                f"--exec {command}: it does not describe itself; answer "
+                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line'
+            )
+        claim = about.get("claim")
+        text = f"eps={claim}" if isinstance(claim, int | float) else claim
+        if text is not None:
+            self.claim = PrivacyClaim.parse(str(text), str(about.get("source", "")))
+        self.seedable = bool(about.get("seedable", True))
+        self._pairs = about["pairs"]
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """How to make it again."""
+        return {"name": "exec", "parameters": {}, "exec": self.command}
+
+    def pairs(self) -> list[Any]:
+        """Return the pairs it brings."""
+        return list(self._pairs)
+
+    def run(self, instance: object, rng: np.random.Generator) -> Any:
+        """Return one output."""
+        [[output]] = self.runs(instance, 1, rng)
+        if isinstance(output, Raised):
+            raise _raised([output.kind, output.words])
+        return output
+
+    def runs(self, instance: object, size: int, rng: np.random.Generator) -> Iterator[list[Any]]:
+        """Yield outputs one by one."""
+        if not self._pipe.alive:
+            self._pipe = Pipe(self._pipe.command)
+        seed = int(rng.integers(2**53))
+        self._pipe.ask({"do": "run", "input": instance, "runs": size, "seed": seed})
+        for _ in range(size):
+            answer = self._pipe.answer()
+            failed = isinstance(answer, dict) and answer.keys() == {"error"}
+            yield [Raised(str(answer["error"]), str(answer["error"])) if failed else answer]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without the process: a worker starts its own."""
+        return {"command": self.command}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrive as if made anew."""
+        self.__init__(**state)  # type: ignore[misc]
+
+
+class Made(TypedDict, total=False):
+    """How a mechanism that is handed over is made: by another Python, and by an adapter."""
+
+    python: str | None
+    d_in: float | None
+
+
+def prepared(mechanism: object, made: Made) -> object:
+    """Return what is to be audited: itself, what an adapter makes of it, or another process."""
+    python, distance = made.get("python"), made.get("d_in")
+    given: dict[str, Any] = {} if distance is None else {"d_in": distance}
+    if python is not None:
+        if not isinstance(mechanism, str):
+            raise InputError("python: name the mechanism; objects stay in the Python they are of")
+        return Elsewhere(python, mechanism, given)
+    if isinstance(mechanism, str):
+        return make_mechanism(mechanism, given)[0] if given else mechanism
+    found = adapted(mechanism, **given)
+    if found is None and given:
+        raise InputError(f"d_in: no adapter knows a {type(mechanism).__name__}; leave it out")
+    return mechanism if found is None else found
+
+
+def made_elsewhere(
+    name: str | None,
+    parameters: Mapping[str, Any],
+    *,
+    python: str | None = None,
+    command: str | None = None,
+) -> tuple[Elsewhere | Program, dict[str, Any]]:
+    """Return a mechanism of another process, and how to make it again."""
+    made: Elsewhere | Program
+    if command is not None:
+        if name is not None or python is not None:
+            raise InputError("exec: the program is the mechanism; leave its name and python out")
+        made = Program(command)
+    elif name is None or python is None:
+        raise InputError("python: name the mechanism that it is to make")
+    else:
+        given = {key: value for key, value in parameters.items() if value is not None}
+        made = Elsewhere(python, name, given)
+    return made, made.specification

@@ -1,0 +1,154 @@
+"""Measurements of OpenDP: claim from their privacy map, pairs from input domain and metric.
+
+``opendp:make_laplace --with scale=1.0`` builds one over the first domain and metric that fit; any
+other domain is handed over as an object. Their noise has no seed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import re
+from typing import Any
+
+from pdpaudit import PrivacyClaim
+from pdpaudit.adapters.domains import added, replaced, scalars, vectors
+
+__all__ = ["Measurement", "adapt"]
+
+#: Domains and metrics that are tried, as functions of ``opendp.prelude``.
+TRIED = (
+    ("atom_domain", "int", "absolute_distance"),
+    ("vector_domain", "int", "l1_distance"),
+    ("vector_domain", "int", "l2_distance"),
+    ("vector_domain", "int", "linf_distance"),
+    ("vector_domain", "int", "symmetric_distance"),
+    ("bitvector_domain", "", "discrete_distance"),
+    ("map_domain", "int", "l01inf_distance"),
+)
+
+#: Steps of a bisection for the smallest ε that an old release accepts, below that.
+STEPS, LARGEST = 60, 64.0
+
+#: The ε at which an (ε, δ) curve and the order at which a Rényi curve is claimed.
+DELTA, ORDER = 1e-6, 2.0
+
+
+class Measurement:
+    """A measurement as a mechanism."""
+
+    seedable = False
+
+    def __init__(self, measurement: Any, d_in: Any = None, values: Any = None) -> None:
+        self.measurement = measurement
+        domain = str(getattr(measurement, "input_domain", measurement))
+        metric = str(getattr(measurement, "input_metric", ""))
+        if not metric and str(getattr(measurement, "input_carrier_type", "")) == "bool":
+            domain, metric = "AtomDomain(T=bool)", "DiscreteDistance()"
+        self.d_in = d_in if d_in is not None else (1, 1, 1) if "L01Inf" in metric else 1
+        self.given = _pairs(domain, metric, self.d_in, values)
+        self.claim = _claim(measurement, self.d_in)
+
+    def pairs(self) -> list[Any]:
+        """Return neighbouring inputs."""
+        return self.given
+
+    def run(self, x: Any, rng: Any) -> Any:
+        """Invoke it; the generator is of no use to it."""
+        return self.measurement(x)
+
+
+def adapt(target: Any, d_in: Any = None, values: Any = None, **parameters: Any) -> Measurement:
+    """Return a measurement, or the name of a constructor, as a mechanism."""
+    if isinstance(target, str):
+        target = _constructed(target, parameters)
+    return Measurement(target, d_in, values or parameters.get("categories"))
+
+
+def _constructed(name: str, parameters: Any) -> Any:
+    core = importlib.import_module("opendp.mod")
+    core.enable_features("contrib", "floating-point")
+    try:
+        make = getattr(importlib.import_module("opendp.measurements"), name)
+    except ImportError:  # before 0.5
+        return getattr(importlib.import_module("opendp.meas"), name)(**parameters)
+    needed = inspect.signature(make).parameters
+    if "input_domain" not in needed:
+        return make(**parameters)
+    dp, why = importlib.import_module("opendp.prelude"), ""
+    if "output_measure" in needed:
+        parameters = dict(parameters, output_measure=dp.max_divergence())
+    for container, kind, metric in TRIED:
+        try:
+            atom = dp.atom_domain(T=kind or "int")
+            inside: Any = (dp.atom_domain(T=str), atom) if container == "map_domain" else (atom,)
+            builder = getattr(dp, container)
+            domain = atom if container == "atom_domain" else builder(*inside if kind else (1,))
+            distance = dp.absolute_distance(T=kind) if metric == "l01inf_distance" else None
+            build = getattr(dp, metric)
+            typed = {"T": kind} if metric[0] in "al" and distance is None else {}
+            space = build(distance) if distance is not None else build(**typed)
+            return make(domain, space, **parameters)
+        except Exception as error:
+            why = why or " ".join(str(error).split())
+    raise ValueError(f"no domain and metric fit; hand over the measurement itself ({why})")
+
+
+def _claim(measurement: Any, d_in: Any) -> Any:
+    if not hasattr(measurement, "map"):
+        return PrivacyClaim(_smallest(measurement, d_in), source="its privacy relation")
+    measure, out = str(measurement.output_measure), measurement.map(d_in)
+    source = f"map({d_in}), {measure}"
+    if measure == "MaxDivergence":
+        return PrivacyClaim(out, source=source)
+    if measure == "ZeroConcentratedDivergence":
+        return PrivacyClaim.zcdp(out, source)
+    if measure == "RenyiDivergence":
+        return PrivacyClaim.renyi(ORDER, out(ORDER), source)
+    if "SmoothedMax" in measure:
+        return PrivacyClaim(out.epsilon(DELTA), DELTA, source)
+    if "MaxDivergence" in measure:
+        return PrivacyClaim(out[0], out[1], source)
+    raise ValueError(f"no claim is known for the measure {measure}")
+
+
+def _smallest(measurement: Any, d_in: Any) -> float:
+    low, high = 0.0, LARGEST
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if measurement.check(d_in, middle) else (middle, high)
+    return high
+
+
+def _pairs(domain: str, metric: str, d_in: Any, values: Any) -> list[Any]:
+    """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
+    whole = re.search(r"T=([iu]\d|usize)", domain) is not None
+    bounds = re.search(r"bounds=\[([^,]+), ([^\]]+)\]", domain)
+    low, high = map(float, bounds.groups()) if bounds else (0.0, 8.0)
+    number: Any = int if whole else float
+    ends = [number(low), number((low + high) / 2), number(high)]
+    size = re.search(r"size=(\d+)", domain)
+    if domain.startswith("BitVector"):
+        weight = int((re.search(r"weight=(\d+)", domain) or [0, 8])[1])
+        full = [(1 << weight) - 1, 255 & ~((1 << 8 - weight) - 1)]
+        return [(b"\0", bytes([bits])) for bits in [*full, *(1 << i for i in range(8))]]
+    if domain.startswith("Map"):
+        step = number(d_in[-1] if isinstance(d_in, tuple) else d_in)
+        return [({}, {"a": step}), *(({"a": n}, {"a": n + step}) for n in ends if n)]
+    if "Discrete" in metric:
+        found = values or ([False, True] if "bool" in domain else ends)
+        return [(one, other) for one in found for other in found if one != other]
+    if "Symmetric" in metric or "InsertDelete" in metric:
+        return added(ends, [int(size[1]) - 1] if size else (1, 2, 5))
+    if "ChangeOne" in metric or "Hamming" in metric:
+        return replaced(ends, [int(size[1]) - 1] if size else (1, 2, 5))
+    step = number(d_in)
+    if domain.startswith("Vector"):
+        width = min(int(size[1]), 4) if size else 3
+        if "LInf" in metric:
+            return vectors(step, width)
+        share = step if whole else step / (math.sqrt(width) if "L2" in metric else width)
+        spread = [] if whole else [([0.0] * width, [share] * width)]
+        return [([number(0)] * width, [step, *[number(0)] * (width - 1)]), *spread]
+    return scalars(ends[: 1 + bool(bounds)], step)

@@ -1,0 +1,269 @@
+"""The other side of ``--python``: makes a mechanism and runs it, with the standard library only.
+
+Started as a script by any Python from 3.8 on. It reads requests as JSON lines from standard input
+and answers on what standard output was; what the mechanism prints goes nowhere and is counted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import io
+import json
+import linecache
+import os
+import platform
+import random
+import sys
+import threading
+import time
+import types
+from typing import Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+#: Seconds of runs that are answered together, and between two looks whether anybody still asks.
+TOGETHER_S, ALIVE_S = 0.1, 1.0
+
+#: Parts that a mechanism may have and that can be asked for from elsewhere.
+PARTS = ("run", "sample", "pairs")
+
+
+class Claim:
+    """Stands for ``pdpaudit.PrivacyClaim`` where pdpaudit is not installed."""
+
+    def __init__(self, epsilon: float, delta: float = 0.0, source: str = "") -> None:
+        """Make the usual claim."""
+        self.text = f"eps={float(epsilon)!r}" + (f",delta={float(delta)!r}" if delta else "")
+        self.source = source
+
+    @classmethod
+    def parse(cls, text: str, source: str = "") -> Any:
+        """Make any claim, in the words of the command line."""
+        made = cls(0.0)
+        made.text, made.source = text, source
+        return made
+
+    @classmethod
+    def zcdp(cls, rho: float, source: str = "") -> Any:
+        """Make a zero-concentrated claim."""
+        return cls.parse(f"zcdp:{float(rho)!r}", source)
+
+    @classmethod
+    def renyi(cls, alpha: float, epsilon: float, source: str = "") -> Any:
+        """Make a Rényi claim."""
+        return cls.parse(f"renyi:{float(alpha)!r}:{float(epsilon)!r}", source)
+
+    @classmethod
+    def gaussian(cls, mu: float, source: str = "") -> Any:
+        """Make a Gaussian claim."""
+        return cls.parse(f"gdp:{float(mu)!r}", source)
+
+
+class Counted(io.TextIOBase):
+    """Takes what is printed and counts it."""
+
+    characters = 0
+
+    def writable(self) -> bool:
+        """Say that it can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Count."""
+        self.characters += len(text)
+        return len(text)
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != HERE]
+    sys.path.append(os.getcwd())
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.stdout = printed = Counted()
+    threading.Thread(target=_end_when_alone, args=(os.getppid(),), daemon=True).start()
+    _stand_in()
+    serve = Serve(printed)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            for answer in getattr(serve, request.pop("do"))(**request):
+                answers.write(json.dumps(answer) + "\n")
+                answers.flush()
+        except BaseException as error:
+            answers.write(json.dumps({"raised": _raised(error)}) + "\n")
+            answers.flush()
+
+
+def _end_when_alone(parent: int) -> None:
+    """End with whoever started this, however that ended."""
+    while os.getppid() == parent:
+        time.sleep(ALIVE_S)
+    os._exit(0)
+
+
+def _stand_in() -> None:
+    """Let adapters and mechanisms import what they need of pdpaudit, where it cannot be used."""
+    try:
+        importlib.import_module("pdpaudit").PrivacyClaim  # noqa: B018 - imported when asked for
+    except Exception:  # it is not there, is for a newer Python, or lacks what it needs
+        for name in [one for one in sys.modules if one.partition(".")[0] == "pdpaudit"]:
+            del sys.modules[name]
+        package: Any = types.ModuleType("pdpaudit")
+        package.PrivacyClaim, package.__path__ = Claim, []
+        sys.modules["pdpaudit"] = package
+    room: Any = types.ModuleType("pdpaudit.adapters")
+    room.__path__ = [HERE]
+    sys.modules["pdpaudit.adapters"] = room
+
+
+class Serve:
+    """One method for each request; each yields its answers."""
+
+    def __init__(self, printed: Counted) -> None:
+        self.printed = printed
+        self.wire = importlib.import_module("pdpaudit.adapters.wire")
+        self.mechanism: Any = None
+
+    def make(self, name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
+        """Make the mechanism and say what there is to know of it."""
+        self.mechanism = made = _made(name, parameters, adapters)
+        claims = getattr(made, "claims", None)
+        claims = (getattr(made, "claim", None),) if claims is None else claims
+        pairs = made.pairs() if callable(getattr(made, "pairs", None)) else None
+        numpy = _numpy()
+        yield {
+            "parts": [part for part in PARTS if callable(getattr(made, part, None))],
+            "claims": [_claim(one) for one in claims if one is not None],
+            "pairs": None if pairs is None else self.wire.encode(list(pairs)),
+            "seedable": bool(getattr(made, "seedable", True)),
+            "representation": bool(getattr(made, "representation", False)),
+            "repeatable": bool(getattr(made, "repeatable", True)),
+            "versions": "Python " + platform.python_version()
+            + ("" if numpy is None else ", numpy " + numpy.__version__),
+            "files": _files(),
+            "numpy": numpy is not None,
+        }  # fmt: skip
+
+    def sample(self, input: Any, size: int, stream: dict[str, Any]) -> Any:
+        """Draw many outputs at once."""
+        before, rng = self.printed.characters, _rng(stream)
+        outputs = self.mechanism.sample(self.wire.decode(input), size, rng)
+        if not hasattr(outputs, "dtype"):
+            outputs = list(outputs)
+        coded = self.wire.encode(outputs)
+        yield {"outputs": coded, "printed": self.printed.characters - before, **_state(rng)}
+
+    def runs(self, input: Any, size: int, stream: dict[str, Any]) -> Any:
+        """Run one by one, and answer every tenth of a second."""
+        instance, rng = self.wire.decode(input), _rng(stream)
+        before, began = self.printed.characters, time.monotonic()
+        done: list[Any] = []
+        for left in range(size - 1, -1, -1):
+            try:
+                done.append(self.wire.encode(self.mechanism.run(instance, rng)))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                done.append({"raised": _raised(error)})
+            if not left or time.monotonic() - began > TOGETHER_S:
+                seen, before = self.printed.characters - before, self.printed.characters
+                yield {"outputs": done, "printed": seen, **({} if left else _state(rng))}
+                done, began = [], time.monotonic()
+
+
+def _adapted(adapter: str, target: Any, parameters: dict[str, Any]) -> Any:
+    module, _, function = adapter.partition(":")
+    return getattr(importlib.import_module(module), function)(target, **parameters)
+
+
+def _made(name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
+    """Make what a name of the command line means."""
+    where, _, attribute = name.rpartition(":")
+    if where in adapters:
+        return _adapted(adapters[where], attribute, parameters)
+    if where.endswith(".py"):
+        sys.path.append(os.path.dirname(os.path.abspath(where)))
+        spec: Any = importlib.util.spec_from_file_location("_mechanism_", where)
+        module_made = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module_made
+        spec.loader.exec_module(module_made)
+        found = getattr(module_made, attribute)
+    else:
+        found = getattr(importlib.import_module(where), attribute)
+    if inspect.isclass(found):
+        found, parameters = found(**parameters), {}
+    for one in (getattr(found, "func", found), *type(found).__mro__):
+        library = getattr(one, "__module__", "").partition(".")[0]
+        if library in adapters and not hasattr(found, "run"):
+            return _adapted(adapters[library], found, parameters)
+    if inspect.isroutine(found):
+        return types.SimpleNamespace(run=found)
+    return found
+
+
+def _claim(claim: Any) -> Any:
+    """Return a claim as text, with its source: a number is an ε."""
+    if isinstance(claim, (int, float)):
+        claim = Claim(claim)
+    text = claim if isinstance(claim, str) else claim.text
+    return [text, getattr(claim, "source", "")]
+
+
+def _files() -> list[str]:
+    """List the files in memory that are neither of Python, nor of a package, nor of this one."""
+    known = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return sorted({os.path.abspath(file) for file in known if file and _is_authors(file)})
+
+
+def _is_authors(file: str) -> bool:
+    path = os.path.realpath(file)
+    standard = os.path.dirname(os.path.realpath(os.__file__))
+    packages = "site-packages" in path or "dist-packages" in path
+    return os.path.isfile(path) and not (packages or path.startswith((standard, HERE)))
+
+
+def _numpy() -> Any:
+    try:
+        numpy = importlib.import_module("numpy")
+        return numpy if hasattr(numpy.random, "PCG64") else None
+    except ImportError:
+        return None
+
+
+def _rng(stream: dict[str, Any]) -> Any:
+    """Return the generator that stands where ours stands, and seed the global ones as ours are."""
+    words = stream["globals"]
+    random.seed(b"".join(word.to_bytes(4, "little") for word in words))
+    numpy = _numpy()
+    if numpy is None:
+        return random.Random(json.dumps(stream, sort_keys=True))
+    numpy.random.seed(words)
+    make = getattr(numpy.random, stream["state"]["bit_generator"])
+    seeds = numpy.random.SeedSequence(stream["entropy"], spawn_key=tuple(stream["spawn_key"]))
+    generator = make(seeds)
+    generator.state = stream["state"]
+    return numpy.random.Generator(generator)
+
+
+def _state(rng: Any) -> dict[str, Any]:
+    return {"state": rng.bit_generator.state} if hasattr(rng, "bit_generator") else {"state": None}
+
+
+def _raised(error: BaseException) -> list[str]:
+    """Return the type of an error, and what it says with the author's line it came from."""
+    name, words, place = type(error).__name__, " ".join(str(error).split()), ""
+    trace = error.__traceback__
+    while trace is not None:
+        file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        if _is_authors(file):
+            code = linecache.getline(file, line).strip()[:80]
+            place = f" ({os.path.basename(file)}:{line}" + (f", `{code}`)" if code else ")")
+        trace = trace.tb_next
+    return [name, (f"{name}: {words}" if words else name) + place]
+
+
+if __name__ == "__main__":
+    main()
