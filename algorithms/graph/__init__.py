@@ -13,7 +13,13 @@ from .exposure_notification import RandomisedMeetings, RandomisedNotification
 from .one_sided import SuppressedTies
 from .randomised_response import RandomisedLists, RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
-from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesLocal
+from .subgraph_counts import (
+    NoisyStars,
+    NoisyTies,
+    NoisyTriangles,
+    NoisyTrianglesLocal,
+    NoisyTrianglesSmooth,
+)
 
 __all__ = [
     "ExponentialRecommendation",
@@ -27,6 +33,7 @@ __all__ = [
     "NoisyTies",
     "NoisyTriangles",
     "NoisyTrianglesLocal",
+    "NoisyTrianglesSmooth",
     "RandomisedLists",
     "RandomisedMeetings",
     "RandomisedNotification",

@@ -6,7 +6,7 @@ from pdpaudit.auditing.published_claims import MechanismClaim, Paper
 
 from .relations import relation_sections
 
-__all__ = ["PAPER", *(f"G{number}" for number in range(1, 17))]
+__all__ = ["PAPER", *(f"G{number}" for number in range(1, 18))]
 
 PAPER = Paper(
     title="Published graph mechanisms, audited",
@@ -145,4 +145,10 @@ G16 = _claim(
     "mistake: Doudalis, Kotsogiannis, Haney, Machanavajjhala, Mehrotra 2017, one-sided privacy "
     "taken for differential privacy",
     violated=True,
+)
+G17 = _claim(
+    17,
+    "NoisyTrianglesSmooth",
+    "the number of triangles with Cauchy noise for the smooth sensitivity is ε-edge-DP",
+    f"{SMOOTH}, triangles, smooth sensitivity",
 )

@@ -25,7 +25,7 @@ from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
-from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles
+from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
 __all__ = ["COMPARED", "Compared", "largest_loss", "relation_sections"]
 
@@ -58,6 +58,7 @@ class Compared(NamedTuple):
 COMPARED = (
     Compared(NoisyTies, False, "edge", "(n - 1)·ε", lambda n: n - 1),
     Compared(NoisyTriangles, False, "edge", "(n - 1)·ε/2", lambda n: (n - 1) / 2),
+    Compared(NoisyTrianglesSmooth, False, "edge", "(n - 1)·ε at most", lambda n: n - 1),
     Compared(NoisyStars, False, "edge", "3(n - 1)·ε/4", lambda n: 3 * (n - 1) / 4),
     Compared(NoisyDegrees, False, "edge", "(n - 1)·ε at most", lambda n: n - 1),
     Compared(RandomisedTies, False, "edge", "(n - 1)·ε", lambda n: n - 1),
