@@ -11,9 +11,11 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
@@ -28,6 +30,8 @@ class _NoisyCount:
     """A count with geometric noise of rate ε over its sensitivity."""
 
     epsilon: float
+
+    domain: ClassVar = Graphs((2, 6), form=unchanged)
 
     def __post_init__(self) -> None:
         """Refuse what scales no noise."""

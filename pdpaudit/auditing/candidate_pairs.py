@@ -125,7 +125,8 @@ def own_pairs(mechanism: Subject) -> list[CandidatePair]:
     """Return the pairs a mechanism brings or its domain makes; without a name, what differs."""
     domain, relation, own = mechanism.domain, mechanism.relation, mechanism.pairs()
     if not relation or not isinstance(domain, Domain):
-        family, said = "", [(left, right) for _, left, right in own]
+        unnamed = len(own) > MOST_LISTED and not any(name for name, *_ in own)
+        family, said = "its own" * unnamed, [(left, right) for _, left, right in own]
     else:
         family, said = f"{relation}: {domain.words}", domain.pairs(relation)
     found = []
@@ -163,6 +164,9 @@ def network_candidate(pair: NeighborPair) -> CandidatePair:
 
 #: Discovery samples: left and right, each in two halves.
 Halves = tuple[tuple[Draws, Draws], tuple[Draws, Draws]]
+
+#: Pairs without a name that are listed one by one.
+MOST_LISTED = 8
 
 #: Rounds without gain after which climbing ends.
 PATIENCE = 2

@@ -31,7 +31,7 @@ from pdpaudit.core.graphs import (
     wheel,
 )
 
-__all__ = ["MOST_PAIRS", "Answers", "Bounded", "Domain", "Graphs", "OneOf", "Records"]
+__all__ = ["MOST_PAIRS", "Answers", "Bounded", "Domain", "Graphs", "OneOf", "Records", "unchanged"]
 
 #: Pairs of one relation that a domain makes at most: each costs an audit some runs or a law.
 MOST_PAIRS = 200
@@ -44,7 +44,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def _same(value: A) -> A:
+def unchanged(value: A) -> A:
+    """Return an input as it is."""
     return value
 
 
@@ -106,7 +107,7 @@ class Bounded:
     unusual: bool = False
 
     relations = ("replace",)
-    form = staticmethod(_same)
+    form = staticmethod(unchanged)
 
     def __post_init__(self) -> None:
         """Refuse bounds between which there is no number."""
@@ -164,7 +165,7 @@ class OneOf:
     options: tuple[Value, ...]
 
     relations = ("replace",)
-    form = staticmethod(_same)
+    form = staticmethod(unchanged)
 
     def __init__(self, *options: Value) -> None:
         if not options:
