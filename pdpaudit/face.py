@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from pdpaudit.checks import Options
+    from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.domains import Domain
     from pdpaudit.core.network import Network
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["audit", "check", "load", "simulate"]
 
 
-class Budget(TypedDict, total=False):
-    """What an audit may spend beside its samples; as for :class:`pdpaudit.auditing.Config`."""
+class Spending(TypedDict, total=False):
+    """What an audit may spend; as for :class:`pdpaudit.auditing.Config`."""
 
+    samples: int | None
     confidence: float
     method: str | None
     budget: str
@@ -29,6 +31,12 @@ class Budget(TypedDict, total=False):
     tries: int | None
     time_limit: float | None
     detect: float | None
+
+
+class Budget(Spending, total=False):
+    """What an audit may spend, and the root of its randomness."""
+
+    seed: int | None
 
 
 def audit(
@@ -41,8 +49,6 @@ def audit(
     relation: str | None = None,
     domain: Domain | Network | None = None,
     networks: Network | Sequence[Network] | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
     **budget: Unpack[Budget],
 ) -> Result:
     """Try to break a mechanism's privacy claim.
@@ -68,14 +74,12 @@ def audit(
         mechanism's own ``domain``.
     networks : Network or sequence of Network, optional
         Where to look for neighbouring networks; default: the benchmark networks.
-    samples : int, optional
-        Fresh samples a side for each claim, as a fixed plan; default: the exact law where there
-        is one, else stages that end once enough is known.
-    seed : int, optional
-        Root of all randomness; the same gives the same result. Default: a fresh one.
     **budget
-        ``confidence``, ``method``, ``jobs``, ``tries``, ``time_limit`` and ``detect``, as the
-        options of ``pdpaudit audit``; ``budget`` is "quick", "default" or "thorough".
+        ``samples``, fresh ones a side for each claim, as a fixed plan; default: the exact law
+        where there is one, else stages that end once enough is known. ``seed``, the root of all
+        randomness; the same gives the same result. ``confidence``, ``method``, ``jobs``,
+        ``tries``, ``time_limit`` and ``detect``, as the options of ``pdpaudit audit``; ``budget``
+        is "quick", "default" or "thorough".
 
     Returns
     -------
@@ -115,7 +119,8 @@ def audit(
     if pairs is not None:
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
-    config = Config(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
+    seed, spent = draw_seed(budget.pop("seed", None)), cast(Spending, budget)
+    config = Config(seed, default_samples=subject.default_samples, **spent)
     if relation == ALL:
         rewired = networks_for(related(subject, None, domain), networks)
         return audit_relations(subject, rewired, config, subject=name, spec=spec, domain=domain)
@@ -179,6 +184,7 @@ def check(
 
     from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import Options, check_sop
+    from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.registry import make_sop, resolve
     from pdpaudit.core.subject import named_sop
     from pdpaudit.results.results import Result
@@ -186,14 +192,8 @@ def check(
     if relation is not None:
         name = sop if isinstance(sop, str) else named_sop(sop, Path.cwd())[1]
         given = resolve("functions", sop) if isinstance(sop, str) else sop
-        return checked_sensitivity(
-            given,
-            name,
-            relation=relation,
-            domain=domain,
-            sensitivity=sensitivity,
-            seed=seed or 0,
-        )
+        question = Question.of(given, relation, domain, sensitivity)
+        return checked_sensitivity(question, None if domain else name, sensitivity, seed=seed or 0)
     began, chosen = time.monotonic(), Options() if options is None else options
     if seed is not None:
         chosen = replace(chosen, seed=seed)
@@ -216,38 +216,36 @@ def check(
 
 
 def checked_sensitivity(
-    function: object,
+    question: Question,
     name: str | None,
+    sensitivity: float | Callable[[int], float] | None,
     *,
-    relation: str,
-    domain: Domain | None = None,
-    sensitivity: float | Callable[[int], float] | None = None,
     seed: int = 0,
     most: int | None = None,
     examples: int = 3000,
+    time_limit: float = 120.0,
 ) -> Result:
-    """Check the sensitivity of a function; its name is what makes it again."""
+    """Check the sensitivity of a function; its name, and the one asked for, make it again."""
     import time
 
     from pdpaudit.auditing.provenance import origin_of
-    from pdpaudit.checks.sensitivity import LARGEST, Question, check_sensitivity
+    from pdpaudit.checks.sensitivity import LARGEST, check_sensitivity
     from pdpaudit.results.results import Result
 
-    began, question = time.monotonic(), Question.of(function, relation, domain, sensitivity)
+    began, function = time.monotonic(), question.function
     most = LARGEST if most is None else most
-    found = check_sensitivity(question, most=most, examples=examples, seed=seed)
+    effort = {"most": most, "examples": examples, "seed": seed}
+    found = check_sensitivity(question, **effort, time_limit=time_limit)
     asked = None if callable(sensitivity) else sensitivity
-    if found.witness is not None and name is not None and domain is None and asked == sensitivity:
+    if found.witness is not None and name is not None and asked == sensitivity:
         more = {"specification": name, "sensitivity": asked}
         found = replace(found, witness={**found.witness, **more})
-    called = name or str(getattr(function, "__name__", type(function).__name__))
-    elapsed = time.monotonic() - began
-    options = {"relation": relation, **({} if asked is None else {"sensitivity": asked})}
+    options = {"relation": question.relation, **({} if asked is None else {"sensitivity": asked})}
     return Result(
         "check",
-        called,
+        name or str(getattr(function, "__name__", type(function).__name__)),
         seed,
-        elapsed,
+        time.monotonic() - began,
         checks=(found,),
         context={"options": options},
         **origin_of(function),

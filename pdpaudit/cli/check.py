@@ -33,7 +33,7 @@ class CheckOptions:
         typer.Option(
             autocompletion=among(RELATIONS),
             help="Check the sensitivity of any function instead, between neighbours under this "
-            "relation: of graphs edge, vertex or rewired; of its domain add-remove, replace ...",
+            "relation: of graphs edge, vertex or rewired, of records add-remove or replace.",
         ),
     ] = None
     sensitivity: Annotated[
@@ -185,6 +185,7 @@ def _check_sensitivity(
     name: str, chosen: CheckOptions, relation: str, seed: int, output: o.OutputOptions
 ) -> int:
     """Check the sensitivity of a function under a relation."""
+    from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.registry import resolve
     from pdpaudit.face import checked_sensitivity
     from pdpaudit.report.sources import replay_command
@@ -193,14 +194,16 @@ def _check_sensitivity(
 
     screen = output.screen()
     screen.print(f"pdpaudit check {name} --relation {relation}, seed {seed}", markup=False)
+    function = resolve("functions", name)
+    question = Question.of(function, relation, sensitivity=chosen.sensitivity)
     result = checked_sensitivity(
-        resolve("functions", name),
+        question,
         name,
-        relation=relation,
-        sensitivity=chosen.sensitivity,
+        chosen.sensitivity,
         seed=seed,
         most=chosen.max_vertices,
         examples=chosen.examples,
+        time_limit=chosen.time_limit,
     )
     for check in result.checks:
         show_check(screen, check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -198,6 +199,17 @@ def test_other_domains_have_sensitivities_too():
         0
     ]
     assert (halved.status, halved.observed) == ("violated", 2.0)
+
+
+def test_a_slow_function_is_checked_as_far_as_time_allows():
+    def slow(graph):
+        time.sleep(0.02)
+        return graph.number_of_edges()
+
+    result = found(slow, "edge", 1, time_limit=1.0)
+    assert (result.status, result.exact) == ("not_rejected", False)
+    assert "the time limit of 1 s is over" in result.scope
+    assert found(slow, "edge", 0, time_limit=1.0).status == "violated"
 
 
 def test_a_function_may_change_its_input():
