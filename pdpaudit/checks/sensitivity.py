@@ -318,7 +318,7 @@ def check_sensitivity(
         if not found.pairs:
             return CheckResult(NAME, "inconclusive", detail=scope)
     if not found.pairs:
-        raise InputError(f"{question.domain.words}: no two are neighbours up to {most} vertices")
+        raise InputError(f"{question.domain.words}: no pair to look at; {scope}".rstrip("; "))
     pair = found.broken
     known: dict[str, Any] = {
         "declared": max(found.declared.values()) if pair is None else question.allowed(pair),

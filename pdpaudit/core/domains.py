@@ -144,6 +144,13 @@ class Bounded:
         odd = [math.nan, math.inf, -math.inf, *beyond] if self.unusual else []
         return tuple({repr(x): x for x in (*kept[:4], *odd, *kept[4:])}.values())
 
+    def admits(self, value: Value) -> bool:
+        """Say whether a value is one of these numbers."""
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        inside = self.low <= value <= self.high and (not self.whole or value == int(value))
+        return inside or (self.unusual and repr(value) in map(repr, self.values()))
+
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of different numbers."""
         return one_for_another(self.values())
@@ -181,6 +188,10 @@ class OneOf:
     def values(self) -> tuple[Value, ...]:
         """Return the values."""
         return self.options
+
+    def admits(self, value: Value) -> bool:
+        """Say whether a value is one of these."""
+        return repr(value) in map(repr, self.options)
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of different values."""

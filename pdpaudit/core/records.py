@@ -110,6 +110,13 @@ class Records:
         ]
         return [self._record(row) for row in {repr(row): row for row in (*alike, *single)}.values()]
 
+    def admits(self, record: Record) -> bool:
+        """Say whether a record is one of this domain."""
+        values = record if isinstance(self.columns, Mapping) else {"": record}
+        if not isinstance(values, Mapping) or values.keys() != self._columns.keys():
+            return False
+        return all(column.admits(values[name]) for name, column in self._columns.items())
+
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of lists that differ in one record."""
         if self.complete(relation):

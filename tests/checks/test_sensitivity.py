@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,8 @@ from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph
 from pdpaudit.relations import Answers, Bounded, OneOf, Records
+from pdpaudit.replay.sensitivity import replay_sensitivity
+from pdpaudit.sampling.encoding import decode, encode
 
 
 def ties(graph: nx.Graph) -> int:
@@ -115,12 +118,8 @@ def test_wrong_constants_are_refuted_by_a_smallest_pair(function, relation, know
 
 
 def _sides(result: Any) -> tuple[Graph, Graph]:
-    from pdpaudit.replay.sensitivity import _input
-
-    left, right = map(_input, result.witness["sides"])
-    assert isinstance(left, Graph)
-    assert isinstance(right, Graph)
-    return left, right
+    left, right = (decode(side.encode()) for side in result.witness["sides"])
+    return Graph(*left), Graph(*right)
 
 
 def test_a_smallest_pair_has_the_fewest_ties():
@@ -166,6 +165,27 @@ def test_the_mean_is_searched_and_its_counterexample_is_small():
     held = check_sensitivity(Question.of(mean, "replace", fixed, 5.0))
     assert held.status == "not_rejected"
     assert held.observed == pytest.approx(5.0)
+
+
+def test_a_counterexample_of_records_replays_and_another_does_not():
+    def mean(rows):
+        return sum(row["age"] for row in rows) / len(rows)
+
+    mean.domain, mean.sensitivity = Records({"age": Bounded(0, 100)}, sizes=(1, 20)), 10
+    result = found(mean, "replace", None)
+    assert result.status == "violated"
+    more = {"specification": "mine.py:mean", "sensitivity": None}
+    known = replace(result, witness={**result.witness, **more})
+    assert replay_sensitivity(known, lambda group, name: mean).reproduced
+    for sides in (
+        [[{"age": 0}], [{"age": 300}]],
+        [[{"age": 0}], [{"age": 100}] * 2],
+        [[{"age": 0}], [{"dose": 100}]],
+        [[], [{"age": 100}]],
+    ):
+        written = [encode(side).decode("ascii") for side in sides]
+        other = replace(known, witness={**known.witness, "sides": written})
+        assert not replay_sensitivity(other, lambda group, name: mean).reproduced
 
 
 def test_the_search_goes_beyond_the_pairs_it_begins_with():
@@ -290,12 +310,21 @@ def test_the_command_says_what_was_found_and_it_replays(tmp_path, monkeypatch, c
     with pytest.raises(SystemExit) as ended:
         main(["replay", "found.json", "--trust"])
     assert ended.value.code == 0
-    body = json.loads((tmp_path / "found.json").read_text())
-    body["checks"][0]["declared"] = 2
-    (tmp_path / "found.json").write_text(json.dumps(body))
-    with pytest.raises(SystemExit) as ended:
-        main(["replay", "found.json", "--trust"])
-    assert ended.value.code == 1
+    for change in (
+        {"declared": 2},
+        {"detail": "worse"},
+        {"witness": {"relation": "rewired"}},
+        {"witness": {"sides": ["[4,[]]", "[4,[[0,1],[0,2],[1,2]]]"]}},
+        {"witness": {"sides": ["[4,[]]", "[4,[[0,1]]]"]}},
+        {"witness": {"sides": ["[1000000000,[]]", "[1000000000,[[0,1]]]"]}},
+    ):
+        body = json.loads((tmp_path / "found.json").read_text())
+        check = body["checks"][0]
+        check |= {key: check[key] | one if key == "witness" else one for key, one in change.items()}
+        (tmp_path / "changed.json").write_text(json.dumps(body))
+        with pytest.raises(SystemExit) as ended:
+            main(["replay", "changed.json", "--trust"])
+        assert ended.value.code in (1, 2), change
     with pytest.raises(SystemExit) as ended:
         main([*command, "--sensitivity", "5"])
     assert ended.value.code == 0
