@@ -298,7 +298,7 @@ def test_pairs_that_are_given_are_tried_and_not_the_domain():
     result = audit(Count(), pairs=[([1], [1, 2])], seed=1)
     assert result.context["tried"]["pairs"] == 1
     assert result.claims[0].statement == "1-protected DP"
-    assert result.claims[0].pair["words"].startswith("row 2: ")
+    assert result.claims[0].pair["words"].startswith("pair 1 (row 2: ")
 
 
 @pytest.mark.parametrize("relation", ["protected-edge", "edge", "rewired"])
