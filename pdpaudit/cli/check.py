@@ -147,10 +147,8 @@ def check_command(
     check_writable(output.json_file)
     start = time.monotonic()
     drawn = draw_seed(output.seed)
-    if chosen.relation is None and chosen.sensitivity is not None:
-        raise InputError("--sensitivity: say between which neighbours, with --relation")
-    if chosen.relation is not None:
-        return _check_sensitivity(sop, chosen, chosen.relation, drawn, output)
+    if chosen.relation is not None or chosen.sensitivity is not None:
+        return _check_sensitivity(sop, chosen, drawn, output)
     statistic = resolve("sops", sop)
     screen = output.screen()
     screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
@@ -181,9 +179,7 @@ def check_command(
     return exit_status(result.status)
 
 
-def _check_sensitivity(
-    name: str, chosen: CheckOptions, relation: str, seed: int, output: o.OutputOptions
-) -> int:
+def _check_sensitivity(name: str, chosen: CheckOptions, seed: int, output: o.OutputOptions) -> int:
     """Check the sensitivity of a function under a relation."""
     from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.registry import resolve
@@ -192,6 +188,9 @@ def _check_sensitivity(
     from pdpaudit.report.terminal import show_check
     from pdpaudit.results.results import exit_status
 
+    relation = chosen.relation
+    if relation is None:
+        raise InputError("--sensitivity: say between which neighbours, with --relation")
     screen = output.screen()
     screen.print(f"pdpaudit check {name} --relation {relation}, seed {seed}", markup=False)
     function = resolve("functions", name)
