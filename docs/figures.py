@@ -82,8 +82,8 @@ def _relations() -> Figure:
             if place < 2:
                 _list(panel, place, row)
             else:
-                ties = graphs[place - 2]
-                _graph(panel, ties[row], ties[1 - row], absent=title == "vertex" and row == 1)
+                absent = title == "vertex" and row == 1
+                _graph(panel, graphs[place - 2], row, absent=absent)
     return figure
 
 
@@ -97,12 +97,13 @@ def _list(panel: Axes, place: int, row: int) -> None:
 
 
 def _graph(
-    panel: Axes, ties: list[tuple[int, int]], other: list[tuple[int, int]], *, absent: bool
+    panel: Axes, sides: tuple[list[tuple[int, int]], ...], row: int, *, absent: bool
 ) -> None:
-    """Draw a graph; ties that the other side lacks stand out."""
-    for tie in ties:
+    """Draw one of two graphs; ties that the other lacks stand out."""
+    for tie in sides[row]:
         ends = np.array([PEOPLE[end] for end in tie])
-        panel.plot(*ends.T, color="grey" if tie in other else LEFT, linewidth=1.6, zorder=1)
+        colour = "grey" if tie in sides[1 - row] else (LEFT, RIGHT)[row]
+        panel.plot(*ends.T, color=colour, linewidth=1.6, zorder=1)
     shown = np.array(PEOPLE[1:] if absent else PEOPLE)
     panel.scatter(*shown.T, s=60, color="grey", zorder=2)
     panel.set_xlim(-1.3, 1.3)

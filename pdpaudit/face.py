@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from pdpaudit.adapters.elsewhere import Made
     from pdpaudit.checks import Options
+    from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.claim import PrivacyClaim
     from pdpaudit.core.domains import Domain
     from pdpaudit.core.network import Network
@@ -21,8 +22,9 @@ __all__ = ["audit", "check", "load", "simulate"]
 
 
 class Budget(TypedDict, total=False):
-    """What an audit may spend beside its samples; as for :class:`pdpaudit.auditing.Config`."""
+    """What an audit may spend; as for :class:`pdpaudit.auditing.Config`."""
 
+    samples: int | None
     confidence: float
     method: str | None
     budget: str
@@ -34,8 +36,9 @@ class Budget(TypedDict, total=False):
 
 
 class AuditOptions(Budget, total=False):
-    """That, and how the mechanism is made."""
+    """That, the root of its randomness, and how the mechanism is made."""
 
+    seed: int | None
     python: str | None
     d_in: float | None
 
@@ -50,8 +53,6 @@ def audit(
     relation: str | None = None,
     domain: Domain | Network | None = None,
     networks: Network | Sequence[Network] | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
     **options: Unpack[AuditOptions],
 ) -> Result:
     """Try to break a mechanism's privacy claim.
@@ -77,17 +78,15 @@ def audit(
         mechanism's own ``domain``.
     networks : Network or sequence of Network, optional
         Where to look for neighbouring networks; default: the benchmark networks.
-    samples : int, optional
-        Fresh samples a side for each claim, as a fixed plan; default: the exact law where there
-        is one, else stages that end once enough is known.
-    seed : int, optional
-        Root of all randomness; the same gives the same result. Default: a fresh one.
     **options
-        ``confidence``, ``method``, ``jobs``, ``tries``, ``time_limit`` and ``detect``, as the
-        options of ``pdpaudit audit``; ``budget`` is "quick", "default" or "thorough". With
-        ``explain`` a violated claim says which line of the mechanism parts its two sides.
-        ``python``, the path of another interpreter, that makes and runs the named mechanism;
-        ``d_in`` is the distance between two neighbouring inputs of a library's object.
+        ``samples``, fresh ones a side for each claim, as a fixed plan; default: the exact law
+        where there is one, else stages that end once enough is known. ``seed``, the root of all
+        randomness; the same gives the same result. ``confidence``, ``method``, ``jobs``,
+        ``tries``, ``time_limit`` and ``detect``, as the options of ``pdpaudit audit``; ``budget``
+        is "quick", "default" or "thorough". With ``explain`` a violated claim says which line of
+        the mechanism parts its two sides. ``python``, the path of another interpreter, that makes
+        and runs the named mechanism; ``d_in`` is the distance between two neighbouring inputs of
+        a library's object.
 
     Returns
     -------
@@ -121,8 +120,8 @@ def audit(
     from pdpaudit.core.subject import Variant, promising, specified
     from pdpaudit.sampling import draw_seed
 
-    made: Made = {"python": options.get("python"), "d_in": options.get("d_in")}
-    budget = cast("Budget", {key: one for key, one in options.items() if key not in made})
+    made: Made = {"python": options.pop("python", None), "d_in": options.pop("d_in", None)}
+    seed, budget = draw_seed(options.pop("seed", None)), cast(Budget, options)
     subject, name, spec = specified(prepared(mechanism, made), Path.cwd())
     claiming = promising(subject, name, epsilon, delta, "the call", claim)
     if claiming is not subject:
@@ -130,7 +129,7 @@ def audit(
     if pairs is not None:
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
-    config = Config(draw_seed(seed), samples, default_samples=subject.default_samples, **budget)
+    config = Config(seed, default_samples=subject.default_samples, **budget)
     if relation == ALL:
         rewired = networks_for(related(subject, None, domain), networks, budget=config.budget)
         return audit_relations(subject, rewired, config, subject=name, spec=spec, domain=domain)
@@ -195,6 +194,7 @@ def check(
 
     from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import Options, check_sop
+    from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.registry import make_sop, resolve
     from pdpaudit.core.subject import named_sop
     from pdpaudit.results.results import Result
@@ -202,14 +202,8 @@ def check(
     if relation is not None:
         name = sop if isinstance(sop, str) else named_sop(sop, Path.cwd())[1]
         given = resolve("functions", sop) if isinstance(sop, str) else sop
-        return checked_sensitivity(
-            given,
-            name,
-            relation=relation,
-            domain=domain,
-            sensitivity=sensitivity,
-            seed=seed or 0,
-        )
+        question = Question.of(given, relation, domain, sensitivity)
+        return checked_sensitivity(question, None if domain else name, sensitivity, seed=seed or 0)
     began, chosen = time.monotonic(), Options() if options is None else options
     if seed is not None:
         chosen = replace(chosen, seed=seed)
@@ -232,38 +226,36 @@ def check(
 
 
 def checked_sensitivity(
-    function: object,
+    question: Question,
     name: str | None,
+    sensitivity: float | Callable[[int], float] | None,
     *,
-    relation: str,
-    domain: Domain | None = None,
-    sensitivity: float | Callable[[int], float] | None = None,
     seed: int = 0,
     most: int | None = None,
     examples: int = 3000,
+    time_limit: float = 120.0,
 ) -> Result:
-    """Check the sensitivity of a function; its name is what makes it again."""
+    """Check the sensitivity of a function; its name, and the one asked for, make it again."""
     import time
 
     from pdpaudit.auditing.provenance import origin_of
-    from pdpaudit.checks.sensitivity import LARGEST, Question, check_sensitivity
+    from pdpaudit.checks.sensitivity import LARGEST, check_sensitivity
     from pdpaudit.results.results import Result
 
-    began, question = time.monotonic(), Question.of(function, relation, domain, sensitivity)
+    began, function = time.monotonic(), question.function
     most = LARGEST if most is None else most
-    found = check_sensitivity(question, most=most, examples=examples, seed=seed)
+    effort = {"most": most, "examples": examples, "seed": seed}
+    found = check_sensitivity(question, **effort, time_limit=time_limit)
     asked = None if callable(sensitivity) else sensitivity
-    if found.witness is not None and name is not None and domain is None and asked == sensitivity:
+    if found.witness is not None and name is not None and asked == sensitivity:
         more = {"specification": name, "sensitivity": asked}
         found = replace(found, witness={**found.witness, **more})
-    called = name or str(getattr(function, "__name__", type(function).__name__))
-    elapsed = time.monotonic() - began
-    options = {"relation": relation, **({} if asked is None else {"sensitivity": asked})}
+    options = {"relation": question.relation, **({} if asked is None else {"sensitivity": asked})}
     return Result(
         "check",
-        called,
+        name or str(getattr(function, "__name__", type(function).__name__)),
         seed,
-        elapsed,
+        time.monotonic() - began,
         checks=(found,),
         context={"options": options},
         **origin_of(function),

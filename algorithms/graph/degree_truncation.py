@@ -9,12 +9,15 @@ all its ties; what can be released is bounded by a public number instead of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
+from pdpaudit.core.domains import unchanged
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph, GraphPair, complete, small_graphs, star, vertex_pairs, wheel
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
@@ -32,6 +35,8 @@ class _BoundedTies:
 
     epsilon: float
     degree: int = 2
+
+    domain: ClassVar = Graphs((1, 6), form=unchanged)
 
     def __post_init__(self) -> None:
         """Refuse what scales no noise, or keeps no tie."""

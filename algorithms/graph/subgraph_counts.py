@@ -11,11 +11,14 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.core.domains import unchanged
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
@@ -35,6 +38,8 @@ class _NoisyCount:
     """A count with geometric noise of rate ε over its sensitivity."""
 
     epsilon: float
+
+    domain: ClassVar = Graphs((2, 6), form=unchanged)
 
     def __post_init__(self) -> None:
         """Refuse what scales no noise."""

@@ -137,14 +137,17 @@ def candidate_pairs(
 def own_pairs(mechanism: Subject) -> list[CandidatePair]:
     """Return the pairs a mechanism brings or its domain makes; without a name, what differs."""
     domain, relation, own = mechanism.domain, mechanism.relation, mechanism.pairs()
-    if not relation or not isinstance(domain, Domain):
-        family, said = "", [(left, right) for _, left, right in own]
-    else:
-        family, said = f"{relation}: {domain.words}", domain.pairs(relation)
+    made, inputs = "", [(left, right) for _, left, right in own]
+    if relation and isinstance(domain, Domain):
+        made, inputs = f"{relation}: {domain.words}", domain.pairs(relation)
+    several = len(own) > MOST_LISTED and not any(name for name, *_ in own)
+    family = made or "its own" * several
     found = []
-    for number, ((name, left, right), (one, other)) in enumerate(zip(own, said, strict=True), 1):
-        sides = partial(_sides, left, right)
-        words = [name, ""] if name else [difference_words(one, other), difference_words(other, one)]
+    for number, ((name, *pair), shown) in enumerate(zip(own, inputs, strict=True), 1):
+        words = [name, ""] if name else [difference_words(*shown), difference_words(*shown[::-1])]
+        if not (name or made):
+            words = [f"pair {number} ({said})" for said in words]
+        sides = partial(_sides, *pair)
         found.append(CandidatePair(words[0], sides, None, number, family, words[1]))
     return found
 
@@ -176,6 +179,9 @@ def network_candidate(pair: NeighborPair) -> CandidatePair:
 
 #: Discovery samples: left and right, each in two halves.
 Halves = tuple[tuple[Draws, Draws], tuple[Draws, Draws]]
+
+#: Pairs without a name that are listed one by one.
+MOST_LISTED = 8
 
 #: Rounds without gain after which climbing ends.
 PATIENCE = 2

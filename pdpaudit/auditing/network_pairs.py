@@ -13,7 +13,7 @@ from pdpaudit.core.network import Network
 __all__ = ["network_pairs"]
 
 #: Vertices that are rewired on one network, and ties of each that are added or taken away.
-VERTICES, TIES = 12, 6
+VERTICES, TIES = 8, 4
 
 Vertices = npt.NDArray[np.int64]
 

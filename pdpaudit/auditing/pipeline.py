@@ -74,10 +74,8 @@ def audit(
         exact = exact or by_beginning(context, candidates, claims)
     found, judged = exact or ([], [None] * len(claims))
     exactly = None not in judged
-    domain, relation = asked.domain, asked.relation
-    whole = exactly and len(found) == len(candidates)
-    if whole and relation and isinstance(domain, Domain) and domain.complete(relation):
-        context.remark(f"these are all pairs of neighbours among {domain.words}")
+    if exactly and len(found) == len(candidates):
+        _say_where_all(context)
     if not exactly:
         # Linear algebra here is on columns: more threads only wait for each other.
         with threadpool_limits(1, user_api="blas"):
@@ -109,6 +107,13 @@ def audit(
         **origin_of(asked.origin),
     )
     return explained_result(result, asked, networks) if config.explain else result
+
+
+def _say_where_all(context: AuditContext) -> None:
+    """Say where the pairs tried are all that a domain has under its relation."""
+    domain, relation = context.mechanism.domain, context.mechanism.relation
+    if relation and isinstance(domain, Domain) and domain.complete(relation):
+        context.remark(f"these are all pairs of neighbours among {domain.words}")
 
 
 def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:

@@ -72,6 +72,8 @@ def relations_budget(claims: Sequence[ClaimResult], confidence: float, relations
     """Say how the probability of a false alarm is shared among the relations."""
     if all(claim.exact is not None for claim in claims):
         return budget_words(Config(0), len(claims), exact=True)
+    if relations == 1:
+        return budget_words(Config(0, confidence=confidence), len(claims), exact=False)
     budget = ErrorBudget(1 - confidence, relations)
     return (
         f"false alarm at most {100 * budget.alpha:.4g}% over {relations} relations together, "

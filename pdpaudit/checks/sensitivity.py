@@ -16,9 +16,10 @@ from numbers import Real
 from typing import Any, cast
 
 from pdpaudit.checks.distance import NORMS, distance
-from pdpaudit.checks.evaluation import advice, distinct
-from pdpaudit.core.domains import Change, Domain, Graphs, Records
+from pdpaudit.checks.evaluation import TooSlow, advice, distinct, limit
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, ParameterError, located
+from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import (
     Graph,
     edge_pairs,
@@ -27,6 +28,7 @@ from pdpaudit.core.graphs import (
     small_graphs,
 )
 from pdpaudit.core.input_words import difference_words, input_words
+from pdpaudit.core.records import Change, Records
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import encode
@@ -225,22 +227,25 @@ def _numbering_matters(question: Question, sizes: Sequence[int], seed: int) -> s
     return ""
 
 
-def _on_graphs(question: Question, most: int, seed: int) -> tuple[_Found, str, bool]:
-    """Look at all pairs of graphs of few vertices; return what was found, where, and if in all."""
+def _on_graphs(question: Question, found: _Found, most: int, seed: int) -> tuple[str, bool]:
+    """Look at all pairs of graphs of few vertices; return where, and whether at all of them."""
     least, top = cast(Graphs, question.domain).vertices
-    found, first, most = _Found(), max(least, 1), min(most, top, LARGEST)
+    first, most = max(least, 1), min(most, top, LARGEST)
+    relation, highest = question.relation, min(most, LABELLED)
+    for n in range(first, highest + 1):
+        found.look(question, _labelled(relation, n))
     larger = range(max(LABELLED + 1, first), most + 1)
     reason = _numbering_matters(question, larger or range(first, most + 1), seed)
-    far = LABELLED_MATTERS if reason and question.relation != "rewired" else LABELLED
-    labelled = range(first, min(most, far) + 1)
-    for n in labelled:
-        found.look(question, _labelled(question.relation, n))
-    scope = [f"all graphs of {first} to {labelled[-1]} vertices, all numberings"] * bool(labelled)
-    last = question.relation == "vertex" and bool(reason)
+    if reason and LABELLED_MATTERS in larger and relation != "rewired":
+        highest = LABELLED_MATTERS
+        found.look(question, _labelled(relation, highest))
+    known = first <= highest
+    scope = [f"all graphs of {first} to {highest} vertices, all numberings"] * known
+    last = relation == "vertex" and bool(reason)
     if last:
         scope.append("who vanishes has the last number, and it may matter which")
     if reason or not larger:
-        return found, "; ".join([*scope, *([f"none larger: {reason}"] * bool(reason))]), not last
+        return "; ".join([*scope, *([f"none larger: {reason}"] * bool(reason))]), not last
     for n in larger:
         found.look(question, _kinds(question.relation, n))
     sizes = " and ".join(map(str, larger))
@@ -248,22 +253,22 @@ def _on_graphs(question: Question, most: int, seed: int) -> tuple[_Found, str, b
         f"one of each kind of {sizes} vertices, which is all where numbering does not matter, as "
         f"on {RENUMBERED} renumbered pairs of each size"
     )
-    return found, "; ".join(scope), True
+    return "; ".join(scope), True
 
 
 # Other inputs
 
 
-def _searched(question: Question, examples: int, seed: int) -> tuple[_Found, str, bool]:
+def _searched(question: Question, found: _Found, examples: int, seed: int) -> tuple[str, bool]:
     """Look at the candidate pairs of a domain, and near those that move the values most."""
-    found, domain = _Found(), question.domain
+    domain = question.domain
     pairs = domain.pairs(question.relation)
     found.look(question, pairs)
     if domain.complete(question.relation):
-        return found, f"all {len(pairs)} pairs of {domain.words}", True
+        return f"all {len(pairs)} pairs of {domain.words}", True
     scope = f"{len(pairs)} pairs of {domain.words}"
     if not isinstance(domain, Records):
-        return found, scope, False
+        return scope, False
 
     def excess(change: Change) -> float:
         return question.excess(domain.joined(change))
@@ -275,7 +280,7 @@ def _searched(question: Question, examples: int, seed: int) -> tuple[_Found, str
             best = max(domain.varied(best, rng), best, key=excess)
         found.look(question, [domain.joined(_shrunk(best, excess, domain))])
     near = examples // STARTS * len(starts)
-    return found, f"{scope}, and {near:,} near those that move it most", False
+    return f"{scope}, and {near:,} near those that move it most", False
 
 
 def _shrunk(change: Change, excess: Callable[[Change], float], domain: Records) -> Change:
@@ -292,16 +297,28 @@ def _shrunk(change: Change, excess: Callable[[Change], float], domain: Records) 
 
 
 def check_sensitivity(
-    question: Question, *, most: int = LARGEST, examples: int = 3000, seed: int = 0
+    question: Question,
+    *,
+    most: int = LARGEST,
+    examples: int = 3000,
+    seed: int = 0,
+    time_limit: float = 120.0,
 ) -> CheckResult:
     """Compare the largest change of a function between neighbours with what it declares."""
-    found, scope, exact = (
-        _on_graphs(question, most, seed)
-        if isinstance(question.domain, Graphs)
-        else _searched(question, examples, seed)
-    )
+    found = _Found()
+    try:
+        with limit(time_limit):
+            if isinstance(question.domain, Graphs):
+                scope, exact = _on_graphs(question, found, most, seed)
+            else:
+                scope, exact = _searched(question, found, examples, seed)
+    except TooSlow:
+        scope = f"the first {found.pairs:,} pairs, for the time limit of {time_limit:g} s is over"
+        exact = False
+        if not found.pairs:
+            return CheckResult(NAME, "inconclusive", detail=scope)
     if not found.pairs:
-        raise InputError(f"{question.domain.words}: no two are neighbours up to {most} vertices")
+        raise InputError(f"{question.domain.words}: no pair to look at; {scope}".rstrip("; "))
     pair = found.broken
     known: dict[str, Any] = {
         "declared": max(found.declared.values()) if pair is None else question.allowed(pair),

@@ -33,7 +33,7 @@ class CheckOptions:
         typer.Option(
             autocompletion=among(RELATIONS),
             help="Check the sensitivity of any function instead, between neighbours under this "
-            "relation: of graphs edge, vertex or rewired; of its domain add-remove, replace ...",
+            "relation: of graphs edge, vertex or rewired, of records add-remove or replace.",
         ),
     ] = None
     sensitivity: Annotated[
@@ -147,10 +147,8 @@ def check_command(
     check_writable(output.json_file)
     start = time.monotonic()
     drawn = draw_seed(output.seed)
-    if chosen.relation is None and chosen.sensitivity is not None:
-        raise InputError("--sensitivity: say between which neighbours, with --relation")
-    if chosen.relation is not None:
-        return _check_sensitivity(sop, chosen, chosen.relation, drawn, output)
+    if chosen.relation is not None or chosen.sensitivity is not None:
+        return _check_sensitivity(sop, chosen, drawn, output)
     statistic = resolve("sops", sop)
     screen = output.screen()
     screen.print(f"pdpaudit check {sop}, seed {drawn}", markup=False)
@@ -181,26 +179,30 @@ def check_command(
     return exit_status(result.status)
 
 
-def _check_sensitivity(
-    name: str, chosen: CheckOptions, relation: str, seed: int, output: o.OutputOptions
-) -> int:
+def _check_sensitivity(name: str, chosen: CheckOptions, seed: int, output: o.OutputOptions) -> int:
     """Check the sensitivity of a function under a relation."""
+    from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.registry import resolve
     from pdpaudit.face import checked_sensitivity
     from pdpaudit.report.sources import replay_command
     from pdpaudit.report.terminal import show_check
     from pdpaudit.results.results import exit_status
 
+    relation = chosen.relation
+    if relation is None:
+        raise InputError("--sensitivity: say between which neighbours, with --relation")
     screen = output.screen()
     screen.print(f"pdpaudit check {name} --relation {relation}, seed {seed}", markup=False)
+    function = resolve("functions", name)
+    question = Question.of(function, relation, sensitivity=chosen.sensitivity)
     result = checked_sensitivity(
-        resolve("functions", name),
+        question,
         name,
-        relation=relation,
-        sensitivity=chosen.sensitivity,
+        chosen.sensitivity,
         seed=seed,
         most=chosen.max_vertices,
         examples=chosen.examples,
+        time_limit=chosen.time_limit,
     )
     for check in result.checks:
         show_check(screen, check)

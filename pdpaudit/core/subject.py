@@ -303,6 +303,11 @@ class Variant(Subject):
             return inner if self._pairs is None else {}
         return {**inner, "claimed": {**self._claim.to_json(), "source": self._claim.source}}
 
+    @property
+    def relation(self) -> str:
+        """Which inputs are neighbours: no relation where pairs were given."""
+        return "" if self._pairs is not None else super().relation
+
     def part(self, name: Part) -> Callable[..., Any] | None:
         """Return the part asked for; pairs are those given."""
         if name == "pairs" and self._pairs is not None:

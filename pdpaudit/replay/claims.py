@@ -203,7 +203,10 @@ def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) ->
     own, number = own_pairs(Subject.of(mechanism)), whole(pair["number"])
     if not 1 <= number <= len(own):
         raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
-    return own[number - 1]
+    found = own[number - 1]
+    # Older results call a pair without a name by its number alone.
+    old = f"pair {number}"
+    return replace(found, label=old, reverse="") if pair.get("words") == old else found
 
 
 def _config(witness: AuditWitness, terms: Terms) -> Config:

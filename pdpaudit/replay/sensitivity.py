@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from pdpaudit.checks.sensitivity import FORMAT, Question, broken_words
+import itertools
+
+from pdpaudit.checks.sensitivity import FORMAT, LARGEST, Question, broken_words
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph
+from pdpaudit.core.records import Records
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
 from pdpaudit.results.results import CheckResult
@@ -23,7 +28,9 @@ def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
             raise InputError("the witness does not name its function; check again with --json")
         function = find("functions", witness["specification"])
         question = Question.of(function, witness["relation"], None, witness["sensitivity"])
-        left, right = (_input(side) for side in witness["sides"])
+        left, right = (_input(side, question.domain) for side in witness["sides"])
+        if not _neighbours(question.domain, question.relation, left, right):
+            return Replay(check.name, False, f"its two inputs are no {question.relation} pair")
         words = broken_words(question, (left, right))
         broken = question.excess((left, right)) > 0
         declared = question.allowed((left, right))
@@ -44,9 +51,37 @@ def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
     return Replay(check.name, True, words)
 
 
-def _input(written: str) -> object:
+def _input(written: str, domain: Domain) -> object:
     """Return a side of a pair; a graph is its number of vertices and its ties."""
     value = decode(written.encode("ascii"))
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], tuple):
-        return Graph(value[0], value[1])
-    return value
+    if not isinstance(domain, Graphs):
+        return value
+    vertices, ties = value
+    places = {*itertools.combinations(range(min(vertices, LARGEST)), 2)}
+    if not 0 <= vertices <= LARGEST or not places.issuperset(ties) or list(ties) != sorted({*ties}):
+        raise ValueError("a side is no small graph")
+    return Graph(vertices, ties)
+
+
+def _neighbours(domain: Domain, relation: str, left: object, right: object) -> bool:
+    """Say whether two inputs are of a domain and neighbours, by the definitions."""
+    if isinstance(left, Graph) and isinstance(right, Graph):
+        changed = [{*tie} for tie in {*left.ties} ^ {*right.ties}]
+        if relation == "vertex":
+            return left.vertices == right.vertices + 1 and right == left.without_last()
+        alike = relation == "edge" and len(changed) == 1
+        alike = alike or (relation == "rewired" and bool(changed and set.intersection(*changed)))
+        return left.vertices == right.vertices and alike
+    if not isinstance(domain, Records):
+        return repr((left, right)) in map(repr, domain.pairs(relation))
+    if not (isinstance(left, list) and isinstance(right, list)):
+        return False
+    ours, theirs = (list(map(repr, side)) for side in (left, right))
+    if relation == "replace":
+        one = len(ours) == len(theirs) and sum(map(str.__ne__, ours, theirs)) == 1
+    else:
+        longer, shorter = sorted((ours, theirs), key=len, reverse=True)
+        one = shorter in (longer[:i] + longer[i + 1 :] for i in range(len(longer)))
+    least, most = domain.sizes
+    sized = all(least <= len(side) <= most for side in (left, right))
+    return one and sized and all(map(domain.admits, (*left, *right)))

@@ -70,7 +70,7 @@ def test_a_law_that_misbehaves_is_an_error_that_says_where_and_what(law: Any, sa
     result = ran(Made(FAIR, law))
     (claim,) = result.claims
     assert claim.status == "error"
-    assert claim.method.startswith("pair 1, on the right: ")
+    assert claim.method.startswith("pair 1 (0 → 1), on the right: ")
     assert said in claim.method
     assert "--samples" in claim.method
     assert result.context["error_budget"] == "exact output laws: no sampling error"
@@ -101,9 +101,9 @@ def test_what_was_computed_before_is_kept() -> None:
     assert broken.status == "violated"
     assert broken.exact == pytest.approx(math.log(5))
     assert other.status == "error"
-    assert "pair 2, on the right: its law raised ValueError: second" in other.method
+    assert "pair 2 (0 → 2), on the right: its law raised ValueError: second" in other.method
     (remark,) = result.context["remarks"]
-    assert remark.startswith("the search for a pair ended at pair 2")
+    assert remark.startswith("the search for a pair ended at pair 2 (0 → 2)")
 
 
 def test_with_samples_the_law_is_not_asked() -> None:
@@ -186,7 +186,7 @@ def test_what_it_says_of_its_own_loss_must_agree_with_its_law(
     made = Made(FAIR, SKEW, claims=(claimed,), **{part: lambda _: kind(epsilon, "by faith")})
     claim = ran(made).claims[0]
     assert claim.status == "error"
-    assert claim.method.startswith(f"pair 1, {said}")
+    assert claim.method.startswith(f"pair 1 (0 → 1), {said}")
 
 
 @pytest.mark.parametrize("epsilon", [math.log(5), math.log(5) - 1e-12, 7.0, math.inf])

@@ -86,7 +86,7 @@ def test_a_leak_that_the_law_does_not_see_is_named(kind: type[Coin], outputs: An
     fair, leak = Law({zero: 0.5, one: 0.5}), Law({one: 1.0})
     claim = only(audited(kind([fair, leak], [fair, fair])))
     assert claim.status == "error"
-    assert claim.method.startswith("pair 1, on the right: its law and its runs disagree: ")
+    assert claim.method.startswith("pair 1 (0 → 1), on the right: its law and its runs disagree: ")
     assert claim.method.endswith("--samples does without its law")
 
 
@@ -95,7 +95,8 @@ def test_a_law_that_is_not_that_of_the_runs_is_named(kind: type[Coin], runs: int
     mechanism = kind([FAIR, Law({0: 0.1, 1: 0.9})], [FAIR, SKEW])
     claim = only(audited(mechanism, 3))
     assert claim.method.startswith(
-        "pair 1, on the right: its law and its runs disagree: 0 has probability 0.9 by the law"
+        "pair 1 (0 → 1), on the right: its law and its runs disagree: 0 has probability 0.9 by "
+        "the law"
     )
     assert f"of {runs} runs; --samples does without its law" in claim.method
     # With samples the law is of no account.
@@ -112,7 +113,7 @@ def test_a_leak_is_named_on_whatever_pair_it_is(kind: type[Coin], most: int, lea
     mechanism = kind(truth, laws, [(0, i) for i in range(1, 5)])
     claim = only(audited(mechanism))
     assert claim.status == "error"
-    assert f"pair {leaky + 1}, on the right" in claim.method
+    assert f"pair {leaky + 1} (0 → {leaky + 1}), on the right" in claim.method
 
 
 def test_a_violation_stands_where_the_law_is_wrong_elsewhere_only() -> None:

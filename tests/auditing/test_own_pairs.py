@@ -65,14 +65,14 @@ def test_anything_else_is_refused_with_the_shape_expected(given: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "labels"),
     [
-        ([(0, 1)], ["0 → 1"]),
-        ([[0, 1], [1, 0]], ["0 → 1", "1 → 0"]),
-        ([("ab", "ac")], ["ab → ac"]),
+        ([(0, 1)], ["pair 1 (0 → 1)"]),
+        ([[0, 1], [1, 0]], ["pair 1 (0 → 1)", "pair 2 (1 → 0)"]),
+        ([("ab", "ac")], ["pair 1 (ab → ac)"]),
         ([("near", 0, 1)], ["near"]),
         ((("near", 0, 1), ("far", 0, 9)), ["near", "far"]),
-        (((0, 1), (1, 0), (0, 2)), ["0 → 1", "1 → 0", "0 → 2"]),
-        (((i, i + 1) for i in range(2)), ["0 → 1", "1 → 2"]),
-        ([(np.zeros(2), np.ones(2))], ["(0.0, 0.0) → (1.0, 1.0)"]),
+        (((0, 1), (1, 0), (0, 2)), ["pair 1 (0 → 1)", "pair 2 (1 → 0)", "pair 3 (0 → 2)"]),
+        (((i, i + 1) for i in range(2)), ["pair 1 (0 → 1)", "pair 2 (1 → 2)"]),
+        ([(np.zeros(2), np.ones(2))], ["pair 1 ((0.0, 0.0) → (1.0, 1.0))"]),
     ],
 )
 def test_pairs_are_what_they_look_like(given: Any, labels: list[str]) -> None:

@@ -294,6 +294,13 @@ def test_own_pairs_are_one_relation_among_others():
     assert audit(Named(), relation="explicit", seed=1).claims[0].pair["words"] == "mine"
 
 
+def test_pairs_that_are_given_are_tried_and_not_the_domain():
+    result = audit(Count(), pairs=[([1], [1, 2])], seed=1)
+    assert result.context["tried"]["pairs"] == 1
+    assert result.claims[0].statement == "1-protected DP"
+    assert result.claims[0].pair["words"].startswith("pair 1 (row 2: ")
+
+
 @pytest.mark.parametrize("relation", ["protected-edge", "edge", "rewired"])
 def test_a_search_is_audited_under_other_relations_and_replayed(relation):
     planted = planted_network(3, 5)

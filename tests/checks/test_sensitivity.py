@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +23,8 @@ from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph
 from pdpaudit.relations import Answers, Bounded, OneOf, Records
+from pdpaudit.replay.sensitivity import replay_sensitivity
+from pdpaudit.sampling.encoding import decode, encode
 
 
 def ties(graph: nx.Graph) -> int:
@@ -114,12 +118,8 @@ def test_wrong_constants_are_refuted_by_a_smallest_pair(function, relation, know
 
 
 def _sides(result: Any) -> tuple[Graph, Graph]:
-    from pdpaudit.replay.sensitivity import _input
-
-    left, right = map(_input, result.witness["sides"])
-    assert isinstance(left, Graph)
-    assert isinstance(right, Graph)
-    return left, right
+    left, right = (decode(side.encode()) for side in result.witness["sides"])
+    return Graph(*left), Graph(*right)
 
 
 def test_a_smallest_pair_has_the_fewest_ties():
@@ -167,6 +167,27 @@ def test_the_mean_is_searched_and_its_counterexample_is_small():
     assert held.observed == pytest.approx(5.0)
 
 
+def test_a_counterexample_of_records_replays_and_another_does_not():
+    def mean(rows):
+        return sum(row["age"] for row in rows) / len(rows)
+
+    mean.domain, mean.sensitivity = Records({"age": Bounded(0, 100)}, sizes=(1, 20)), 10
+    result = found(mean, "replace", None)
+    assert result.status == "violated"
+    more = {"specification": "mine.py:mean", "sensitivity": None}
+    known = replace(result, witness={**result.witness, **more})
+    assert replay_sensitivity(known, lambda group, name: mean).reproduced
+    for sides in (
+        [[{"age": 0}], [{"age": 300}]],
+        [[{"age": 0}], [{"age": 100}] * 2],
+        [[{"age": 0}], [{"dose": 100}]],
+        [[], [{"age": 100}]],
+    ):
+        written = [encode(side).decode("ascii") for side in sides]
+        other = replace(known, witness={**known.witness, "sides": written})
+        assert not replay_sensitivity(other, lambda group, name: mean).reproduced
+
+
 def test_the_search_goes_beyond_the_pairs_it_begins_with():
     def rare(rows):
         return sum(30 < row < 40 for row in rows) * 5
@@ -198,6 +219,17 @@ def test_other_domains_have_sensitivities_too():
         0
     ]
     assert (halved.status, halved.observed) == ("violated", 2.0)
+
+
+def test_a_slow_function_is_checked_as_far_as_time_allows():
+    def slow(graph):
+        time.sleep(0.02)
+        return graph.number_of_edges()
+
+    result = found(slow, "edge", 1, time_limit=1.0)
+    assert (result.status, result.exact) == ("not_rejected", False)
+    assert "the time limit of 1 s is over" in result.scope
+    assert found(slow, "edge", 0, time_limit=1.0).status == "violated"
 
 
 def test_a_function_may_change_its_input():
@@ -278,12 +310,21 @@ def test_the_command_says_what_was_found_and_it_replays(tmp_path, monkeypatch, c
     with pytest.raises(SystemExit) as ended:
         main(["replay", "found.json", "--trust"])
     assert ended.value.code == 0
-    body = json.loads((tmp_path / "found.json").read_text())
-    body["checks"][0]["declared"] = 2
-    (tmp_path / "found.json").write_text(json.dumps(body))
-    with pytest.raises(SystemExit) as ended:
-        main(["replay", "found.json", "--trust"])
-    assert ended.value.code == 1
+    for change in (
+        {"declared": 2},
+        {"detail": "worse"},
+        {"witness": {"relation": "rewired"}},
+        {"witness": {"sides": ["[4,[]]", "[4,[[0,1],[0,2],[1,2]]]"]}},
+        {"witness": {"sides": ["[4,[]]", "[4,[[0,1]]]"]}},
+        {"witness": {"sides": ["[1000000000,[]]", "[1000000000,[[0,1]]]"]}},
+    ):
+        body = json.loads((tmp_path / "found.json").read_text())
+        check = body["checks"][0]
+        check |= {key: check[key] | one if key == "witness" else one for key, one in change.items()}
+        (tmp_path / "changed.json").write_text(json.dumps(body))
+        with pytest.raises(SystemExit) as ended:
+            main(["replay", "changed.json", "--trust"])
+        assert ended.value.code in (1, 2), change
     with pytest.raises(SystemExit) as ended:
         main([*command, "--sensitivity", "5"])
     assert ended.value.code == 0

@@ -45,6 +45,7 @@ def test_records_stay_in_their_domain_and_differ_in_one(domain):
         for left, right in pairs:
             for side in (left, right):
                 assert domain.sizes[0] <= len(side) <= domain.sizes[1]
+                assert all(map(domain.admits, side))
                 for row in side:
                     values = row if isinstance(domain.columns, dict) else {"": row}
                     assert values.keys() == kinds.keys()

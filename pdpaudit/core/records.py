@@ -1,0 +1,219 @@
+"""Lists of records as inputs: one more or less, or one changed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from pdpaudit.core.domains import (
+    MOST_PAIRS,
+    Bounded,
+    InputPair,
+    OneOf,
+    Value,
+    diagonal,
+    one_for_another,
+)
+from pdpaudit.core.errors import InputError
+
+__all__ = ["Change", "Records"]
+
+Record: TypeAlias = object
+Column: TypeAlias = Bounded | OneOf
+
+
+class Change(NamedTuple):
+    """Records that stay, and one that is taken for another or for none."""
+
+    rest: tuple[Record, ...]
+    ours: tuple[Record, ...]
+    theirs: tuple[Record, ...]
+    front: bool
+
+
+@dataclass(frozen=True)
+class Records:
+    """Lists of records: ``add-remove`` adds or takes away one, ``replace`` changes one at will.
+
+    Parameters
+    ----------
+    columns : mapping from str, Bounded, OneOf or sequence
+        What each column holds; a sequence stands for one of its values. Of a mapping each record
+        is a dictionary; of anything else each record is one value.
+    sizes : tuple of two int
+        The least and the most records; both sides of every pair keep to it.
+    form : callable
+        Makes an input of a list of records, such as ``numpy.array`` or ``pandas.DataFrame``.
+
+    Examples
+    --------
+    >>> ages = Records({"age": Bounded(0, 100)}, sizes=(1, 5))
+    >>> ages.pairs("add-remove")[0]
+    ([{'age': 0.0}, {'age': 0.0}], [{'age': 0.0}])
+    >>> Records(["yes", "no"], sizes=(1, 1)).pairs("replace")
+    [(['yes'], ['no'])]
+    """
+
+    columns: Column | Mapping[str, Column | Sequence[Value]] | Sequence[Value]
+    sizes: tuple[int, int] = (0, 10)
+    form: Callable[[list[Record]], object] = field(default=list, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what describes no list."""
+        least, most = self.sizes
+        if not 0 <= least <= most or most < 1:
+            raise InputError(f"Records(sizes={self.sizes}): give (least, most), most at least 1")
+        if not self._columns:
+            raise InputError("Records({}): give at least one column")
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """Names of its relations: nothing is added where the number of records is fixed."""
+        least, most = self.sizes
+        return ("replace",) if least == most else ("add-remove", "replace")
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        given = self.columns if isinstance(self.columns, Mapping) else {"": self.columns}
+        return {name: _column(name, column) for name, column in given.items()}
+
+    @property
+    def words(self) -> str:
+        """What its inputs are."""
+        least, most = self.sizes
+        columns = self._columns.items()
+        named = [f"{name}: {one.words}" if name else one.words for name, one in columns]
+        return f"lists of {least} to {most} records ({', '.join(named)})"
+
+    def _record(self, values: Sequence[Value]) -> Record:
+        """Return one record; a dictionary where columns have names."""
+        single = not isinstance(self.columns, Mapping)
+        return values[0] if single else dict(zip(self._columns, values, strict=True))
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        """Records to try: all columns alike, then each column's values among typical others."""
+        columns = [column.values() for column in self._columns.values()]
+        widest = max(map(len, columns))
+        alike = [[values[min(i, len(values) - 1)] for values in columns] for i in range(widest)]
+        single = [
+            [value if j == k else others[0] for k, others in enumerate(columns)]
+            for i in range(1, widest)
+            for j, values in enumerate(columns)
+            for value in values[i : i + 1]
+        ]
+        return [self._record(row) for row in {repr(row): row for row in (*alike, *single)}.values()]
+
+    def admits(self, record: Record) -> bool:
+        """Say whether a record is one of this domain."""
+        values = record if isinstance(self.columns, Mapping) else {"": record}
+        if not isinstance(values, Mapping) or values.keys() != self._columns.keys():
+            return False
+        return all(column.admits(values[name]) for name, column in self._columns.items())
+
+    def pairs(self, relation: str) -> list[InputPair]:
+        """Return pairs of lists that differ in one record."""
+        if self.complete(relation):
+            return list(self._all(relation))
+        return [self.joined(change) for change in self.changes(relation)]
+
+    def complete(self, relation: str) -> bool:
+        """Say whether these are all pairs: of few values and few records."""
+        columns, most = self._columns.values(), self.sizes[1]
+        kinds = math.prod(len(one.values()) for one in columns)
+        others = 2 if relation == "add-remove" else kinds - 1
+        counted = (kinds**n * n * others // 2 for n in range(most + 1))
+        few = most <= MOST_PAIRS and sum(counted) <= MOST_PAIRS
+        return few and all(isinstance(one, OneOf) for one in columns)
+
+    def _all(self, relation: str) -> list[tuple[list[Record], list[Record]]]:
+        kinds = [
+            self._record(row)
+            for row in itertools.product(*(c.values() for c in self._columns.values()))
+        ]
+        found: dict[frozenset[str], tuple[list[Record], list[Record]]] = {}
+        least, most = self.sizes
+        for size in range(max(least, 1), most + 1):
+            for rows in map(list, itertools.product(kinds, repeat=size)):
+                for i in range(size):
+                    before, after = rows[:i], rows[i + 1 :]
+                    if relation == "replace":
+                        others = [[*before, kind, *after] for kind in kinds]
+                    else:
+                        others = [[*before, *after]] if size > least else []
+                    for other in others:
+                        if repr(other) != repr(rows):
+                            found.setdefault(frozenset(map(repr, (rows, other))), (rows, other))
+        return list(found.values())
+
+    def changes(self, relation: str) -> list[Change]:
+        """Return changes of one record among few and many others, alike and mixed."""
+        least, most = self.sizes
+        replaced = relation == "replace"
+        first = max(least - replaced, 0)
+        sizes = sorted({first, min(first + 1, most - 1), (first + most) // 2, most - 1})
+        rests = [rest for size in sizes if first <= size < most for rest in self._rests(size)]
+        ends: list[tuple[tuple[Record, ...], ...]] = [((one,), ()) for one in self._records]
+        if replaced:
+            ends = [((one,), (other,)) for one, other in one_for_another(self._records)]
+        return [
+            # At the front as well as at the end: some mechanisms look at the first record.
+            Change(rest, ours, theirs, number % 2 == 1)
+            for number, (rest, (ours, theirs)) in enumerate(diagonal(rests, ends))
+        ]
+
+    def joined(self, change: Change) -> InputPair:
+        """Return a change as two lists."""
+        rest, (ours, theirs) = list(change.rest), map(list, (change.ours, change.theirs))
+        return (ours + rest, theirs + rest) if change.front else (rest + ours, rest + theirs)
+
+    def varied(self, change: Change, rng: np.random.Generator) -> Change:
+        """Return a change near another: of a record, of one that stays, or of how many stay."""
+        least, most = self.sizes
+        rest, drawn = list(change.rest), self._drawn(rng)
+        move = int(rng.integers(4))
+        if move == 0:
+            return change._replace(ours=(drawn,))
+        if move == 1 and change.theirs:
+            return change._replace(theirs=(drawn,))
+        if move == 2 and rest and len(rest) + len(change.theirs) > least:
+            del rest[int(rng.integers(len(rest)))]
+        elif move == 3 and len(rest) + 1 < most:
+            rest += [rest[-1] if rest and rng.random() < 0.5 else drawn]
+        elif rest:
+            rest[int(rng.integers(len(rest)))] = drawn
+        return change._replace(rest=tuple(rest))
+
+    def _drawn(self, rng: np.random.Generator) -> Record:
+        """Return a record at random, half of the time of values that are known to be telling."""
+        return self._record([_drawn(column, rng) for column in self._columns.values()])
+
+    def _rests(self, size: int) -> list[tuple[Record, ...]]:
+        """Return records that stay: alike, and of all kinds."""
+        mixed = tuple(itertools.islice(itertools.cycle(self._records), size))
+        found = [*((record,) * size for record in self._records[:3]), mixed]
+        return list({repr(rows): rows for rows in found}.values())
+
+
+def _drawn(column: Column, rng: np.random.Generator) -> Value:
+    values = column.values()
+    if isinstance(column, OneOf) or rng.random() < 0.5:
+        return values[int(rng.integers(len(values)))]
+    low, high = max(column.low, -1e6), min(column.high, 1e6)
+    drawn = float(rng.uniform(low, high)) if low <= high else float(column.low)
+    return round(drawn) if column.whole else drawn
+
+
+def _column(name: str, given: object) -> Column:
+    if isinstance(given, Bounded | OneOf):
+        return given
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        return OneOf(*given)
+    where = f"column {name}: " if name else ""
+    raise InputError(f"{where}{given!r} describes no values; give Bounded(low, high) or a list")
