@@ -15,8 +15,6 @@ from pdpaudit.outputs.columns import ABSENT, Numbered, embedded_numbers
 from pdpaudit.outputs.events import shared_prefix
 from pdpaudit.outputs.records import NUMERIC, WIDE, Path, layout
 
-__all__ = ["Candidates", "Sample", "candidates"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 

@@ -16,8 +16,6 @@ from .candidates import REPEATS, Candidates, Sample, candidates
 from .thresholds import Choice, apart
 from .vector_events import choose_regions
 
-__all__ = ["Choice", "choose_event"]
-
 Floats = npt.NDArray[np.float64]
 
 #: Thresholds tried for one ordering of the values.

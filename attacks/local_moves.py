@@ -11,8 +11,6 @@ from pdpaudit.core.neighbors import NeighborPair
 from .benchmark_networks import PlantedNetwork, planted_network
 from .pair_families import Vertices, View, look, pair_of
 
-__all__ = ["contacts", "sizes"]
-
 #: Single-contact moves drawn at each step.
 MOVES = 8
 

@@ -15,19 +15,6 @@ import numpy.typing as npt
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, targeted_components
 
-__all__ = [
-    "Vertices",
-    "View",
-    "isolate",
-    "look",
-    "pair_of",
-    "random_rewiring",
-    "saturate",
-    "squeeze",
-    "swap",
-    "toggle",
-]
-
 Vertices = npt.NDArray[np.integer]
 
 #: Protected vertices a family tries on one network.

@@ -32,8 +32,6 @@ from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 from .candidates import Sample
 from .thresholds import Choice, Curve, apart, blended, calibrated, levels
 
-__all__ = ["choose_regions", "computed"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 

@@ -29,8 +29,6 @@ from ..samplers.search_com import (
 from .noise import Laplace, Noise
 from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law
 
-__all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
-
 #: Lists of found targets beyond which a law is not written out.
 MOST_OUTPUTS = 200_000
 

@@ -22,8 +22,6 @@ from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
 from ..laws.noise import Laplace
 
-__all__ = ["NoisyMaxWithValue"]
-
 Answers = tuple[int, ...]
 Ball = Any  # python-flint has no type information
 

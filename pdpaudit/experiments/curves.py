@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from pdpaudit.core.protocols import RoundLoss, Trajectory
 
-__all__ = ["POINTS", "SHOWN", "curves_csv", "grid_of", "search_curves"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -16,8 +16,6 @@ from pdpaudit.core.registry import resolve
 from pdpaudit.experiments.generated_networks import IMDB, affiliation_network, scaled
 from pdpaudit.sampling import stream
 
-__all__ = ["REGIMES", "Infection", "embedded_network", "plant", "regime_of"]
-
 #: Of the people of an IMDB-size network.
 SHARE = 0.02
 

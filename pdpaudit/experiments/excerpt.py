@@ -14,8 +14,6 @@ from pdpaudit.core.protocols import Mechanism
 from pdpaudit.experiments.trajectories import BudgetedOracle, BudgetSpent
 from pdpaudit.sampling import stream
 
-__all__ = ["excerpt"]
-
 #: Vertices drawn at most: more cannot be distinguished on a page.
 MOST = 300
 

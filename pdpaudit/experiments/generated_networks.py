@@ -22,8 +22,6 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import adjacency_from_edges
 
-__all__ = ["DBLP", "IMDB", "Affiliations", "affiliation_network", "scaled"]
-
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 

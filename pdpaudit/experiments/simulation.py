@@ -19,8 +19,6 @@ from pdpaudit.experiments.trajectories import trace, trace_by_running
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import at_worker, shareable
 
-__all__ = ["Contestant", "default_budget", "simulate", "trajectories"]
-
 #: Runs done at once, at least and at most, and in about how many seconds; results never depend on
 #: it. Together they share more, but whoever waits wants to see that it goes on.
 FEWEST, MOST, CHUNK_S = 8, 256, 1.0

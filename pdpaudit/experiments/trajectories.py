@@ -11,8 +11,6 @@ import numpy.typing as npt
 from pdpaudit.core.network import IdentityOracle, Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, TracingMechanism, Trajectory
 
-__all__ = ["BudgetSpent", "BudgetedOracle", "trace", "trace_by_running", "trajectory_of_log"]
-
 
 class BudgetSpent(BaseException):
     """The budget of oracle calls is spent; no mechanism's handler of errors is meant to stop it."""

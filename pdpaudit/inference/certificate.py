@@ -17,8 +17,6 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
 from pdpaudit.results.witnesses import Certificate, Interval
 
-__all__ = ["PROVED", "THEOREM", "check_certificate"]
-
 #: How a loss was found that is enclosed.
 PROVED = "enclosure"
 

@@ -30,8 +30,6 @@ from scipy import special
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.claim_kinds import RenyiClaim, ZeroConcentratedClaim
 
-__all__ = ["Band", "claim_bound", "expected_claim_bound"]
-
 Floats = npt.NDArray[np.float64]
 
 #: Orders that zCDP is bounded by; between them ``D_a / a`` hardly changes.

@@ -11,8 +11,6 @@ from scipy import special
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.inference.claim_bounds import expected_claim_bound
 
-__all__ = ["ExpectedBound"]
-
 #: Rank of an event that cannot show anything.
 LAST = -1e9
 

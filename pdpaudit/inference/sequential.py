@@ -36,8 +36,6 @@ from scipy import special
 
 from pdpaudit.core.errors import InputError
 
-__all__ = ["Known", "Wager", "anytime_limits", "look_sizes", "refuted_by", "smallest_refuted"]
-
 Floats = npt.NDArray[np.float64]
 
 #: Draws a side before the first look, and by how much each look enlarges the sample.
