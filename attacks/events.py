@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
 
 from .candidates import REPEATS, Candidates, Sample, candidates

@@ -10,6 +10,7 @@ from pdpaudit.core.errors import InputError
 
 from .bounds import METHODS, FloatArray, score
 from .exact_test import rejects
+from .sequential import check_levels
 
 #: The score method has no guarantee, but tells the power of the exact one nearly as well.
 KNOWN = {**METHODS, "score": score}
@@ -88,10 +89,7 @@ def detectable(
         raise InputError(f"n must be a whole number of at least 1, got {n!r}")
     if not 0.0 < q < 1.0:
         raise InputError(f"q must lie strictly between 0 and 1, got {q!r}")
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta must lie in [0, 1), got {delta!r}")
+    check_levels(alpha, delta)
     if not 0.0 < power < 1.0:
         raise InputError(f"power must lie strictly between 0 and 1, got {power!r}")
     if not 0.0 <= claimed < math.inf:

@@ -15,7 +15,7 @@ from pdpaudit.attacks.candidates import Sample, candidates
 from pdpaudit.attacks.events import choose_event
 from pdpaudit.attacks.thresholds import apart, blended, levels
 from pdpaudit.attacks.vector_events import MANY, choose_regions, computed
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import (
     Coded,
     Column,
