@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.outputs import Batch, Column, Draws, batch_of
-from pdpaudit.outputs.columns import ABSENT, Numbered, embedded_numbers
+from pdpaudit.outputs.columns import ABSENT, Group, Numbered, embedded_numbers
 from pdpaudit.outputs.events import shared_prefix
 from pdpaudit.outputs.records import NUMERIC, WIDE, Path, layout
 
@@ -223,7 +223,7 @@ def _seen(
     return leaves, containers
 
 
-def _look(leaf: _Leaf, group: Any, path: Path) -> None:
+def _look(leaf: _Leaf, group: Group, path: Path) -> None:
     """Note what is at one path of outputs of one structure."""
     kinds = group.kind_set(path)
     leaf.kinds |= kinds

@@ -11,7 +11,7 @@ import numpy as np
 
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism
-from pdpaudit.experiments.trajectories import BudgetedOracle, BudgetSpent
+from pdpaudit.experiments.curves import BudgetedOracle, BudgetSpent
 from pdpaudit.sampling import stream
 
 #: Vertices drawn at most: more cannot be distinguished on a page.

@@ -13,9 +13,8 @@ from joblib import Parallel, delayed
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
-from pdpaudit.experiments.curves import search_curves
+from pdpaudit.experiments.curves import search_curves, trace, trace_by_running
 from pdpaudit.experiments.excerpt import excerpt
-from pdpaudit.experiments.trajectories import trace, trace_by_running
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import at_worker, shareable
 

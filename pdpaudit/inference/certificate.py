@@ -39,8 +39,8 @@ def check_certificate(
     mechanism: object,
     event: Event,
     possible: frozenset[Hashable],
-    ours: Any,
-    theirs: Any,
+    ours: object,
+    theirs: object,
 ) -> tuple[bool, str]:
     """Return whether a certificate holds, and why."""
     name = str(claim.get("id", "claim"))

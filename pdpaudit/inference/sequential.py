@@ -1,9 +1,9 @@
 """Stop sampling as soon as the evidence suffices: two tests that may be looked at at any time.
 
 *Bets on totals* (`Wager`). On one side ``x`` of ``n`` draws fell into an event, on the other ``y``
-of ``n``; privacy says that ``p <= R q + δ`` with ``R = exp(ε)``. Take a pair of draws, ``a`` and ``b`` saying whether they fell
-into the event, a point ``(p0, q0)`` with ``p0 = R q0 + δ`` and a stake ``A >= 0`` that leaves both
-factors of
+of ``n``; privacy says that ``p <= R q + δ`` with ``R = exp(ε)``. Take a pair of draws, ``a`` and
+``b`` saying whether they fell into the event, a point ``(p0, q0)`` with ``p0 = R q0 + δ`` and a
+stake ``A >= 0`` that leaves both factors of
 
     ``(1 + A (a - p0)) * (1 - R A (b - q0))``
 
@@ -19,9 +19,9 @@ the rates estimated so far against the nearest rates that the claim allows, whic
 the estimates are right [1]_.
 
 *Bets on pairs* (`Betting`). Draw pairs, one output from each side; let ``a`` and ``b`` say whether
-they fell into the event. While the mechanism is (ε, δ)-private, ``a - exp(ε) b - δ`` has mean at most 0, so a bettor who
-stakes a fraction λ of the capital on it gains nothing on average. Capital above ``1 / alpha``
-occurs at any time with probability at most `alpha` (Ville's inequality), and refutes that ε.
+they fell into the event. While the mechanism is (ε, δ)-private, ``a - exp(ε) b - δ`` has mean at
+most 0, so a bettor who stakes a fraction λ of the capital on it gains nothing on average. Capital
+above ``1 / alpha`` occurs at any time with probability at most `alpha` (Ville), and refutes that ε.
 
 The capital is averaged over a fixed grid of stakes, so it depends only on how many pairs of each
 kind were seen. A stake that could be ruined at some ε counts as zero there; hence the capital falls
