@@ -139,10 +139,6 @@ class Sample:
         return shared_prefix(self.lists or []) if self.ordered else 0
 
 
-def _is_name(entry: Hashable) -> bool:
-    return type(entry) is str or (type(entry) is int and entry >= 0)
-
-
 @dataclass
 class _Leaf:
     """What was seen at one path."""

@@ -1,7 +1,6 @@
 """What a planned sample can show: the smallest true ε it would detect."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy import special
@@ -113,24 +112,9 @@ def detectable(
         return math.inf
     if shortfall(0.0) <= 0:
         return 0.0
-    return _root(shortfall, 0.0, most)
+    from scipy.optimize import brentq  # takes long to import
 
-
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function falls through 0, to 1e-9; scipy.optimize takes long to import.
-
-    By the Illinois rule: of an end that stays twice the value is halved, so that both ends move.
-    """
-    above, below, last = falling(low), falling(high), 0.0
-    while high - low > 1e-9:
-        at = min(max((low * below - high * above) / (below - above), low + 5e-10), high - 5e-10)
-        value = falling(at)
-        if value > 0:
-            low, above, below = at, value, below / 2 if last > 0 else below
-        else:
-            high, below, above = at, value, above / 2 if last < 0 else above
-        last = value
-    return (low + high) / 2
+    return float(brentq(shortfall, 0.0, most, xtol=1e-10))
 
 
 # The binomial law by special functions: scipy.stats takes long to import.
