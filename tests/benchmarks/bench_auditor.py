@@ -23,7 +23,6 @@ from typing import Any
 
 from oracle import oracle_bound
 
-from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.auditing import Config, audit
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
@@ -31,6 +30,7 @@ from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.sources import read_source
 from pdpaudit.report.tables import Table
 from pdpaudit.results.results import ClaimResult, Result, save, write_text
+from tests.zoo.truth import ZOO
 
 ALPHA = 0.05
 #: None of them was looked at while the choice of events was worked on.
