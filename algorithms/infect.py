@@ -8,8 +8,6 @@ from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
 
-__all__ = ["infect"]
-
 
 def infect(
     adjacency: csr_array,

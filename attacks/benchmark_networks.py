@@ -17,8 +17,6 @@ from pdpaudit.core.network import (
 from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import stream
 
-__all__ = ["PlantedNetwork", "karate_club", "les_miserables", "planted", "planted_network"]
-
 #: Sizes (remaining targets, protected vertices) the search starts from.
 SIZES = tuple((m, n) for n in (24, 400, 2000) for m in (2, 5, 10, 20))
 

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.outputs import Batch, Column, Draws, batch_of
-from pdpaudit.outputs.columns import ABSENT, Numbered, embedded_numbers
+from pdpaudit.outputs.columns import ABSENT, Group, Numbered, embedded_numbers
 from pdpaudit.outputs.events import shared_prefix
 from pdpaudit.outputs.records import NUMERIC, WIDE, Path, layout
-
-__all__ = ["Candidates", "Sample", "candidates"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -141,10 +139,6 @@ class Sample:
         return shared_prefix(self.lists or []) if self.ordered else 0
 
 
-def _is_name(entry: Hashable) -> bool:
-    return type(entry) is str or (type(entry) is int and entry >= 0)
-
-
 @dataclass
 class _Leaf:
     """What was seen at one path."""
@@ -225,7 +219,7 @@ def _seen(
     return leaves, containers
 
 
-def _look(leaf: _Leaf, group: Any, path: Path) -> None:
+def _look(leaf: _Leaf, group: Group, path: Path) -> None:
     """Note what is at one path of outputs of one structure."""
     kinds = group.kind_set(path)
     leaf.kinds |= kinds

@@ -10,15 +10,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
 from pdpaudit.outputs.columns import EXACT
 
 from .candidates import REPEATS, Candidates, Sample, candidates
 from .thresholds import Choice, apart
 from .vector_events import choose_regions
-
-__all__ = ["Choice", "choose_event"]
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,8 +17,6 @@ from scipy import special
 
 from pdpaudit.outputs import Event
 
-__all__ = ["Choice", "Curve", "apart", "blended", "calibrated", "levels"]
-
 Floats = npt.NDArray[np.float64]
 
 #: Steps of Newton's method, and the slopes it may reach.

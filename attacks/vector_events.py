@@ -24,15 +24,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Coded, Column, Crossed, Range, Score, Side, Term
 from pdpaudit.outputs.columns import MOST_PATTERN, Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
 from .candidates import Sample
 from .thresholds import Choice, Curve, apart, blended, calibrated, levels
-
-__all__ = ["choose_regions", "computed"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, StatisticOfProximity
@@ -28,8 +27,6 @@ from ..samplers.search_com import (
 )
 from .noise import Laplace, Noise
 from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law
-
-__all__ = ["law_of_search", "law_of_searches", "law_of_winners"]
 
 #: Lists of found targets beyond which a law is not written out.
 MOST_OUTPUTS = 200_000
@@ -130,7 +127,8 @@ def _law_of_paths(instance: SearchInstance, masses: Sequence[tuple[tuple[int, ..
         return _law(zip(outputs, (mass for _, mass in masses), strict=True))
     law = _law(masses)
 
-    def write(path: Any) -> tuple[int, ...]:
+    def write(path: Hashable) -> tuple[int, ...]:
+        assert isinstance(path, tuple)
         return written_out(instance, path)
 
     return replace(law, probabilities=CodedOutputs(law.probabilities, coding_of(instance), write))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,22 +43,14 @@ class RoundScores:
 
         Cost: O((m + n) log n).
         """
-        target_scores = _vector("targets", targets)
-        protected_scores = _vector("protected", protected)
-        levels, counts = np.unique(protected_scores, return_counts=True)
-        first, vertex = _first(target_scores, target_vertices)
-        ahead: int | None = 0
-        if first >= 0:
-            best = target_scores[first]
-            tied = protected_scores == best
-            ahead = int((protected_scores > best).sum())
-            if tied.any():
-                if target_vertices is None or protected_vertices is None:
-                    ahead = None
-                else:
-                    numbers = _numbers(protected_vertices, protected_scores)
-                    ahead += int((numbers[tied] < vertex).sum())
-        return cls(target_scores, levels, counts.astype(float), first, ahead)
+        scores = _vector("protected", protected)
+        law = cls.from_levels(targets, scores, np.ones(scores.size), target_vertices)
+        if law.ahead is not None or target_vertices is None or protected_vertices is None:
+            return law
+        best, vertex = law.targets[law.first], _first(law.targets, target_vertices)[1]
+        numbers = _numbers(protected_vertices, scores)
+        tied = int((numbers[scores == best] < vertex).sum())
+        return replace(law, ahead=int((scores > best).sum()) + tied)
 
     @classmethod
     def from_levels(

@@ -108,40 +108,27 @@ def _tilt(
 ) -> FloatArray:
     """Find the tilt <= 0 under which the mean of B sits at the peak of the sum's terms."""
     total = counts.sum()
-    points = log_odds.shape[0]
+    peak = np.clip(thresholds + 0.5, 0.5, total - 0.5)
     if scale > 0.0:
-        low = np.full(points, -1.0 / scale)
+        low = np.full(log_odds.shape[0], -1.0 / scale)
     else:
-        peak = np.clip(thresholds + 0.5, 0.5, total - 0.5)
         # mean(lambda) <= exp(lambda + largest log odds) * total
         low = np.minimum(np.log(peak / total) - log_odds.max(axis=1) - 1.0, -1e-3)
-    high = np.zeros(points)
-    tilt = 0.5 * low if scale > 0.0 else high.copy()
-    for iteration in range(200):
+    high = np.zeros_like(low)
+    for _ in range(200):
+        tilt = 0.5 * (low + high)
         above = expit(log_odds + tilt[:, None])
         mean = above @ counts
-        variance = (above * (1.0 - above)) @ counts
-        width = np.maximum(np.sqrt(variance), 1.0)
-        if scale > 0.0:
-            t = np.minimum((mean - thresholds) / scale, 0.0)
-            rate = 0.5 * np.exp(t) / (1.0 - 0.5 * np.exp(t))
-            residual = tilt + rate / scale
-            slope = 1.0 + np.where(
-                mean < thresholds, rate * (1.0 + rate) * variance / scale**2, 0.0
-            )
-            close = np.abs(residual) * width < 0.05
-        else:
-            residual = mean - peak
-            slope = np.maximum(variance, 1e-300)
-            close = np.abs(residual) < 0.05 * width
-        high = np.where(residual >= 0.0, tilt, high)
-        low = np.where(residual < 0.0, tilt, low)
         # A small share of the width of the tilted law is close enough: the tilt only conditions.
-        if np.all(close | ((high - low) * width < 0.05)):
+        width = np.maximum(np.sqrt((above * (1.0 - above)) @ counts), 1.0)
+        if np.all((high - low) * width < 0.1):
             break
-        newton = tilt - residual / slope
-        inside = (newton > low) & (newton < high) & (iteration % 3 != 2)
-        tilt = np.where(close, tilt, np.where(inside, newton, 0.5 * (low + high)))
+        if scale > 0.0:
+            t = 0.5 * np.exp(np.minimum((mean - thresholds) / scale, 0.0))
+            rising = tilt + t / (1.0 - t) / scale >= 0.0
+        else:
+            rising = mean >= peak
+        low, high = np.where(rising, low, tilt), np.where(rising, tilt, high)
     return tilt
 
 

@@ -12,23 +12,6 @@ import numpy as np
 from pdpaudit.auditing.published_claims import BoundClaim, MechanismClaim, Paper
 from pdpaudit.core.network import Network, adjacency_from_edges
 
-__all__ = [
-    "C1",
-    "C2",
-    "C3",
-    "C4",
-    "C5",
-    "C6",
-    "C7",
-    "C8",
-    "C9",
-    "C10",
-    "C11",
-    "C12",
-    "C13",
-    "PAPER",
-]
-
 APPENDIX = "Kearns et al., Technical Appendix"
 MAIN = "Kearns et al., main text"
 

@@ -10,27 +10,23 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import flint
 import numpy as np
-import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
+from ..laws.exact_round import Ball, ends_of
 from ..laws.noise import Laplace
-
-__all__ = ["NoisyMaxWithValue"]
+from ..laws.quadrature import panel_nodes, panels
 
 Answers = tuple[int, ...]
-Ball = Any  # python-flint has no type information
 
 #: Values released as they are, in units of γ; below and above is only said that they are.
 LOWEST, HIGHEST = -4, 6
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _DIGITS = Context(prec=40)
 
 
@@ -104,16 +100,17 @@ class NoisyMaxWithValue:
         noise, answers = Laplace(1 / self.epsilon), np.array(instance, dtype=np.float64)
         if answers.min() < LOWEST or answers.max() > HIGHEST:
             raise LawUnavailable(f"answers must lie in {LOWEST}..{HIGHEST}")
-        cells: dict[int, npt.NDArray[np.float64]] = {}
+        # Panels end at every cell and every answer; the noise has no other corner.
+        cuts = range(LOWEST, HIGHEST + 1)
+        edges = panels(cuts, len(answers) * self.epsilon, self.epsilon, left=False)
+        nodes, weights = panel_nodes(edges)
+        x = nodes[:, None] - answers
+        log_cdf = noise.logcdf(x)
+        density = np.exp(noise.logpdf(x) - log_cdf + log_cdf.sum(axis=1, keepdims=True))
+        place = np.minimum(np.floor(nodes), HIGHEST).astype(int)
         below = np.exp(noise.logcdf(LOWEST - answers).sum())
-        cells[LOWEST - 1] = np.full(len(answers), below / len(answers))
-        for cell in range(LOWEST, HIGHEST):
-            cells[cell] = _panel(noise, answers, cell, cell + 1)
-        tail = [HIGHEST + step / self.epsilon for step in range(41)]
-        cells[HIGHEST] = sum(
-            (_panel(noise, answers, a, b) for a, b in pairwise(tail)),
-            np.zeros(len(answers)),
-        )
+        cells = {LOWEST - 1: np.full(len(answers), below / len(answers))}
+        cells |= {cell: weights[place == cell] @ density[place == cell] for cell in cuts}
         if self.release == "index":
             return Law(dict(enumerate(sum(cells.values(), np.zeros(len(answers))).tolist())))
         return Law(
@@ -133,7 +130,7 @@ class NoisyMaxWithValue:
             for answer in instance:
                 half = (-_fmpq(rate * abs(top - answer))).exp() / 2
                 total *= half if top <= answer else 1 - half
-            return _fraction(total.lower()), _fraction(total.upper())
+            return ends_of(total)
 
     def enclose_again(
         self, instance: Answers, outputs: frozenset[Hashable]
@@ -162,18 +159,5 @@ class NoisyMaxWithValue:
         raise LawUnavailable("only the event that the value is below a bound is enclosed")
 
 
-def _panel(
-    noise: Laplace, answers: npt.NDArray[np.float64], low: float, high: float
-) -> npt.NDArray[np.float64]:
-    x = (low + high) / 2 + (high - low) / 2 * _NODES[:, None] - answers
-    logs = noise.logpdf(x) - noise.logcdf(x) + noise.logcdf(x).sum(axis=1, keepdims=True)
-    return np.asarray((high - low) / 2 * _WEIGHTS @ np.exp(logs))
-
-
 def _fmpq(value: Fraction) -> Ball:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
-
-
-def _fraction(ball: Ball) -> Fraction:
-    mantissa, exponent = ball.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

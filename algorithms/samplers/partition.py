@@ -18,24 +18,6 @@ import pandas as pd
 from pdpaudit.core.network import SearchInstance, targeted_components
 from pdpaudit.core.protocols import Outputs
 
-__all__ = [
-    "Shelf",
-    "by_label",
-    "coding_of",
-    "component_labels",
-    "component_members",
-    "component_order",
-    "neighbourhood",
-    "output_of",
-    "outputs_of",
-    "outputs_of_rounds",
-    "remaining",
-    "seed_components",
-    "shelf",
-    "targeted_mask",
-    "written_out",
-]
-
 T = TypeVar("T")
 
 #: How many numbers are kept with an instance: of states of the search, and of outputs.

@@ -11,18 +11,6 @@ import pandas as pd
 
 from ..laws.noise import Laplace, Noise
 
-__all__ = [
-    "Classes",
-    "Levels",
-    "classes_by_score",
-    "count_within",
-    "draw_winners",
-    "group_by_score",
-    "refined",
-    "split",
-    "survival",
-]
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 

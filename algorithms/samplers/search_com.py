@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.network import SearchInstance
-from pdpaudit.core.protocols import Outputs, StatisticOfProximity
+from pdpaudit.core.protocols import Mechanism, Outputs, StatisticOfProximity
 
 from ..laws.noise import Laplace, Noise
-from ..searches.rounds import examine, ranked, score, sfs, unexamined
+from ..searches.rounds import score
 from .partition import (
     by_label,
     component_labels,
@@ -137,6 +137,16 @@ def _scored(
     return group_by_score(left, scores[left]), scores
 
 
+def by_running(
+    search: Mechanism, instance: SearchInstance, size: int, rng: np.random.Generator
+) -> Outputs:
+    """Run a search again and again: one without noise on its scores, which few declare."""
+    codes, distinct = pd.factorize(
+        np.fromiter((search.run(instance.fresh(), rng) for _ in range(size)), object, size)
+    )
+    return Outputs(distinct.tolist(), codes.astype(np.int64))
+
+
 def sample_search(
     instance: SearchInstance,
     sop: StatisticOfProximity,
@@ -145,10 +155,6 @@ def sample_search(
     rng: np.random.Generator,
 ) -> Outputs:
     """Draw outputs of one round of SearchCom that knows the seeds alone."""
-    if calibration.score_scale == 0:
-        steps = _noiseless(instance, sop, rounds=1, explore=False)
-        return _sample_noiseless(steps, calibration, size, rng)
-
     state = state_at_seeds(instance, sop)
     counts = np.broadcast_to(state.classes.sizes[:, None], (len(state.classes.sizes), size))
     winners, _ = _play(state, counts, calibration, True, rng)
@@ -166,9 +172,6 @@ def sample_searches(
     rng: np.random.Generator,
 ) -> Outputs:
     """Draw outputs of statistic-first search and ``rounds`` rounds of SearchCom."""
-    if calibration.score_scale == 0:
-        steps = _noiseless(instance, sop, rounds, explore=True)
-        return _sample_noiseless(steps, calibration, size, rng)
     labels = component_labels(instance)
     winners = np.full((rounds, size), -1)
     start = state_after_sfs(instance, sop)
@@ -220,49 +223,6 @@ def _play(
             after[:, part] = mine - ahead
         winners[part] = np.where(success, targets.members[positions], -1)
     return winners, after
-
-
-def _noiseless(
-    instance: SearchInstance, sop: StatisticOfProximity, rounds: int, *, explore: bool
-) -> list[tuple[int, tuple[int, ...]]]:
-    """Search by the scores themselves: in each round, how many come first, and what is found.
-
-    Where the declared sensitivity is 0 nothing is added to the scores, and all that is random is
-    how soon the search gives up.
-    """
-
-    def build() -> list[tuple[int, tuple[int, ...]]]:
-        view = instance.fresh()
-        found = sfs(view, view.seeds) if explore else view.seeds
-        steps = [(0, found if explore else ())]
-        for _ in range(rounds):
-            vertices = unexamined(view)
-            asked = view.oracle.count
-            order = ranked(vertices, score(sop, view, found)[vertices])
-            new = examine(view.oracle, order, np.inf)
-            if not new:
-                break
-            ahead = view.oracle.count - asked - 1
-            found += sfs(view, new) if explore else new
-            steps.append((ahead, found if explore else new))
-        return steps
-
-    key = ("noiseless", sop, rounds, explore)
-    return shelf(instance, "states").get(key, build, lambda steps: len(steps[-1][1]) * len(steps))
-
-
-def _sample_noiseless(
-    steps: list[tuple[int, tuple[int, ...]]],
-    calibration: Calibration,
-    size: int,
-    rng: np.random.Generator,
-) -> Outputs:
-    codes = np.zeros(size, dtype=np.int64)
-    going = np.ones(size, dtype=np.bool_)
-    for ahead, _ in steps[1:]:
-        going &= ahead <= calibration.draw_limits(size, rng)
-        codes += going
-    return Outputs([output for _, output in steps], codes)
 
 
 def remaining_targets(

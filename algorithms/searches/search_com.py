@@ -46,6 +46,7 @@ from ..laws.worst_case import search_com_bound, search_com_worst_case
 from ..samplers.search_com import (
     Calibration,
     State,
+    by_running,
     sample_search,
     sample_searches,
     state_after_sfs,
@@ -282,9 +283,10 @@ class SearchCom(_BySearchCom):
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs."""
-        return sample_search(
-            instance, self.sop, SearchComRound.of(self, instance).noises, size, rng
-        )
+        noises = SearchComRound.of(self, instance).noises
+        if noises.score_scale == 0:
+            return by_running(self, instance, size, rng)
+        return sample_search(instance, self.sop, noises, size, rng)
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law."""
@@ -379,6 +381,8 @@ class PTarget(Traced, _BySearchCom):
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs."""
         noises = SearchComRound.of(self, instance).noises
+        if noises.score_scale == 0:
+            return by_running(self, instance, size, rng)
         return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
 
     def rule(self, instance: SearchInstance) -> Rule:

@@ -28,7 +28,6 @@ __all__ = [
     "SVT4",
     "SVT5",
     "SVT6",
-    "ZOO",
     "Laplace",
     "LaplaceParallel",
     "NoisyHist1",
@@ -47,30 +46,3 @@ __all__ = [
     "any_query_pairs",
     "one_query_pairs",
 ]
-
-#: All mechanisms by name.
-ZOO = {
-    mechanism.__name__: mechanism
-    for mechanism in (
-        Laplace,
-        TruncatedGeometric,
-        NoisyHist1,
-        NoisyHist2,
-        ReportNoisyMax1,
-        ReportNoisyMax2,
-        ReportNoisyMax3,
-        ReportNoisyMax4,
-        SVT1,
-        SVT2,
-        SVT3,
-        SVT4,
-        SVT5,
-        SVT6,
-        Rappor,
-        OneTimeRappor,
-        LaplaceParallel,
-        SVT34Parallel,
-        PrefixSum,
-        NumericalSVT,
-    )
-}

@@ -32,7 +32,7 @@ from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.inference.power import binomial_pmf, binomial_ppf, binomial_sf, critical_hits
 from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group

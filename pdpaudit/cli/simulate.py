@@ -202,7 +202,7 @@ def _network(
     """Return the network, what a report needs, and how it was read; say what there is."""
     from pdpaudit.core.errors import InputError
     from pdpaudit.core.network import targeted_components
-    from pdpaudit.experiments.embedded_network import embedded_network, regime_of
+    from pdpaudit.experiments.generated_networks import embedded_network, regime_of
 
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)

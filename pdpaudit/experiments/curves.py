@@ -1,19 +1,19 @@
-"""Many trajectories as curves: targets found and risk multiplier against oracle calls."""
+"""Runs of a search, call by call, and as curves: targets found and risk against oracle calls."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.protocols import RoundLoss, Trajectory
-
-__all__ = ["POINTS", "SHOWN", "curves_csv", "grid_of", "search_curves"]
+from pdpaudit.core.network import IdentityOracle, Network, SearchInstance, targeted_components
+from pdpaudit.core.protocols import Mechanism, RoundLoss, TracingMechanism, Trajectory
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ def _within(times: Ints, grid: Ints) -> Ints:
     return np.searchsorted(times, grid, side="right")
 
 
-def _spread(values: npt.NDArray[Any]) -> dict[str, list[float]]:
+def _spread(values: Ints | Floats) -> dict[str, list[float]]:
     deviation = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
     pairs = [_stable(*pair) for pair in zip(values.mean(axis=0), deviation, strict=True)]
     return {name: [pair[i] for pair in pairs] for i, name in enumerate(("mean", "sd"))}
@@ -112,7 +112,7 @@ def _stable(mean: float, deviation: float) -> tuple[float, float]:
     return round(float(mean), decimals), round(float(deviation), decimals)
 
 
-def _exponential(rounds: npt.NDArray[Any], epsilon: float) -> dict[str, list[float]] | None:
+def _exponential(rounds: Ints, epsilon: float) -> dict[str, list[float]] | None:
     exponent = rounds * epsilon
     return None if exponent.max() > LARGEST_EXPONENT / 2 else _spread(np.exp(exponent))
 
@@ -142,3 +142,65 @@ def _discoveries(run: Trajectory, budget: int, seeds: int) -> list[list[int]]:
     calls = run.discoveries[run.discoveries <= budget]
     found = seeds + _within(run.found, calls)
     return [list(pair) for pair in zip(calls.tolist(), found.tolist(), strict=True)]
+
+
+class BudgetSpent(BaseException):
+    """The budget of oracle calls is spent; no mechanism's handler of errors is meant to stop it."""
+
+
+class BudgetedOracle(IdentityOracle):
+    """An identity oracle that ends the run where one more call would be over the budget."""
+
+    def __init__(
+        self, targeted: npt.NDArray[np.bool_], seeds: Iterable[int], *, budget: int
+    ) -> None:
+        super().__init__(targeted, seeds)
+        self.budget = budget
+
+    def __call__(self, vertex: int) -> bool:
+        """Return whether ``vertex`` is targeted, while the budget lasts; O(1)."""
+        if self.count >= self.budget and not self.examined(vertex):
+            raise BudgetSpent
+        return super().__call__(vertex)
+
+
+def trace(
+    mechanism: Mechanism,
+    network: Network,
+    instance: SearchInstance,
+    budget: int,
+    rngs: Sequence[np.random.Generator],
+) -> list[Trajectory]:
+    """Return runs of a search as curves, by its own shortcut where it has one."""
+    if isinstance(mechanism, TracingMechanism):
+        return mechanism.trajectories(instance, budget, rngs)
+    return [trace_by_running(mechanism, network, instance, budget, rng) for rng in rngs]
+
+
+def trace_by_running(
+    mechanism: Mechanism,
+    network: Network,
+    instance: SearchInstance,
+    budget: int,
+    rng: np.random.Generator,
+) -> Trajectory:
+    """Run a search and look at the log of its oracle; the cost of one run."""
+    view = instance.fresh()
+    view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
+    with suppress(BudgetSpent):
+        mechanism.run(view, rng)
+    return trajectory_of_log(network, view.oracle.log[:budget])
+
+
+def trajectory_of_log(network: Network, log: Iterable[object]) -> Trajectory:
+    """Return the curve of a run that asked about these vertices, in this order."""
+    asked = np.fromiter(log, dtype=np.int64)
+    found = np.flatnonzero(network.targeted[asked]) + 1
+    vertices = asked[found - 1]
+    labels = np.full(network.n, -1)
+    for label, members in enumerate(targeted_components(network.adjacency, network.targeted)):
+        labels[members] = label
+    theirs = labels[vertices]
+    _, first = np.unique(theirs, return_index=True)
+    new = np.sort(first[~np.isin(theirs[first], labels[list(network.seeds)])])
+    return Trajectory(vertices, found, found[new], len(asked))

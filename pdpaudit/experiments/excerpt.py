@@ -11,10 +11,8 @@ import numpy as np
 
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism
-from pdpaudit.experiments.trajectories import BudgetedOracle, BudgetSpent
+from pdpaudit.experiments.curves import BudgetedOracle, BudgetSpent
 from pdpaudit.sampling import stream
-
-__all__ = ["excerpt"]
 
 #: Vertices drawn at most: more cannot be distinguished on a page.
 MOST = 300

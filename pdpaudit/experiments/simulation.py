@@ -13,13 +13,10 @@ from joblib import Parallel, delayed
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
-from pdpaudit.experiments.curves import search_curves
+from pdpaudit.experiments.curves import search_curves, trace, trace_by_running
 from pdpaudit.experiments.excerpt import excerpt
-from pdpaudit.experiments.trajectories import trace, trace_by_running
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import at_worker, shareable
-
-__all__ = ["Contestant", "default_budget", "simulate", "trajectories"]
 
 #: Runs done at once, at least and at most, and in about how many seconds; results never depend on
 #: it. Together they share more, but whoever waits wants to see that it goes on.

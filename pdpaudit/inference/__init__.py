@@ -1,10 +1,9 @@
 """What samples show: lower bounds on ε, their power, and one error budget."""
 
-from .betting import Betting
-from .bounds import METHODS, clopper_pearson, lower_bound
-from .error_budget import ErrorBudget
+from .bounds import METHODS, ErrorBudget, clopper_pearson, lower_bound
 from .exact_test import rejects
 from .power import detectable
+from .sequential import Betting
 
 __all__ = [
     "METHODS",

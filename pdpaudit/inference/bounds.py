@@ -12,6 +12,7 @@ The functions assume valid data; `lower_bound` checks at the door.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,8 +21,8 @@ from scipy import special
 
 from pdpaudit.core.errors import InputError
 
-from .betting import betting
 from .exact_test import exact, score_limit
+from .sequential import betting, check_levels
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Method: TypeAlias = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike, float, float], FloatArray]
@@ -90,13 +91,6 @@ def _whole(values: ArrayLike, name: str, least: int) -> FloatArray:
     return array.astype(np.float64)
 
 
-def _check_level(alpha: float, delta: float) -> None:
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta must lie in [0, 1), got {delta!r}")
-
-
 def lower_bound(
     x: ArrayLike,
     n: ArrayLike,
@@ -109,7 +103,7 @@ def lower_bound(
     """Check the counts and bound ε from below by the named method."""
     if method not in METHODS:
         raise InputError(f"unknown method {method!r}; choose one of {', '.join(sorted(METHODS))}")
-    _check_level(alpha, delta)
+    check_levels(alpha, delta)
     counts = (_whole(x, "x", 0), _whole(n, "n", 1), _whole(y, "y", 0), _whole(m, "m", 1))
     try:
         hits, draws, other_hits, other_draws = np.broadcast_arrays(*counts)
@@ -121,3 +115,31 @@ def lower_bound(
     if np.any(other_hits > other_draws):
         raise InputError("y counts hits among m draws and cannot exceed m")
     return METHODS[method](hits, draws, other_hits, other_draws, alpha, delta)
+
+
+@dataclass(frozen=True)
+class ErrorBudget:
+    """The probability of any false alarm in a command, split evenly (Bonferroni)."""
+
+    alpha: float
+    confirmed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the level and the count."""
+        check_levels(self.alpha)
+        if self.confirmed < 1 or self.confirmed != int(self.confirmed):
+            raise InputError(f"at least one thing must be confirmed, got {self.confirmed!r}")
+
+    @property
+    def share(self) -> float:
+        """Error level of each bound, such that all hold together with probability 1 - alpha."""
+        return self.alpha / self.confirmed
+
+    def describe(self) -> str:
+        """Return the budget in one line for the terminal."""
+        if self.confirmed == 1:
+            return f"false alarm at most {100 * self.alpha:.4g}%, all on one confirmed bound"
+        return (
+            f"false alarm at most {100 * self.alpha:.4g}% over all {self.confirmed} confirmed "
+            f"bounds together, {100 * self.share:.4g}% each (Bonferroni)"
+        )

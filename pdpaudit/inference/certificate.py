@@ -17,8 +17,6 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
 from pdpaudit.results.witnesses import Certificate, Interval
 
-__all__ = ["PROVED", "THEOREM", "check_certificate"]
-
 #: How a loss was found that is enclosed.
 PROVED = "enclosure"
 
@@ -41,8 +39,8 @@ def check_certificate(
     mechanism: object,
     event: Event,
     possible: frozenset[Hashable],
-    ours: Any,
-    theirs: Any,
+    ours: object,
+    theirs: object,
 ) -> tuple[bool, str]:
     """Return whether a certificate holds, and why."""
     name = str(claim.get("id", "claim"))

@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,7 @@ from scipy import special
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 SPENT_ON_INTERVAL = 1e-3
 """Share of alpha that pays for restricting ``q`` to an interval."""
@@ -163,7 +164,7 @@ class Region:
         return bound
 
 
-def rows_from(values: NDArray[Any], starts: IntArray, width: int) -> NDArray[Any]:
+def rows_from(values: NDArray[Number], starts: IntArray, width: int) -> NDArray[Number]:
     """Stack the slices of `width` values from each start; the ends repeat where they run out."""
     before = max(0, -int(starts.min()))
     after = max(0, int(starts.max()) + width - values.size)

@@ -1,7 +1,6 @@
 """What a planned sample can show: the smallest true ε it would detect."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy import special
@@ -10,6 +9,7 @@ from pdpaudit.core.errors import InputError
 
 from .bounds import METHODS, FloatArray, score
 from .exact_test import rejects
+from .sequential import check_levels
 
 #: The score method has no guarantee, but tells the power of the exact one nearly as well.
 KNOWN = {**METHODS, "score": score}
@@ -88,10 +88,7 @@ def detectable(
         raise InputError(f"n must be a whole number of at least 1, got {n!r}")
     if not 0.0 < q < 1.0:
         raise InputError(f"q must lie strictly between 0 and 1, got {q!r}")
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta must lie in [0, 1), got {delta!r}")
+    check_levels(alpha, delta)
     if not 0.0 < power < 1.0:
         raise InputError(f"power must lie strictly between 0 and 1, got {power!r}")
     if not 0.0 <= claimed < math.inf:
@@ -115,24 +112,9 @@ def detectable(
         return math.inf
     if shortfall(0.0) <= 0:
         return 0.0
-    return _root(shortfall, 0.0, most)
+    from scipy.optimize import brentq  # takes long to import
 
-
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function falls through 0, to 1e-9; scipy.optimize takes long to import.
-
-    By the Illinois rule: of an end that stays twice the value is halved, so that both ends move.
-    """
-    above, below, last = falling(low), falling(high), 0.0
-    while high - low > 1e-9:
-        at = min(max((low * below - high * above) / (below - above), low + 5e-10), high - 5e-10)
-        value = falling(at)
-        if value > 0:
-            low, above, below = at, value, below / 2 if last > 0 else below
-        else:
-            high, below, above = at, value, above / 2 if last < 0 else above
-        last = value
-    return (low + high) / 2
+    return float(brentq(shortfall, 0.0, most, xtol=1e-10))
 
 
 # The binomial law by special functions: scipy.stats takes long to import.

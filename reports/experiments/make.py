@@ -21,7 +21,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, targeted_components
 from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.curves import curves_csv
-from pdpaudit.experiments.embedded_network import regime_of
+from pdpaudit.experiments.generated_networks import regime_of
 from pdpaudit.experiments.simulation import Contestant, simulate
 from pdpaudit.report.figures import write_comparison, write_figures
 from pdpaudit.results.results import write_text

@@ -15,8 +15,15 @@ from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network
-from pdpaudit.experiments.embedded_network import SEED, Infection, embedded_network, plant
-from pdpaudit.experiments.generated_networks import DBLP, IMDB, affiliation_network
+from pdpaudit.experiments.generated_networks import (
+    DBLP,
+    IMDB,
+    SEED,
+    Infection,
+    affiliation_network,
+    embedded_network,
+    plant,
+)
 from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 

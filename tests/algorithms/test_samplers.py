@@ -72,10 +72,11 @@ MECHANISMS = {
     "repaired, no noise": PTargetRepaired(sop=Path(1), components=4),
 }
 COMPARED = [
-    *(("hidden", name) for name in ("two rounds", "four rounds", "all rounds", "no noise")),
+    *(("hidden", name) for name in ("two rounds", "four rounds", "all rounds")),
     *(("random", name) for name in ("one round", "four rounds", "CN as declared")),
     *(("sparse", name) for name in ("SearchCom", "four rounds", "main text")),
-    *(("dense", name) for name in MECHANISMS),
+    # Without noise on its scores a search is drawn by running it.
+    *(("dense", name) for name in MECHANISMS if not name.startswith("no noise")),
 ]
 
 

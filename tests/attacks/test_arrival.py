@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit.attacks.events import choose_event
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, gathered
 from pdpaudit.sampling import draw, engine, hits
 

@@ -14,7 +14,7 @@ from pdpaudit.attacks.candidates import Sample
 from pdpaudit.attacks.candidates import candidates as columns_of
 from pdpaudit.attacks.thresholds import Choice
 from pdpaudit.attacks.vector_events import choose_regions
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Membership, Range, Score, Term, gathered
 
 AIM = ExpectedBound(5_000, 0.05)

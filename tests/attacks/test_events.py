@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.attacks import events
 from pdpaudit.inference import lower_bound
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Range, gathered
 
 quick = settings(max_examples=40, deadline=None)

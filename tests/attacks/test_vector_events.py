@@ -10,12 +10,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.attacks.candidates import Sample, candidates
 from pdpaudit.attacks.events import choose_event
 from pdpaudit.attacks.thresholds import apart, blended, levels
 from pdpaudit.attacks.vector_events import MANY, choose_regions, computed
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import (
     Coded,
     Column,
@@ -29,6 +28,7 @@ from pdpaudit.outputs import (
 )
 from pdpaudit.outputs.events import cells_of
 from pdpaudit.outputs.words import Vocabulary, event_words
+from tests.zoo.truth import ZOO
 
 module = importlib.import_module("pdpaudit.attacks.vector_events")
 

@@ -24,7 +24,6 @@ from typing import Any
 
 from oracle import oracle_bound
 
-from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.auditing import Config, audit
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.html import render_html
@@ -32,6 +31,7 @@ from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.sources import read_source
 from pdpaudit.results.results import ClaimResult, Result, save, write_text
+from tests.zoo.truth import ZOO
 
 ALPHA = 0.05
 #: None of them was looked at while the choice of events was worked on.

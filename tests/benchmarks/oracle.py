@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pdpaudit.inference import METHODS
 from pdpaudit.inference.bounds import score
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # this is run as a script too
 from tests.zoo.truth import has_density, log_density
 
 __all__ = ["Oracle", "oracle_bound"]

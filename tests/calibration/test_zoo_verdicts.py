@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pdpaudit.algorithms.zoo import ZOO
 from pdpaudit.auditing import Config, audit
-from tests.zoo.truth import true_loss
+from tests.zoo.truth import ZOO, true_loss
 
 pytestmark = pytest.mark.usefixtures("without_power")
 

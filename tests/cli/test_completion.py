@@ -16,7 +16,7 @@ from pdpaudit.checks import check_names
 from pdpaudit.cli import completing
 from pdpaudit.cli.app import app
 from pdpaudit.core.registry import registered
-from pdpaudit.experiments.embedded_network import REGIMES
+from pdpaudit.experiments.generated_networks import REGIMES
 from pdpaudit.inference.bounds import METHODS
 from pdpaudit.sampling.backends import BACKENDS
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pdpaudit.core.registry import make_mechanism
-from pdpaudit.experiments.embedded_network import embedded_network
+from pdpaudit.experiments.generated_networks import embedded_network
 from pdpaudit.experiments.simulation import Contestant, trajectories
 
 BUDGETS = np.linspace(100, 1_500, 8).astype(int)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.inference import Betting
-from pdpaudit.inference.betting import STAKES, betting, log_capital
+from pdpaudit.inference.sequential import STAKES, betting, log_capital
 
 
 def test_capital_from_its_definition():

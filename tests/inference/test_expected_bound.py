@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.inference.expected_bound import ExpectedBound
+from pdpaudit.inference.claim_bounds import ExpectedBound
 
 
 def shown(p, q, aim):

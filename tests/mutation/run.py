@@ -40,15 +40,15 @@ CHOOSING = tuple(map(ATTACKS.format, ("thresholds", "candidates", "events", "vec
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
 MODULES = {
-    "budget": ("pdpaudit/inference/error_budget.py", (EVIDENCE.format("error_budget"),)),
-    "betting": ("pdpaudit/inference/betting.py", (EVIDENCE.format("betting"),)),
+    "budget": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("error_budget"),)),
+    "betting": ("pdpaudit/inference/sequential.py", (EVIDENCE.format("betting"),)),
     "bounds": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("bounds"),)),
     "power": ("pdpaudit/inference/power.py", (EVIDENCE.format("power"),)),
     "exact": (
         "pdpaudit/inference/exact_test.py",
         (EVIDENCE.format("exact_test_parts"), EVIDENCE.format("exact_test")),
     ),
-    "aim": ("pdpaudit/inference/expected_bound.py", (EVIDENCE.format("expected_bound"),)),
+    "aim": ("pdpaudit/inference/claim_bounds.py", (EVIDENCE.format("expected_bound"),)),
     "records": ("pdpaudit/outputs/records.py", (OUTPUTS.format("records"),)),
     "draws": (
         "pdpaudit/outputs/draws.py",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.core.network import targeted_components
-from pdpaudit.experiments.embedded_network import REGIMES, regime_of
+from pdpaudit.experiments.generated_networks import REGIMES, regime_of
 
 FOLDER = Path(__file__).parents[2] / "reports" / "experiments"
 

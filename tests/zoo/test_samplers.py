@@ -25,7 +25,6 @@ from pdpaudit.algorithms.zoo import (
     SVT4,
     SVT5,
     SVT6,
-    ZOO,
     Laplace,
     LaplaceParallel,
     NoisyHist1,
@@ -45,7 +44,7 @@ from pdpaudit.algorithms.zoo.sparse_vector import flag_law
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
 
-from .truth import has_density, log_density
+from .truth import ZOO, has_density, log_density
 
 FAMILY_ALPHA = 1e-3
 SAMPLES = 40_000

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.zoo import ZOO, SVT34Parallel, VectorPair
+from pdpaudit.algorithms.zoo import SVT34Parallel, VectorPair
 from pdpaudit.core.privacy_loss import epsilon_at
 
-from .truth import log_density, true_loss
+from .truth import ZOO, log_density, true_loss
 
 # Quadrature or closed form over the same pairs, at ε = 0.1 and 1. For SVT34Parallel the column
 # gives only a lower bound, SVT4's part, which is checked for itself below.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from pdpaudit.algorithms import zoo
 from pdpaudit.algorithms.laws.noise import FloatArray as Floats
 from pdpaudit.algorithms.laws.noise import Laplace
 from pdpaudit.algorithms.laws.quadrature import NODES, WEIGHTS, panels
@@ -29,6 +30,11 @@ from pdpaudit.algorithms.zoo.rappor import _set_bits
 from pdpaudit.algorithms.zoo.sparse_vector import BELOW, flag_law
 from pdpaudit.core.privacy_loss import epsilon_at, exact_loss
 from pdpaudit.core.protocols import Law
+
+#: All mechanisms by name.
+ZOO = {
+    name: getattr(zoo, name) for name in zoo.__all__ if name[0].isupper() and name != "VectorPair"
+}
 
 # Outputs treated at once, which bounds the memory of their nodes.
 _CHUNK = 8192
