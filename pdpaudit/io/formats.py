@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
-from xml.parsers import expat
 
 import networkx as nx
 import numpy as np
@@ -324,6 +323,7 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
 
 
 _DECLARATION = re.compile(rb"^\s*<\?xml[^>]*\?>")
+_PROLOG = re.compile(rb"^(\s|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _SPACES = {
     "GraphML": "http://graphml.graphdrawing.org/xmlns",
     "GEXF": "http://www.gexf.net/1.2draft",
@@ -332,14 +332,6 @@ _TYPES = {
     "GraphML": ("int", "integer", "long", "float", "double", "string", "boolean"),
     "GEXF": ("integer", "long", "float", "double", "string", "boolean", "liststring", "anyURI"),
 }
-
-
-class _Doctype(Exception):
-    """The document brings a document type along."""
-
-
-class _Root(Exception):
-    """The root element was reached; its name is the argument."""
 
 
 def without_declaration(data: bytes) -> bytes:
@@ -351,30 +343,18 @@ def root_element(path: Path, data: bytes) -> str:
     """Return the name of the root element, without namespace and in lower case.
 
     A document type is where entities are declared and outside files are named, and it can only
-    stand before the root element: reading no further is enough to refuse it.
+    stand before the root element, among comments and instructions.
     """
-    parser = expat.ParserCreate("utf-8", namespace_separator="\n")
-
-    def doctype(*_: object) -> None:
-        raise _Doctype
-
-    def start(name: str, _: dict[str, str]) -> None:
-        raise _Root(name)
-
-    parser.StartDoctypeDeclHandler = doctype
-    parser.StartElementHandler = start
-    try:
-        parser.Parse(data, True)
-    except _Root as found:
-        return str(found.args[0]).rpartition("\n")[2].lower()
-    except _Doctype:
+    rest = _PROLOG.sub(b"", data, count=1)
+    if rest.startswith(b"<!DOCTYPE"):
         raise InputError(
             f"{path}: has a DOCTYPE, and entities and outside files are not followed; remove the "
             "<!DOCTYPE …> from the file"
-        ) from None
-    except expat.ExpatError as error:
-        raise InputError(f"{path}: damaged XML ({error}); write the file again") from None
-    raise InputError(f"{path}: XML without an element; write the file again")
+        )
+    found = re.match(rb"<(?:[\w.-]+:)?([\w.-]+)[\s/>]", rest)
+    if found is None:
+        raise InputError(f"{path}: damaged XML, without an element; write the file again")
+    return found[1].decode().lower()
 
 
 def righted(path: Path, data: bytes, kind: str) -> bytes:

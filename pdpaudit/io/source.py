@@ -177,13 +177,8 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _is_utf8(data: bytes) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    view = memoryview(data)
     try:
-        # In blocks, for the text itself is not wanted: only whether it can be had.
-        for start in range(0, len(data), _BLOCK):
-            decoder.decode(view[start : start + _BLOCK])
-        decoder.decode(b"", final=True)
+        data.decode()
     except UnicodeDecodeError:
         return False
     return True
