@@ -188,7 +188,11 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
             f"two are the ends; {_ENDS_HELP}, by name or number (first line: "
             f"{_listed(table.head)})"
         )
-    kinds = [_kind([row[c] for row in rows]) for c in columns]
+    # Where the rows hold nothing, the first line says what would be there.
+    kinds = [
+        _kind([row[c] for row in rows if not is_missing(row[c])] or table.head[c : c + 1])
+        for c in columns
+    ]
     if kinds[2] == "word" and len(table.head) == 3 and is_number(table.head[2]):
         kinds[2] = "number"  # most likely a weight that is wrong on some lines
     return _by_kinds(table, kinds, counters)

@@ -34,7 +34,7 @@ __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
 _PAJEK = re.compile(r"\*(network|vertices|arcs|edges|matrix)", re.IGNORECASE)
 _GML_PREAMBLE = re.compile(r"(#|creator\b|version\b|comment\b)", re.IGNORECASE)
-_MARKED_NAME = re.compile(r"#[ \t]*\S+$")
+_MARKED_NAME = re.compile(r"#[ \t]*[^\s,;|]+$")
 # Text that other programs read, and what to do instead.
 _UNREAD = [
     (r"(strict\s+)?(di)?graph\b[^\[\n]*\{", "a Graphviz file", "convert it to GML with gv2gml"),

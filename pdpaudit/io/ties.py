@@ -326,7 +326,9 @@ def read_matrix_table(table: Table) -> Ties | None:
             f"{table.source.path}: three edges with weights or the matrix of three people; give "
             "edges a header, or the matrix names"
         )
-    if (n == 3 and names != first and not plain) or len(matrix) != len(matrix.T):
+    # Rows without names may be ties with an index and a weight; a matrix has an empty diagonal.
+    unlike = matrix.diagonal().any() or (n == 3 and not plain)
+    if (names != first and unlike) or len(matrix) != len(matrix.T):
         return None
     said = f"{table.source.path} read as an adjacency matrix of {len(matrix)} people"
     ties = matrix_ties(lambda row: table.where(row + start), names, matrix)
