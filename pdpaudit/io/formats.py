@@ -32,8 +32,14 @@ from pdpaudit.io.ties import Ties
 
 __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
-_PAJEK = re.compile(r"\*(network|vertices|arcs|edges|matrix)", re.IGNORECASE)
-_GML_PREAMBLE = re.compile(r"(#|creator\b|version\b|comment\b)", re.IGNORECASE)
+_BEGINNINGS = [
+    (r"%%matrixmarket", "Matrix Market"),
+    (r"[{\[]", "JSON"),
+    (r"(%[^\n]*\n\s*)*\*(network|vertices|arcs|edges|matrix)", "Pajek"),
+    (r"dl\s+(n|nr|format|nm)\b", "UCINET DL"),
+    (r"nodedef>", "GDF"),
+    (r"((#|creator\b|version\b|comment\b)[^\n]*\n\s*)*graph\s*(\[|$)", "GML"),
+]
 _MARKED_NAME = re.compile(r"#[ \t]*[^\s,;|]+$")
 # Text that other programs read, and what to do instead.
 _UNREAD = [
@@ -64,7 +70,7 @@ def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _format_of(source: Source, called: str | None) -> str | None:
-    start = source.data[: 1 << 16].decode(errors="ignore").lstrip()
+    start = re.sub(r"\r\n?", "\n", source.data[: 1 << 16].decode(errors="ignore")).lstrip()
     for beginning, what, way in _UNREAD:
         if re.match(beginning, start, re.IGNORECASE):
             raise InputError(f"{source.path}: is {what}, which is not read; {way}")
@@ -75,22 +81,10 @@ def _format_of(source: Source, called: str | None) -> str | None:
                 f"{source.path}: XML with root element {show(root, 30)}; GraphML and GEXF are read"
             )
         return "GraphML" if root == "graphml" else "GEXF"
-    if start[:14].lower() == "%%matrixmarket":
-        return "Matrix Market"
-    if start[:1] in ("{", "["):
-        return "JSON"
-    lines = [line.strip() for line in start.splitlines() if line.strip()]
-    unmarked = [line for line in lines if not line.startswith("%")]
-    if unmarked and _PAJEK.match(unmarked[0]):
-        return "Pajek"
-    if re.match(r"dl\s+(n|nr|format|nm)\b", start, re.IGNORECASE):
-        return "UCINET DL"
-    if start.lower().startswith("nodedef>"):
-        return "GDF"
-    named = [line for line in lines if not line.startswith("#") and not _GML_PREAMBLE.match(line)]
-    if named and re.match(r"graph\s*(\[|$)", named[0], re.IGNORECASE):
-        return "GML"
-    return _listing(source, called, lines)
+    for beginning, kind in _BEGINNINGS:
+        if re.match(beginning, start, re.IGNORECASE):
+            return kind
+    return _listing(source, called, [line.strip() for line in start.split("\n") if line.strip()])
 
 
 def _listing(source: Source, called: str | None, lines: Sequence[str]) -> str | None:

@@ -74,12 +74,12 @@ def read_network(
 ) -> Reading:
     r"""Read a network and who is targeted in it.
 
-    Edge lists separated by commas, semicolons, tabs or blanks, GML, GraphML, GEXF, Matrix Market
-    and Pajek are recognised by what is in them; gzip too. The graph is simple and undirected:
-    self-loops and repeated edges are dropped, and so are rows of weight 0, which say that there is
-    no tie, and rows without one or both ends. People of dropped rows stay. Vertices are in the
-    order of the nodes file, or else in the order in which the edges mention them; people of the
-    nodes file who have no tie are vertices.
+    Edge lists separated by commas, semicolons, tabs, bars or blanks, GML, GraphML, GEXF, Matrix
+    Market, Pajek and others are recognised by what is in them; gzip too. The graph is simple
+    and undirected: self-loops and repeated edges are dropped, and so are rows of weight 0,
+    which say that there is no tie, and rows without one or both ends. People of dropped rows
+    stay. Vertices are in the order of the nodes file, or else in the order in which the edges
+    mention them; people of the nodes file who have no tie are vertices.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_network(
     since, until : str, optional
         Rows of other times are dropped; both included.
     keep_missing : bool
-        Whether ``NA``, ``null``, ``-`` and the like are names.
+        Whether ``NA``, ``null``, ``-``, ``unknown`` and the like are names.
 
     Returns
     -------

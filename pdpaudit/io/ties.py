@@ -96,17 +96,15 @@ def collapse(
         weights = None if weights is None else weights[proper]
     loops = len(ends) - len(key)
     light = 0
-    if min_weight is not None and count_contacts:
-        pairs, times = np.unique(key, return_counts=True)
-        light = int(np.count_nonzero(times < min_weight))
-        pairs = pairs[times >= min_weight]
-    elif min_weight is None or weights is None:
+    if min_weight is None:
         key = np.sort(key)  # numpy's unique hashes, which these keys make very slow
         pairs = key[np.diff(key, prepend=-1) != 0]
     else:
-        pairs, pair = np.unique(key, return_inverse=True)
-        heaviest = np.zeros(len(pairs))
-        np.maximum.at(heaviest, pair, weights)
+        pairs, pair, times = np.unique(key, return_inverse=True, return_counts=True)
+        heaviest = times.astype(np.float64)
+        if weights is not None and not count_contacts:
+            heaviest[:] = 0
+            np.maximum.at(heaviest, pair, weights)
         light = int(np.count_nonzero(heaviest < min_weight))
         pairs = pairs[heaviest >= min_weight]
     low, high = np.divmod(pairs, max(n, 1))
