@@ -44,7 +44,7 @@ FALSE_ALARM, MISSED = 1e-9, 0.05
 
 
 #: Share of the time limit after which no further pair is compared.
-COMPARING = 0.75
+COMPARING = 0.6
 
 #: Outputs of a law beyond which not all are looked at.
 MANY = 10_000

@@ -133,20 +133,28 @@ def _everything_in(graph: nx.Graph) -> tuple[object, ...]:
 
 def graph_unchanged(examination: Examination) -> CheckResult:
     """Check that the graph is left as it was, attributes and order included."""
-
-    def look(sample: Sample) -> None:
-        graph = sample.graph()
-        before = _everything_in(graph)
-        for vertex in range(sample.n):
-            examination.call(graph, vertex, sample.targets)
-            if _everything_in(graph) != before:
-                message = "the graph is not what it was before the call"
-                raise CheckFailed("graph-unchanged", message, sample, vertex)
-
+    look = _unchanged(examination, "graph-unchanged", "graph", _everything_in)
     return _over(examination, "graph-unchanged", look, exhaustive=True)
 
 
-def _random_state() -> tuple[object, ...]:
+def _unchanged(
+    examination: Examination, name: str, what: str, state: Callable[[nx.Graph], tuple[object, ...]]
+) -> Callable[[Sample], None]:
+    """Return what looks at whether calls leave a state as it was."""
+
+    def look(sample: Sample) -> None:
+        graph = sample.graph()
+        before = state(graph)
+        for vertex in range(sample.n):
+            examination.call(graph, vertex, sample.targets)
+            if state(graph) != before:
+                message = f"the {what} is not what it was before the call"
+                raise CheckFailed(name, message, sample, vertex)
+
+    return look
+
+
+def _random_state(_: nx.Graph) -> tuple[object, ...]:
     _, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
     return random.getstate(), np.asarray(keys).tobytes(), *rest
 
@@ -158,20 +166,11 @@ def global_random_state(examination: Examination) -> CheckResult:
     # suite puts the old one back.
     random.seed(f"pdpaudit {seed}")
     np.random.seed(0x5EED ^ seed & 0xFFFF)  # noqa: NPY002
-    before = _random_state()
-
-    def look(sample: Sample) -> None:
-        graph = sample.graph()
-        for vertex in range(sample.n):
-            examination.call(graph, vertex, sample.targets)
-            if _random_state() != before:
-                message = "the global random state is not what it was before the call"
-                raise CheckFailed("global-random-state", message, sample, vertex)
-
+    name = "global-random-state"
     return _over(
         examination,
-        "global-random-state",
-        look,
+        name,
+        _unchanged(examination, name, "global random state", _random_state),
         samples=chain(small_samples(SMALL - 1), large_samples(seed)),
         scope=SCOPE.format(SMALL - 1, "", 30, ""),
         exhaustive=True,

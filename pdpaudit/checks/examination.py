@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,26 +61,20 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
-        if not 1 <= self.max_vertices <= LARGEST_EXHAUSTIVE:
-            raise ParameterError(
-                "max_vertices",
-                self.max_vertices,
-                f"exhaustive search covers 1 to {LARGEST_EXHAUSTIVE} vertices",
-            )
-        if not 1 <= self.labelled_vertices <= LARGEST_LABELLED:
-            raise ParameterError(
-                "labelled_vertices",
-                self.labelled_vertices,
-                f"every labelled network is enumerated up to 1 to {LARGEST_LABELLED} vertices",
-            )
-        if not (self.time_limit > 0 and math.isfinite(self.time_limit)):
-            raise ParameterError("time_limit", self.time_limit, "give a positive number of seconds")
-        if self.jobs < 1:
-            raise ParameterError("jobs", self.jobs, "give at least 1 worker process")
-        if self.examples < 0:
-            raise ParameterError("examples", self.examples, "give 0 or more")
-        if self.max_degree is not None and self.max_degree < 0:
-            raise ParameterError("max_degree", self.max_degree, "a degree bound is at least 0")
+        every = f"every labelled network is enumerated up to 1 to {LARGEST_LABELLED} vertices"
+        searched = f"exhaustive search covers 1 to {LARGEST_EXHAUSTIVE} vertices"
+        seconds = "give a positive number of seconds"
+        for name, least, most, remedy in (
+            ("max_vertices", 1, LARGEST_EXHAUSTIVE, searched),
+            ("labelled_vertices", 1, LARGEST_LABELLED, every),
+            ("time_limit", math.ulp(0.0), sys.float_info.max, seconds),
+            ("jobs", 1, math.inf, "give at least 1 worker process"),
+            ("examples", 0, math.inf, "give 0 or more"),
+            ("max_degree", 0, math.inf, "a degree bound is at least 0"),
+        ):
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise ParameterError(name, value, remedy)
         for name, reason in self.expected_failures.items():
             if not reason.strip():
                 raise InputError(f"expected failure of {name!r}: say why, the reason is empty")

@@ -77,9 +77,7 @@ class GraphWitness(Witness):
         return cls(
             property=failure.check,
             statistic=statistic,
-            n=failure.sample.n,
-            edges=failure.sample.edges,
-            targets=failure.sample.targets,
+            **failure.sample._asdict(),
             vertex=failure.vertex,
             message=failure.message,
             traceback=failure.traceback,

@@ -1,4 +1,4 @@
-"""Networks from files: edge lists and graph formats, labels, seeds; and from networkx.
+"""Networks from files: edge lists and graph formats, labels, seeds.
 
 :func:`read_network` is the way in: ``source`` turns bytes into text, ``table`` text into rows,
 ``columns`` decides what they mean and ``fields`` what a field says, ``ties`` makes pairs of people
@@ -6,16 +6,16 @@ of them, ``formats`` and ``text_formats`` of other files, ``people`` says who is
 people are called, ``reading`` puts it together.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pdpaudit.io.people import find_people
-    from pdpaudit.io.reading import Plant, Reading, network_from_networkx, read_network
+    from pdpaudit.io.reading import Plant, Reading, read_network
 
-__all__ = ["Plant", "Reading", "find_people", "network_from_networkx", "read_network"]
+__all__ = ["Plant", "Reading", "find_people", "read_network"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import what reads networks when it is asked for: writing files needs no pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import pandas as pd
 
@@ -21,18 +22,17 @@ NAMES_COLUMNS = "it names the columns"
 _ENDS_HELP = "say which two columns are the ends with `source_column` and `target_column`"
 
 
-@dataclass(frozen=True)
-class EdgeOptions:
+class EdgeOptions(TypedDict, total=False):
     """What a user says of the columns and rows of an edge list."""
 
-    source_column: str | None = None
-    target_column: str | None = None
-    weight_column: str | None = None
-    time_column: str | None = None
-    since: str | None = None
-    until: str | None = None
-    count_contacts: bool = False
-    keep_missing: bool = False
+    source_column: str | None
+    target_column: str | None
+    weight_column: str | None
+    time_column: str | None
+    since: str | None
+    until: str | None
+    count_contacts: bool
+    keep_missing: bool
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Ends:
 
 def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> Ends:
     """Decide by names, by agreement with people's ``ids``, by what varies like an id."""
-    one, other = options.source_column, options.target_column
+    one, other = options.get("source_column"), options.get("target_column")
     if (one is None) != (other is None):
         raise InputError("`source_column` and `target_column` go together: name both or neither")
     chosen = one is not None and other is not None
@@ -188,7 +188,11 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
             f"two are the ends; {_ENDS_HELP}, by name or number (first line: "
             f"{_listed(table.head)})"
         )
-    kinds = [_kind([row[c] for row in rows]) for c in columns]
+    # Where the rows hold nothing, the first line says what would be there.
+    kinds = [
+        _kind([row[c] for row in rows if not is_missing(row[c])] or table.head[c : c + 1])
+        for c in columns
+    ]
     if kinds[2] == "word" and len(table.head) == 3 and is_number(table.head[2]):
         kinds[2] = "number"  # most likely a weight that is wrong on some lines
     return _by_kinds(table, kinds, counters)
@@ -348,8 +352,8 @@ def _is_size_line(table: Table) -> bool:
 def _time(
     table: Table, options: EdgeOptions, ends: tuple[int, int], names: Sequence[str]
 ) -> int | None:
-    if options.time_column is not None:
-        return find_column(table, options.time_column, "time_column")
+    if (asked := options.get("time_column")) is not None:
+        return find_column(table, asked, "time_column")
     others = {normal(names[c]): c for c in reversed(range(table.width)) if c not in ends}
     return next((others[known] for known in TIMES if known in others), None)
 
@@ -361,16 +365,15 @@ def _weight(
     names: Sequence[str],
     time: int | None,
 ) -> tuple[int | None, list[str]]:
-    if options.weight_column is not None:
-        if options.count_contacts:
+    asked = options.get("weight_column")
+    if asked is not None:
+        if options.get("count_contacts"):
             raise InputError("`count_contacts` makes the weights; leave `weight_column` out")
-        found = find_column(table, options.weight_column, "weight_column")
+        found = find_column(table, asked, "weight_column")
         if found in ends:
-            raise InputError(
-                f"`weight_column` {options.weight_column!r} is an end; name another column"
-            )
+            raise InputError(f"`weight_column` {asked!r} is an end; name another column")
         return found, []
-    if options.count_contacts:
+    if options.get("count_contacts"):
         return None, []
     others = [c for c in range(table.width) if c not in (*ends, time)]
     known = [normal(names[c]) for c in others]

@@ -104,8 +104,8 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE]\+?\d{1,2})?", re.ASCII)
 
 
 def is_missing(text: str) -> bool:
-    """Whether a field stands for nothing."""
-    return text.strip() in _MISSING
+    """Whether a field stands for nothing, or for nobody."""
+    return text.strip() in NOBODY
 
 
 def gaps(texts: Sequence[str], words: Collection[str] = _MISSING) -> list[bool]:

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
-from xml.parsers import expat
 
 import networkx as nx
 import numpy as np
@@ -33,9 +32,15 @@ from pdpaudit.io.ties import Ties
 
 __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
-_PAJEK = re.compile(r"\*(network|vertices|arcs|edges|matrix)", re.IGNORECASE)
-_GML_PREAMBLE = re.compile(r"(#|creator\b|version\b|comment\b)", re.IGNORECASE)
-_MARKED_NAME = re.compile(r"#[ \t]*\S+$")
+_BEGINNINGS = [
+    (r"%%matrixmarket", "Matrix Market"),
+    (r"[{\[]", "JSON"),
+    (r"(%[^\n]*\n\s*)*\*(network|vertices|arcs|edges|matrix)", "Pajek"),
+    (r"dl\s+(n|nr|format|nm)\b", "UCINET DL"),
+    (r"nodedef>", "GDF"),
+    (r"((#|creator\b|version\b|comment\b)[^\n]*\n\s*)*graph\s*(\[|$)", "GML"),
+]
+_MARKED_NAME = re.compile(r"#[ \t]*[^\s,;|]+$")
 # Text that other programs read, and what to do instead.
 _UNREAD = [
     (r"(strict\s+)?(di)?graph\b[^\[\n]*\{", "a Graphviz file", "convert it to GML with gv2gml"),
@@ -65,7 +70,7 @@ def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _format_of(source: Source, called: str | None) -> str | None:
-    start = source.data[: 1 << 16].decode(errors="ignore").lstrip()
+    start = re.sub(r"\r\n?", "\n", source.data[: 1 << 16].decode(errors="ignore")).lstrip()
     for beginning, what, way in _UNREAD:
         if re.match(beginning, start, re.IGNORECASE):
             raise InputError(f"{source.path}: is {what}, which is not read; {way}")
@@ -76,22 +81,10 @@ def _format_of(source: Source, called: str | None) -> str | None:
                 f"{source.path}: XML with root element {show(root, 30)}; GraphML and GEXF are read"
             )
         return "GraphML" if root == "graphml" else "GEXF"
-    if start[:14].lower() == "%%matrixmarket":
-        return "Matrix Market"
-    if start[:1] in ("{", "["):
-        return "JSON"
-    lines = [line.strip() for line in start.splitlines() if line.strip()]
-    unmarked = [line for line in lines if not line.startswith("%")]
-    if unmarked and _PAJEK.match(unmarked[0]):
-        return "Pajek"
-    if re.match(r"dl\s+(n|nr|format|nm)\b", start, re.IGNORECASE):
-        return "UCINET DL"
-    if start.lower().startswith("nodedef>"):
-        return "GDF"
-    named = [line for line in lines if not line.startswith("#") and not _GML_PREAMBLE.match(line)]
-    if named and re.match(r"graph\s*(\[|$)", named[0], re.IGNORECASE):
-        return "GML"
-    return _listing(source, called, lines)
+    for beginning, kind in _BEGINNINGS:
+        if re.match(beginning, start, re.IGNORECASE):
+            return kind
+    return _listing(source, called, [line.strip() for line in start.split("\n") if line.strip()])
 
 
 def _listing(source: Source, called: str | None, lines: Sequence[str]) -> str | None:
@@ -324,6 +317,7 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
 
 
 _DECLARATION = re.compile(rb"^\s*<\?xml[^>]*\?>")
+_PROLOG = re.compile(rb"^(\s|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _SPACES = {
     "GraphML": "http://graphml.graphdrawing.org/xmlns",
     "GEXF": "http://www.gexf.net/1.2draft",
@@ -332,14 +326,6 @@ _TYPES = {
     "GraphML": ("int", "integer", "long", "float", "double", "string", "boolean"),
     "GEXF": ("integer", "long", "float", "double", "string", "boolean", "liststring", "anyURI"),
 }
-
-
-class _Doctype(Exception):
-    """The document brings a document type along."""
-
-
-class _Root(Exception):
-    """The root element was reached; its name is the argument."""
 
 
 def without_declaration(data: bytes) -> bytes:
@@ -351,30 +337,18 @@ def root_element(path: Path, data: bytes) -> str:
     """Return the name of the root element, without namespace and in lower case.
 
     A document type is where entities are declared and outside files are named, and it can only
-    stand before the root element: reading no further is enough to refuse it.
+    stand before the root element, among comments and instructions.
     """
-    parser = expat.ParserCreate("utf-8", namespace_separator="\n")
-
-    def doctype(*_: object) -> None:
-        raise _Doctype
-
-    def start(name: str, _: dict[str, str]) -> None:
-        raise _Root(name)
-
-    parser.StartDoctypeDeclHandler = doctype
-    parser.StartElementHandler = start
-    try:
-        parser.Parse(data, True)
-    except _Root as found:
-        return str(found.args[0]).rpartition("\n")[2].lower()
-    except _Doctype:
+    rest = _PROLOG.sub(b"", data, count=1)
+    if rest.startswith(b"<!DOCTYPE"):
         raise InputError(
             f"{path}: has a DOCTYPE, and entities and outside files are not followed; remove the "
             "<!DOCTYPE …> from the file"
-        ) from None
-    except expat.ExpatError as error:
-        raise InputError(f"{path}: damaged XML ({error}); write the file again") from None
-    raise InputError(f"{path}: XML without an element; write the file again")
+        )
+    found = re.match(rb"<(?:[\w.-]+:)?([\w.-]+)[\s/>]", rest)
+    if found is None:
+        raise InputError(f"{path}: damaged XML, without an element; write the file again")
+    return found[1].decode().lower()
 
 
 def righted(path: Path, data: bytes, kind: str) -> bytes:

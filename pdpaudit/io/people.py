@@ -147,7 +147,7 @@ class PeopleTable:
 def read_labels(values: Sequence[object]) -> list[str | None]:
     """Return the labels a graph file gives its vertices."""
     texts = ["" if value is None else str(value).strip() for value in values]
-    return [None if is_missing(text) else whole(text) for text in texts]
+    return [None if gap else whole(text) for text, gap in zip(texts, gaps(texts), strict=True)]
 
 
 def partition(

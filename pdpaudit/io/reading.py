@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, Unpack
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -18,7 +17,7 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
-from pdpaudit.io.formats import find_format, read_graph_file, ties_from_networkx
+from pdpaudit.io.formats import find_format, read_graph_file
 from pdpaudit.io.people import (
     People,
     PeopleTable,
@@ -30,7 +29,7 @@ from pdpaudit.io.people import (
 from pdpaudit.io.source import read_source, show
 from pdpaudit.io.ties import Dropped, Ties, collapse, read_edge_list
 
-__all__ = ["Plant", "Reading", "network_from_networkx", "read_network"]
+__all__ = ["Plant", "Reading", "read_network"]
 
 Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
 """Chooses who is targeted, given adjacency matrix (n, n) and names (n): to bool, shape (n,)."""
@@ -39,21 +38,13 @@ Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
 UNLISTED = ("refuse", "protected")
 
 
-class ReadOptions(TypedDict, total=False):
+class ReadOptions(EdgeOptions, total=False):
     """How :func:`read_network` takes the columns and rows of files."""
 
     id_column: str | None
     label_column: str
     targeted_value: str
-    source_column: str | None
-    target_column: str | None
-    weight_column: str | None
-    time_column: str | None
     min_weight: float | None
-    since: str | None
-    until: str | None
-    count_contacts: bool
-    keep_missing: bool
     unlisted: str
 
 
@@ -83,12 +74,12 @@ def read_network(
 ) -> Reading:
     r"""Read a network and who is targeted in it.
 
-    Edge lists separated by commas, semicolons, tabs or blanks, GML, GraphML, GEXF, Matrix Market
-    and Pajek are recognised by what is in them; gzip too. The graph is simple and undirected:
-    self-loops and repeated edges are dropped, and so are rows of weight 0, which say that there is
-    no tie, and rows without one or both ends. People of dropped rows stay. Vertices are in the
-    order of the nodes file, or else in the order in which the edges mention them; people of the
-    nodes file who have no tie are vertices.
+    Edge lists separated by commas, semicolons, tabs, bars or blanks, GML, GraphML, GEXF, Matrix
+    Market, Pajek and others are recognised by what is in them; gzip too. The graph is simple
+    and undirected: self-loops and repeated edges are dropped, and so are rows of weight 0,
+    which say that there is no tie, and rows without one or both ends. People of dropped rows
+    stay. Vertices are in the order of the nodes file, or else in the order in which the edges
+    mention them; people of the nodes file who have no tie are vertices.
 
     Parameters
     ----------
@@ -122,7 +113,7 @@ def read_network(
     since, until : str, optional
         Rows of other times are dropped; both included.
     keep_missing : bool
-        Whether ``NA``, ``null``, ``-`` and the like are names.
+        Whether ``NA``, ``null``, ``-``, ``unknown`` and the like are names.
 
     Returns
     -------
@@ -233,25 +224,15 @@ def _network(
 def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> Ties:
     source = read_source(edges)
     kind, notes = find_format(source)
-    asked = EdgeOptions(
-        source_column=options.get("source_column"),
-        target_column=options.get("target_column"),
-        weight_column=options.get("weight_column"),
-        time_column=options.get("time_column"),
-        since=options.get("since"),
-        until=options.get("until"),
-        count_contacts=options.get("count_contacts", False),
-        keep_missing=options.get("keep_missing", False),
-    )
     if kind is None:
         ids = set() if table is None else table.candidates(options.get("id_column"))
-        ties = read_edge_list(source, asked, ids)
-    elif asked.source_column is not None or asked.target_column is not None:
+        ties = read_edge_list(source, options, ids)
+    elif options.get("source_column") or options.get("target_column"):
         raise InputError(f"{edges}: a {kind} file has no columns; no `source_column`")
-    elif asked.since or asked.until:
+    elif options.get("since") or options.get("until"):
         raise InputError(f"{edges}: `since` and `until` need an edge list with a column of times")
     else:
-        ties = read_graph_file(source, kind, weight_column=asked.weight_column)
+        ties = read_graph_file(source, kind, weight_column=options.get("weight_column"))
     return replace(ties, notes=(*notes, *ties.notes))
 
 
@@ -278,50 +259,6 @@ def _on_people(
     if len(names) > len(people.names):
         said.append(f"{len(names) - len(people.names):,} people in no row of {nodes} are protected")
     return replace(ties, names=names, ends=places[ties.ends]), labels
-
-
-def network_from_networkx(
-    graph: nx.Graph,
-    targeted: Iterable[Hashable] | Mapping[Hashable, bool],
-    *,
-    seeds: Sequence[Hashable] | None = None,
-    weight: str = "weight",
-    min_weight: float | None = None,
-    title: str = "network",
-) -> Network:
-    """Return the network of a networkx graph; directions and parallel edges are forgotten.
-
-    Vertices in the order of the graph, named by ``str``; edges without ``weight`` weigh 1, those of
-    weight 0 are no ties. By default the first node of the largest targeted component is the seed.
-    """
-    if isinstance(targeted, str):
-        raise InputError("targeted: give the targeted nodes, or a mapping of nodes to booleans")
-    index = {node: i for i, node in enumerate(graph.nodes)}
-    ties = ties_from_networkx(graph, weight=weight, place="graph")
-    low, high, _ = collapse(ties, min_weight)
-    adjacency = adjacency_from_edges(len(index), low, high)
-    chosen = (
-        [node for node, wanted in targeted.items() if wanted]
-        if isinstance(targeted, Mapping)
-        else list(targeted)
-    )
-    mask = np.zeros(len(index), dtype=np.bool_)
-    mask[_indices(index, chosen, "targeted")] = True
-    if seeds is not None:
-        places = tuple(dict.fromkeys(_indices(index, seeds, "seeds")))
-    else:
-        components = targeted_components(adjacency, mask)
-        places = (int(components[0][0]),) if components else ()
-    return Network(adjacency, mask, places, tuple(ties.names), title)
-
-
-def _indices(index: Mapping[Hashable, int], nodes: Iterable[Hashable], what: str) -> list[int]:
-    found = []
-    for node in nodes:
-        if node not in index:
-            raise InputError(f"{what}: {node!r} is not a node of the graph; check its type, too")
-        found.append(index[node])
-    return found
 
 
 def _labels_in_file(edges: Path, ties: Ties, label_column: str) -> Sequence[object]:

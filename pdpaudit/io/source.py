@@ -16,15 +16,14 @@ from pdpaudit.io.files import open_file
 
 __all__ = ["Source", "read_source", "show"]
 
-_PACKED = {
-    b"PK\x03\x04": "a zip archive",
-    b"BZh": "packed with bzip2",
-    b"\xfd7zXZ\x00": "packed with xz",
-    b"\x28\xb5\x2f\xfd": "packed with zstd",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-}
-# Formats of other programs, and what writes them as text.
+_PACKED = "unpack it, or pack it with gzip"
+# What is no text, by its first bytes: what it is, and what to do instead.
 _FOREIGN = {
+    b"PK\x03\x04": ("a zip archive", _PACKED),
+    b"BZh": ("packed with bzip2", _PACKED),
+    b"\xfd7zXZ\x00": ("packed with xz", _PACKED),
+    b"\x28\xb5\x2f\xfd": ("packed with zstd", _PACKED),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive", _PACKED),
     **dict.fromkeys((b"RDX2\n", b"RDX3\n", b"X\n\0\0"), ("an R data file", "R's write.csv")),
     **{bytes([0x80, n]): ("a Python pickle, which could run code", "networkx.write_graphml")
        for n in range(2, 6)},
@@ -116,12 +115,10 @@ def _read_workbook(path: Path, data: bytes) -> Source:
 
 def _require_text(path: Path, start: bytes) -> None:
     """Refuse a file by its first bytes, before the rest takes room."""
-    for magic, what in _PACKED.items():
-        if start.startswith(magic):
-            raise InputError(f"{path}: is {what}; unpack it, or pack it with gzip")
     for magic, (what, way) in _FOREIGN.items():
         if start.startswith(magic):
-            raise InputError(f"{path}: is {what}, and not read; write it as text: {way}")
+            way = way if way == _PACKED else f"write it as text: {way}"
+            raise InputError(f"{path}: is {what}, which is not read; {way}")
     zero = start.find(0)
     if zero >= 0 and not start.startswith((_GZIP, *_UTF16)):
         raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
@@ -180,13 +177,8 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _is_utf8(data: bytes) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    view = memoryview(data)
     try:
-        # In blocks, for the text itself is not wanted: only whether it can be had.
-        for start in range(0, len(data), _BLOCK):
-            decoder.decode(view[start : start + _BLOCK])
-        decoder.decode(b"", final=True)
+        data.decode()
     except UnicodeDecodeError:
         return False
     return True

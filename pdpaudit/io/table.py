@@ -21,7 +21,6 @@ __all__ = ["SAMPLE", "Table", "read_table"]
 
 SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
-_QUOTED = re.compile(rb'"((?:[^"]|"")*)"')  # blanks inside quotes are part of a field
 _SEPARATORS = "\t;|, "  # a name may hold what comes later in this list without quotes
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar", ":": "colon"}
 _SEP_LINE = re.compile(rb"sep=(.)[ \t,;]*(?=\n)", re.IGNORECASE)  # a spreadsheet's first line
@@ -97,7 +96,8 @@ class Table:
             own = np.arange(len(columns)) + used
             codes = np.concatenate([own[None, :], codes])
             parts.append(np.array([self.head[column] for column in columns], dtype=object))
-        values = self._stripped(np.concatenate(parts))
+        values = np.concatenate(parts)
+        values[:] = [value.strip(" \t") for value in values.tolist()]
         merged, distinct_values = pd.factorize(values)
         flat, order = pd.factorize(merged[codes].ravel())
         rows = _first(flat, len(order)) // len(columns) + first_row
@@ -118,22 +118,6 @@ class Table:
                 f"{self.source.path}: not readable as a table ({show(reason, 80)}); close the "
                 "quotes, or double a quote that is part of a name"
             ) from None
-
-    def _stripped(self, values: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
-        """Take off the blanks around fields that had no quotes."""
-        cut = self.separator.encode()
-        if not any(
-            edge in self._body
-            for blank in (b" ", b"\t")
-            for edge in (blank + cut, cut + blank, blank + b"\n", b"\n" + blank)
-        ) and self._body[:1] not in (b" ", b"\t"):
-            return values
-        padded = [i for i, value in enumerate(values.tolist()) if value != value.strip(" \t")]
-        quoted = set(_QUOTED.findall(self._body)) if padded else set()
-        for i in padded:
-            if values[i].replace('"', '""').encode() not in quoted:
-                values[i] = values[i].strip(" \t")
-        return values
 
 
 def _first(codes: Rows, count: int) -> Rows:
@@ -295,7 +279,7 @@ def _fields(line: str, separator: str) -> list[str]:
             for field in _FIELD.findall(line)
         ]  # fmt: skip
     reader = csv.reader(io.StringIO(line, newline=""), delimiter=separator, skipinitialspace=True)
-    return [field if f'{field}"' in line else field.strip(" \t") for field in next(reader, [])]
+    return [field.strip(" \t") for field in next(reader, [])]
 
 
 def _layout(data: bytes, separator: str) -> tuple[Rows, Rows, Rows]:

@@ -96,17 +96,15 @@ def collapse(
         weights = None if weights is None else weights[proper]
     loops = len(ends) - len(key)
     light = 0
-    if min_weight is not None and count_contacts:
-        pairs, times = np.unique(key, return_counts=True)
-        light = int(np.count_nonzero(times < min_weight))
-        pairs = pairs[times >= min_weight]
-    elif min_weight is None or weights is None:
+    if min_weight is None:
         key = np.sort(key)  # numpy's unique hashes, which these keys make very slow
         pairs = key[np.diff(key, prepend=-1) != 0]
     else:
-        pairs, pair = np.unique(key, return_inverse=True)
-        heaviest = np.zeros(len(pairs))
-        np.maximum.at(heaviest, pair, weights)
+        pairs, pair, times = np.unique(key, return_inverse=True, return_counts=True)
+        heaviest = times.astype(np.float64)
+        if weights is not None and not count_contacts:
+            heaviest[:] = 0
+            np.maximum.at(heaviest, pair, weights)
         light = int(np.count_nonzero(heaviest < min_weight))
         pairs = pairs[heaviest >= min_weight]
     low, high = np.divmod(pairs, max(n, 1))
@@ -147,7 +145,7 @@ DROPPED_ENDS = (
 def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = ()) -> Ties:
     """Read an edge list; ``ids`` of a people table help to find the ends."""
     table = read_table(source, header=False)
-    if options.source_column is None and options.weight_column is None:
+    if options.get("source_column") is None and options.get("weight_column") is None:
         matrix = read_matrix_table(table)
         if matrix is not None:
             return replace(matrix, notes=(*source.notes, *matrix.notes))
@@ -160,8 +158,8 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     ends, values, rows = table.factorize([columns.source, columns.target], first_row)
     _refuse_open_quotes(table, values, rows)
     names, unified = unify(values, str(source.path))
-    absent = np.array(gaps(names, () if options.keep_missing else NOBODY))
-    if options.keep_missing and "" in names:
+    absent = np.array(gaps(names, () if options.get("keep_missing") else NOBODY))
+    if options.get("keep_missing") and "" in names:
         raise InputError(
             f"{table.where(int(rows[names.index('')]))}: an end of the edge is empty; give both "
             "ends or remove the line"
@@ -171,11 +169,11 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     _refuse_second_header(table, columns, ends, names)
     inside = ~(missing | header)
     outside = 0
-    if columns.time is not None and (options.since or options.until):
+    if columns.time is not None and (options.get("since") or options.get("until")):
         window = _in_window(table, columns.time, first_row, options, inside)
         outside = int(np.count_nonzero(inside & ~window))
         inside &= window
-    elif options.since or options.until:
+    elif options.get("since") or options.get("until"):
         raise InputError("`since` and `until` need the column of times: name it with `time_column`")
     weights = None
     if columns.weight is not None:
@@ -245,29 +243,26 @@ def _refuse_second_header(
 def _in_window(
     table: Table, column: int, first_row: int, options: EdgeOptions, inside: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows lie between ``--from`` and ``--until``, both included."""
+    """Return which rows lie between the times of a window, both included."""
     codes, values, _ = table.factorize([column], first_row)
     used = sorted(set(codes[inside, 0].tolist()))
     place = f"{table.source.path}, column {column + 1}"
     times = np.full(len(values), np.nan)
     times[used] = times_of([values[code] for code in used], place)
+    since, until = options.get("since"), options.get("until")
     dates = any(_DATE.match(values[code]) for code in used)
-    dated = {bool(_DATE.match(limit)) for limit in (options.since, options.until) if limit}
+    dated = {bool(_DATE.match(limit)) for limit in (since, until) if limit}
     if dated - {dates, dates or bool((times[used] > _EPOCH_2000).any())}:
         raise InputError(
             f"{place}: times are {'dates' if dates else 'numbers'}, and the window is not; give "
             "`since` and `until` in the same form"
         )
+    begin = times_of([since], "`since`")[0] if since else -np.inf
+    end = times_of([until], "`until`")[0] if until else np.inf
+    if until and _DAY.fullmatch(until):
+        end += 86_399.999_999  # a day ends with its last second
     row_times = times[codes[:, 0]]
-    window: npt.NDArray[np.bool_] = ~np.isnan(row_times)
-    if options.since:
-        window &= row_times >= times_of([options.since], "`since`")[0]
-    if options.until:
-        end = times_of([options.until], "`until`")[0]
-        if _DAY.fullmatch(options.until):
-            end += 86_399.999_999  # a day ends with its last second
-        window &= row_times <= end
-    return window
+    return np.asarray((row_times >= begin) & (row_times <= end))
 
 
 def _weights(
@@ -329,7 +324,9 @@ def read_matrix_table(table: Table) -> Ties | None:
             f"{table.source.path}: three edges with weights or the matrix of three people; give "
             "edges a header, or the matrix names"
         )
-    if (n == 3 and names != first and not plain) or len(matrix) != len(matrix.T):
+    # Rows without names may be ties with an index and a weight; a matrix has an empty diagonal.
+    unlike = matrix.diagonal().any() or (n == 3 and not plain)
+    if (names != first and unlike) or len(matrix) != len(matrix.T):
         return None
     said = f"{table.source.path} read as an adjacency matrix of {len(matrix)} people"
     ties = matrix_ties(lambda row: table.where(row + start), names, matrix)

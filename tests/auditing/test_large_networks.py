@@ -19,16 +19,17 @@ from pdpaudit.auditing.claim_results import pair_words
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.pipeline import audit
 from pdpaudit.core.neighbors import NeighborPair
-from pdpaudit.core.network import Network
+from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import CodedOutputs
-from pdpaudit.io import network_from_networkx
 
 
 def people(*, found: bool = False) -> Network:
     """Return three targets in a row and two others, tied by protected people."""
     graph = nx.Graph([("a", "b"), ("b", "c"), ("c", "p"), ("p", "d"), ("d", "q"), ("q", "e")])
-    return network_from_networkx(graph, list("abc" if found else "abcde"), seeds=["a"])
+    adjacency, names = adjacency_from_networkx(graph)
+    targeted = np.array([name in ("abc" if found else "abcde") for name in names])
+    return Network(adjacency, targeted, (0,), tuple(map(str, names)))
 
 
 def listed(network: Network, targets: str) -> Network:
@@ -44,8 +45,7 @@ SEARCHES = [PTarget(sop=CN()), PTargetMainText(sop=CN(), components=3)]
 def test_outputs_kept_as_codes_are_the_outputs(
     search: PTarget | PTargetMainText, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = nx.Graph([("a", "b"), ("b", "c"), ("c", "p"), ("p", "d"), ("d", "q"), ("q", "e")])
-    network = network_from_networkx(graph, list("abcde"), seeds=["a"])
+    network = people()
     vertex = (network.names or ()).index("p")
     pair = NeighborPair(network, vertex, network.neighbours(vertex), np.array([], dtype=np.int64))
     written = [search.law(side.instance()) for side in (pair.left, pair.right)]

@@ -15,8 +15,15 @@ from hypothesis import strategies as st
 from pdpaudit.core.errors import InputError
 from pdpaudit.io import read_network
 
-MISSING = ["", "NA", "nan", "None", "null", "-"]
-HEADERS = [("source", "target"), ("case", "contact"), ("i", "j"), ("from_id", "to_id"), None]
+MISSING = ["", "NA", "nan", "None", "null", "-", "#N/A", "#REF!", "unknown", "(null)"]
+HEADERS = [
+    ("source", "target"),
+    ("case", "contact"),
+    ("i", "j"),
+    ("from_id", "to_id"),
+    ("case_id", "infector"),
+    None,
+]
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,7 @@ class Description:
     order: list[int]
     comments: bool
     repeated_header: bool
+    encoding: str
 
     def text(self) -> str:
         """Return the file."""
@@ -84,7 +92,7 @@ def descriptions(draw: st.DrawFn) -> Description:
     ties = [first, *draw(st.lists(st.tuples(end, end), min_size=1, max_size=12))]
     return Description(
         ties=ties,
-        delimiter=draw(st.sampled_from([",", ";", "\t"])),
+        delimiter=draw(st.sampled_from([",", ";", "\t", "|"])),
         header=draw(st.sampled_from(HEADERS)),
         quoting=draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
         weight=draw(st.booleans()),
@@ -93,6 +101,7 @@ def descriptions(draw: st.DrawFn) -> Description:
         order=draw(st.permutations(range(4))),
         comments=draw(st.booleans()),
         repeated_header=draw(st.booleans()),
+        encoding=draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"])),
     )
 
 
@@ -101,7 +110,7 @@ def descriptions(draw: st.DrawFn) -> Description:
 def test_read_right_or_refused(described: Description) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "edges.csv")
-        path.write_text(described.text())
+        path.write_bytes(described.text().encode(described.encoding))
         try:
             reading = read_network(
                 path, plant=lambda adjacency, names: np.arange(len(names)) == 0, names=True

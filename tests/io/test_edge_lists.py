@@ -110,7 +110,7 @@ def test_windows_text_is_read_and_said_aloud(tmp_path):
         ('"Jane ""JD"" Doe"', 'Jane "JD" Doe'),
         ('5" disk', '5" disk'),
         ("Mam'selle", "Mam'selle"),
-        ('" kept "', " kept "),
+        ('" kept "', "kept"),
         ("007", "007"),
         ("nan", "nan"),
         ("bell\x07", "bell\x07"),

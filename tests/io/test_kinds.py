@@ -626,6 +626,22 @@ EXPORTS = {
     "an index before a missing end": Kind(
         "0,ann,bob\n1,ann,\n", "ann-bob", dropped="1 row with a missing end"
     ),
+    "as many columns as rows": Kind(
+        "0,101,102,1.5\n1,101,101,2.5\n2,101,103,3.5\n3,101,104,4.5\n", refused=("4 columns",)
+    ),
+    "a weight before missing ends": Kind(
+        "101,1.5,102\n101,2.5,\n",
+        "101-102",
+        dropped="1 row with a missing end",
+    ),
+    "somebody unknown among numbers": Kind(
+        "101,102,1.5\n101,101,2.5\n101,unknown,3.5\n",
+        "101-102",
+        dropped="1 self-loop, 1 row with a missing end",
+    ),
+    "marked names with commas": Kind(
+        "#1,%2\n#1,#1\n%2,#1\n", "#1-%2", dropped="1 self-loop, 1 duplicate"
+    ),
     "an index before alike numbers": Kind("0,1,2\n1,1,1\n", refused=("columns 2 and 3",)),
 }
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io import network_from_networkx, read_network
+from pdpaudit.io import read_network
 
 # What is read is seen by the names, which are kept out by default (test_pseudonyms.py).
 read_network = partial(read_network, names=True)
@@ -149,51 +149,3 @@ def test_graph_file_vertices_keep_their_ids_where_labels_repeat(tmp_path):
     network = read_network(path).network
     assert network.names == ("5", "7", "9")
     assert network.targeted.tolist() == [True, False, False]
-
-
-def test_from_networkx():
-    graph = nx.MultiDiGraph()
-    graph.add_weighted_edges_from(
-        [("a", "b", 1), ("b", "a", 3), ("b", "c", 0), ("c", "c", 1), ("c", "d", 2)]
-    )
-    network = network_from_networkx(graph, targeted={"a", "d"}, min_weight=2, title="five")
-    assert network.names == ("a", "b", "c", "d")
-    assert network.adjacency.toarray().tolist() == [
-        [0, 1, 0, 0],
-        [1, 0, 0, 0],
-        [0, 0, 0, 1],
-        [0, 0, 1, 0],
-    ]
-    assert network.targeted.tolist() == [True, False, False, True]
-    assert network.seeds == (0,)
-    assert network.title == "five"
-
-
-def test_from_networkx_mapping_and_seeds():
-    clubs = nx.get_node_attributes(nx.karate_club_graph(), "club")
-    mapping = {node: club == "Officer" for node, club in clubs.items()}
-    network = network_from_networkx(nx.karate_club_graph(), mapping, seeds=[33, 33])
-    assert network.targeted.sum() == 17
-    assert (network.seeds, network.edges) == ((33,), 78)
-
-
-@pytest.mark.parametrize(
-    ("options", "piece"),
-    [
-        ({"targeted": [0, 99]}, "99 is not a node"),
-        ({"targeted": [0], "seeds": ["0"]}, "'0' is not a node"),
-        ({"targeted": "01"}, "mapping of nodes"),
-        ({"targeted": []}, "no targeted vertex"),
-        ({"targeted": [0], "seeds": [1]}, "is protected"),
-    ],
-)
-def test_from_networkx_refuses(options, piece):
-    with pytest.raises(InputError, match=piece):
-        network_from_networkx(nx.path_graph(3), **options)
-
-
-def test_from_networkx_refuses_a_negative_weight():
-    graph = nx.Graph()
-    graph.add_edge("a", "b", weight=-1)
-    with pytest.raises(InputError, match=r"edge 'a' - 'b': weight -1"):
-        network_from_networkx(graph, ["a"])
