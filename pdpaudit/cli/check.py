@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import CHECKS, among, names_of
 
 if TYPE_CHECKING:
     from pdpaudit.checks import Options
@@ -46,7 +45,7 @@ class CheckOptions:
         list[str] | None,
         typer.Option(
             metavar="CHECK",
-            autocompletion=among(CHECKS),
+            autocompletion=o.among(o.CHECKS),
             help="Run this check only; may be repeated.",
         ),
     ] = None
@@ -54,7 +53,7 @@ class CheckOptions:
         list[str] | None,
         typer.Option(
             metavar="CHECK",
-            autocompletion=among(CHECKS),
+            autocompletion=o.among(o.CHECKS),
             help="Leave this check out; may be repeated.",
         ),
     ] = None
@@ -98,7 +97,7 @@ def check_command(
         str,
         typer.Argument(
             metavar="SOP",
-            autocompletion=names_of("sops"),
+            autocompletion=o.names_of("sops"),
             help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
             "a name in ./sops.py.",
         ),

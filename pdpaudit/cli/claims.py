@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import claims_offered, names_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +29,7 @@ def claims_command(
         list[str] | None,
         typer.Option(
             metavar="CLAIM",
-            autocompletion=claims_offered,
+            autocompletion=o.claims_offered,
             help="Audit this claim only, such as C2; may be repeated.",
         ),
     ] = None,
@@ -38,7 +37,7 @@ def claims_command(
         str,
         typer.Option(
             metavar="PAPER",
-            autocompletion=names_of("papers"),
+            autocompletion=o.names_of("papers"),
             help="Whose claims; `pdpaudit list` names the papers.",
         ),
     ] = "kearns",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import among
 
 if TYPE_CHECKING:
     from pdpaudit.report.sources import Source
@@ -53,7 +52,7 @@ def report_command(
         str | None,
         typer.Option(
             "--format",
-            autocompletion=among(tuple(FORMS)),
+            autocompletion=o.among(tuple(FORMS)),
             help="html, md, sarif (alerts for a code host) or checklist (the questions of "
             "guidelines for reviewers); default: by the ending of --output, else html.",
         ),
