@@ -110,9 +110,9 @@ def report_command(
 
 def _rendered(form: str, sources: Sequence[Source]) -> str:
     if form == "sarif":
-        from pdpaudit.report.sarif import render_sarif as render
+        from pdpaudit.report.exports import render_sarif as render
     elif form == "checklist":
-        from pdpaudit.report.checklist import render_checklist as render
+        from pdpaudit.report.exports import render_checklist as render
     elif form == "md":
         from pdpaudit.report.markdown import render_markdown as render
     else:

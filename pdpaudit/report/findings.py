@@ -5,12 +5,15 @@ Terminal, page, Markdown and test output show what is said here.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, claims_of, registered
 from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
@@ -60,31 +63,12 @@ def listed(statuses: Iterable[Status]) -> str:
     return ", ".join(f"{count(tally[s])} {STATUS_WORDS[s]}" for s in SEVERITY if tally[s])
 
 
-#: What the worst verdict means, for who does not know the field, and what to do about it.
-MEANING: dict[Status, tuple[str, str]] = {
-    "violated": (
-        "A declaration of the statistic is false: a network was found that contradicts it.",
-        "Do not rely on what is violated: fix it, or claim less. The last command below shows each "
-        "violation again.",
-    ),
-    "error": (
-        "The computation failed, so nothing can be said.",
-        "Read the reason below, remove it and run the command again.",
-    ),
-    "inconclusive": (
-        "No violation was found, but this run could hardly have found one.",
-        "Run it again with more samples.",
-    ),
-    "not_rejected": (
-        "No violation was found. That is no proof of privacy: only what was tried is judged.",
-        "To be surer, try more samples, and the network or data it will be used on.",
-    ),
-    "certified": (
-        "The promise holds in every case of the stated range; nothing is said of cases outside it.",
-        "Nothing, within that range.",
-    ),
-    "skipped": ("Nothing was looked at.", "Run it again without what caused the skip."),
-}
+@cache
+def glossary() -> dict[str, dict[str, str]]:
+    """Return what is said of each status, and what the terms of a report mean."""
+    text = files("pdpaudit.report").joinpath("templates/glossary.json").read_text(encoding="utf-8")
+    read: dict[str, dict[str, str]] = json.loads(text)
+    return read
 
 
 def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str:
@@ -93,7 +77,7 @@ def plain_words(status: Status, findings: Sequence[ClaimResult | CheckResult]) -
     if not findings:
         return "Nothing was judged."
     if status != "violated" or not claims:
-        return MEANING[status][0]
+        return glossary()["plain"][status]
     worst = max(claims, key=_excess)
     if not worst.promise.approximate:
         return f"The privacy promise is broken: {worst.statement} does not hold."
@@ -117,7 +101,7 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
         )
     if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
-    return MEANING[status][1] if findings else ""
+    return glossary()["advice"][status] if findings else ""
 
 
 def _allowed(claim: ClaimResult) -> str:
