@@ -6,14 +6,16 @@ import ast
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import METHODS, NOISES, OBSERVABLES, RELATIONS, among, names_of
 from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pdpaudit.auditing import Config
     from pdpaudit.core.network import Network
     from pdpaudit.results.results import Result
+    from pdpaudit.sampling import Store
 
 __all__ = ["EXAMPLES", "audit_command"]
 
@@ -59,13 +62,13 @@ class MechanismOptions:
     noise: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(NOISES),
+            autocompletion=o.among(o.NOISES),
             help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
         ),
     ] = None
     sop: Annotated[
         str | None,
-        typer.Option(autocompletion=names_of("sops"), help="Statistic of proximity; default CN."),
+        typer.Option(autocompletion=o.names_of("sops"), help="Statistic of proximity; default CN."),
     ] = None
     max_degree: Annotated[
         int | None,
@@ -103,7 +106,7 @@ class MechanismOptions:
         ),
     ] = None
 
-    def parameters(self, mechanism: str) -> dict[str, Any]:
+    def parameters(self, mechanism: str) -> dict[str, object]:
         """Return what the mechanism itself takes."""
         from pdpaudit.core.registry import check_arguments
 
@@ -118,7 +121,7 @@ class MechanismOptions:
         return {**given, **others}
 
 
-def _argument(given: str) -> tuple[str, Any]:
+def _argument(given: str) -> tuple[str, object]:
     """Return name and value of an argument as a result can keep it: a Python literal, else text."""
     name, equals, text = given.partition("=")
     if not equals or not name.isidentifier():
@@ -172,7 +175,7 @@ class SamplingOptions:
     method: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(METHODS),
+            autocompletion=o.among(o.METHODS),
             help="How ε is bounded from two counts: exact, clopper-pearson or betting, on a fixed "
             "number of samples; sequential: see --sequential.",
         ),
@@ -243,7 +246,7 @@ class FindingOptions:
     relation: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(RELATIONS),
+            autocompletion=o.among(o.RELATIONS),
             help="Which inputs are neighbours, default the first that the mechanism's domain "
             "knows: for networks protected, protected-edge, edge or rewired; for graphs edge, "
             "vertex or rewired; for records add-remove or replace; for vectors one, every, L1 or "
@@ -253,7 +256,7 @@ class FindingOptions:
     observe: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(OBSERVABLES),
+            autocompletion=o.among((*o.OBSERVABLES, "representation", "all")),
             help="Audit a by-product of a search and not its list: queries, examined, truncated "
             "or time; all: these and the list, with a table of what each costs; representation: "
             "the outputs to the last bit, by which noise drawn in floating point leaks.",
@@ -283,7 +286,7 @@ class FindingOptions:
         str | None,
         typer.Option(
             metavar="STATUS",
-            autocompletion=among(("inconclusive",)),
+            autocompletion=o.among(("inconclusive",)),
             help="Exit status 1 for this too: inconclusive, where little could have been found.",
         ),
     ] = None
@@ -301,7 +304,7 @@ def audit_command(
         str | None,
         typer.Argument(
             metavar="MECHANISM",
-            autocompletion=names_of("mechanisms"),
+            autocompletion=o.names_of("mechanisms"),
             help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
             "a name in ./mechanisms.py.",
         ),
@@ -356,15 +359,15 @@ class _Audited:
     """A mechanism as it was named and made, and the networks it runs on."""
 
     name: str
-    made: Any
-    spec: dict[str, Any]
+    made: object
+    spec: dict[str, object]
     networks: Sequence[Network]
-    file: dict[str, Any] | None
+    file: dict[str, object] | None
 
 
 def _made(
     name: str | None, made_with: MechanismOptions, asked: FindingOptions, plan: Config
-) -> tuple[Any, dict[str, Any], Config]:
+) -> tuple[object, dict[str, object], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
     from pdpaudit.core.registry import refuse_without_claim
@@ -391,7 +394,7 @@ def _made(
     return made, spec, plan
 
 
-def _named(name: str | None, made_with: MechanismOptions) -> tuple[Any, dict[str, Any]]:
+def _named(name: str | None, made_with: MechanismOptions) -> tuple[object, dict[str, object]]:
     """Return a mechanism of this Python, or of another process, and how it was made."""
     from pdpaudit.core.registry import make_mechanism
 
@@ -410,7 +413,7 @@ def _networks(
     max_degree: int | None,
     plan: Config,
     screen: Console,
-) -> tuple[list[Network], dict[str, Any] | None]:
+) -> tuple[list[Network], dict[str, object] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
     from pdpaudit.auditing.candidate_pairs import networks_for
     from pdpaudit.core.subject import Subject
@@ -441,22 +444,21 @@ def _audit(
     from pdpaudit.auditing import audit
     from pdpaudit.auditing.relation_table import audit_relations
     from pdpaudit.auditing.released import audit_released
-    from pdpaudit.cli.lasting import keeping, workers_for
     from pdpaudit.cli.output import progress
 
     made, spec, file = audited.made, audited.spec, audited.file
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
     with (
-        keeping(
+        _keeping(
             workers.store, made, spec, plan.seed, max_degree=max_degree, file=kept_file
         ) as kept,
-        workers_for(workers) as where,
+        _workers(workers) as where,
         progress(quiet=output.quiet) as watcher,
     ):
         if where:
             output.screen().print(where, markup=False)
         remarks: list[str] = []
-        more: dict[str, Any] = {"names": True} if file is not None and "names" in file else {}
+        more: dict[str, object] = {"names": True} if "names" in (file or {}) else {}
         if asked.exposure:
             # First, so that a refusal costs no audit.
             from pdpaudit.auditing.exposure import measure_exposure
@@ -469,19 +471,62 @@ def _audit(
             exposure = measure_exposure(made, network, watcher=watcher, until=until)
             more["exposure"] = exposure.to_json(network)
             remarks = [exposure.remark()] if exposure.late else []
-        said: dict[str, Any] = {
-            "subject": audited.name,
-            "spec": spec,
-            "file": file,
-            "watcher": watcher,
-        }
+        run = audit_released if asked.observe == "all" else audit
+        run = audit_relations if asked.relation == "all" else run
         if asked.prove:
             from pdpaudit.auditing.proof import prove_claim
 
-            said["prover"] = prove_claim
-        how = audit_released if asked.observe == "all" else audit
-        how = audit_relations if asked.relation == "all" else how
-        result = how(made, audited.networks, replace(plan, store=kept), **said)
+            run = partial(audit, prover=prove_claim)
+        result = run(
+            made,
+            audited.networks,
+            replace(plan, store=kept),
+            subject=audited.name,
+            spec=spec,
+            file=file,
+            watcher=watcher,
+        )
     if remarks:
         more["remarks"] = [*result.context.get("remarks", ()), *remarks]
     return replace(result, context={**result.context, **more})
+
+
+@contextmanager
+def _keeping(
+    path: Path | None,
+    mechanism: object,
+    spec: Mapping[str, object],
+    seed: int,
+    max_degree: int | None,
+    file: Mapping[str, object] | None,
+) -> Iterator[Store | None]:
+    """Open the store asked for, if any; commit and close it whatever happens."""
+    if path is None:
+        yield None
+        return
+    from pdpaudit.auditing.provenance import store_settings
+    from pdpaudit.sampling import Store
+
+    store = Store(path, store_settings(mechanism, spec, seed, max_degree=max_degree, file=file))
+    try:
+        with store:
+            yield store
+    except KeyboardInterrupt:
+        runs = store.found + store.added
+        typer.echo(
+            f"pdpaudit: interrupted before anything was confirmed; {runs:,} runs are kept in "
+            f"{path}, the same command with --seed {seed} goes on from there",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _workers(options: o.WorkerOptions) -> Iterator[str]:
+    """Draw in the workers asked for; yields what is to be said of them."""
+    if options.backend == "dask" and options.jobs != -1:
+        raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
+    from pdpaudit.sampling import backend
+
+    with backend(options.backend, options.scheduler) as words:
+        yield words

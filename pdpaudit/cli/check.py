@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import CHECKS, RELATIONS, among, names_of
 from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class CheckOptions:
     relation: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(RELATIONS),
+            autocompletion=o.among(o.RELATIONS),
             help="Check the sensitivity of any function instead, between neighbours under this "
             "relation: of graphs edge, vertex or rewired, of records add-remove or replace.",
         ),
@@ -64,7 +63,7 @@ class CheckOptions:
         list[str] | None,
         typer.Option(
             metavar="CHECK",
-            autocompletion=among(CHECKS),
+            autocompletion=o.among(o.CHECKS),
             help="Run this check only; may be repeated.",
         ),
     ] = None
@@ -72,7 +71,7 @@ class CheckOptions:
         list[str] | None,
         typer.Option(
             metavar="CHECK",
-            autocompletion=among(CHECKS),
+            autocompletion=o.among(o.CHECKS),
             help="Leave this check out; may be repeated.",
         ),
     ] = None
@@ -116,7 +115,7 @@ def check_command(
         str,
         typer.Argument(
             metavar="SOP",
-            autocompletion=names_of("sops"),
+            autocompletion=o.names_of("sops"),
             help="A registered name (see `pdpaudit list`), path/to/file.py:Name, module:Name, or "
             "a name in ./sops.py.",
         ),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import claims_offered, names_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +29,7 @@ def claims_command(
         list[str] | None,
         typer.Option(
             metavar="CLAIM",
-            autocompletion=claims_offered,
+            autocompletion=o.claims_offered,
             help="Audit this claim only, such as C2; may be repeated.",
         ),
     ] = None,
@@ -38,7 +37,7 @@ def claims_command(
         str,
         typer.Option(
             metavar="PAPER",
-            autocompletion=names_of("papers"),
+            autocompletion=o.names_of("papers"),
             help="Whose claims; `pdpaudit list` names the papers.",
         ),
     ] = "kearns",
@@ -128,20 +127,14 @@ def _described(result: Result, command: str, replay: str) -> Result:
 def _show(screen: Console, result: Result) -> None:
     """Print the verdict on each claim, and why."""
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
     from pdpaudit.report.published import composition_budgets, verdict_words
-    from pdpaudit.report.terminal import show_blocks, status_text
+    from pdpaudit.report.terminal import show_blocks, show_line, status_text
 
     for entry in result.context["catalogue"]:
-        line = Table.grid(padding=(0, 1, 0, 0))
-        for width in (3, 12):
-            line.add_column(width=width, no_wrap=True)
-        line.add_column(overflow="fold")
-        said = Text(f"{entry['statement']} ({entry['source']})")
-        line.add_row(Text(entry["id"]), status_text(entry["status"]), said)
-        screen.print(line)
+        said = f"{entry['statement']} ({entry['source']})"
+        show_line(screen, (3, 12), (entry["id"], status_text(entry["status"]), said))
         screen.print(Padding(Text(f"tried: {entry['tried']}", style="dim"), (0, 0, 0, 4)))
         for words in verdict_words(result, entry["id"]):
             screen.print(Padding(Text(words), (0, 0, 0, 4)))

@@ -34,7 +34,6 @@ def list_command() -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from pdpaudit.cli.completing import by_number
     from pdpaudit.cli.output import console
     from pdpaudit.core.registry import Group, registered
 
@@ -47,7 +46,7 @@ def list_command() -> int:
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         table.add_column(style="dim", overflow="fold")
-        for name in by_number(list(items)):
+        for name in o.by_number(list(items)):
             table.add_row(f"  {name}", _origin(items[name]))
         screen.print(table)
     return 0

@@ -1,9 +1,9 @@
-"""The options that several commands share, declared once for each group, and what they mean."""
+"""The options that several commands share, declared once for each group; what a shell completes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
@@ -12,17 +12,110 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from pdpaudit.cli.completing import BACKENDS, among
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.registry import Group, registered
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from rich.console import Console
+    from scipy.sparse import csr_array
 
     from pdpaudit.core.network import Network
     from pdpaudit.io import Reading
     from pdpaudit.results.results import Result
 
-__all__ = ["NetworkOptions", "OutputOptions", "Quiet", "examples", "flagged", "grouped"]
+__all__ = [
+    "NetworkOptions",
+    "OutputOptions",
+    "Quiet",
+    "among",
+    "by_number",
+    "claims_offered",
+    "examples",
+    "flagged",
+    "grouped",
+    "names_of",
+]
+
+# Written down here, as the modules that define them take a second to import; tests compare them.
+BACKENDS = ("loky", "multiprocessing", "dask")
+METHODS = ("exact", "clopper-pearson", "betting", "sequential")
+NOISES = ("laplace", "gumbel", "exponential")
+OBSERVABLES = ("queries", "examined", "truncated", "time", "all")
+RELATIONS = (
+    "protected",
+    "protected-edge",
+    "edge",
+    "vertex",
+    "rewired",
+    "add-remove",
+    "replace",
+    "one",
+    "every",
+    "L1",
+    "L2",
+    "explicit",
+    "all",
+)
+REGIMES = ("dominant", "several", "fragmented")
+CHECKS = (
+    "finite",
+    "deterministic",
+    "graph-unchanged",
+    "global-random-state",
+    "order-independent",
+    "label-independent",
+    "fast-path",
+    "targeted-sensitivity",
+    "impact-cardinality",
+    "tightness",
+    "own-network",
+)
+
+Completer = Callable[[str], list[str]]
+
+
+def among(words: tuple[str, ...]) -> Completer:
+    """Return what completes to one of these words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
+def names_of(group: Group) -> Completer:
+    """Return what completes to a registered name."""
+
+    def complete(incomplete: str) -> list[str]:
+        try:
+            names = [one.name for one in registered(group)]
+        except InputError:  # a shell has no place for complaints
+            return []
+        return [name for name in by_number(names) if name.startswith(incomplete)]
+
+    return complete
+
+
+def claims_offered(incomplete: str) -> list[str]:
+    """Return what completes to a published claim, whosever; the paper has an option of its own."""
+    return [
+        name.rpartition(":")[2]
+        for name in names_of("claims")("")
+        if name.rpartition(":")[2].startswith(incomplete)
+    ]
+
+
+def by_number(names: list[str]) -> list[str]:
+    """Sort names as a person counts."""
+
+    def key(name: str) -> list[tuple[int, int, str]]:
+        parts = re.findall(r"\d+|\D+", name.lower())
+        return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
+
+    return sorted(names, key=key)
+
 
 #: How an error names a parameter.
 _PARAMETER = re.compile(r"`([a-z_]+)`")
@@ -242,7 +335,7 @@ class NetworkOptions:
             raise InputError("--names is about the people of --edges; give that too")
         return None
 
-    def population(self) -> dict[str, Any] | None:
+    def population(self) -> dict[str, object] | None:
         """Return how the targeted people are planted, for a report; None where they are read."""
         if self.infect is None:
             return None
@@ -263,26 +356,9 @@ class NetworkOptions:
         seeds = None
         if self.seeds is not None:
             seeds = [name.strip() for name in self.seeds.split(";") if name.strip()]
-        reading = read_network(
-            self.edges,
-            nodes=self.nodes,
-            id_column=self.id_column,
-            label_column=self.label_column,
-            targeted_value=self.targeted_value,
-            source_column=self.source_column,
-            target_column=self.target_column,
-            weight_column=self.weight_column,
-            min_weight=self.min_weight,
-            time_column=self.time_column,
-            since=self.since,
-            until=self.until,
-            count_contacts=self.count_contacts,
-            keep_missing=self.keep_missing,
-            unlisted=self.unlisted,
-            seeds=seeds,
-            plant=self._planter(seed),
-            names=self.names,
-        )
+        ours = ("edges", "seeds", "infect", "infect_from")
+        given = {key: value for key, value in vars(self).items() if key not in ours}
+        reading = read_network(self.edges, seeds=seeds, plant=self._planter(seed), **given)
         banner = [NAMES_PEOPLE] if self.names else []
         said = [*banner, *reading.summary.splitlines(), *map(flagged, reading.notes)]
         return reading.network, said, self._shown(reading)
@@ -300,7 +376,9 @@ class NetworkOptions:
             infect_from = None if first is None else network.name(first)
         return replace(self, seeds=seeds, infect_from=infect_from)
 
-    def _planter(self, seed: int) -> Any:
+    def _planter(
+        self, seed: int
+    ) -> Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]] | None:
         """Return what labels the targeted people, if they are to be planted."""
         if self.infect is None:
             if self.infect_from is not None:
@@ -308,7 +386,7 @@ class NetworkOptions:
             return None
         p, q, rounds = self._infection()
 
-        def plant(adjacency: Any, names: Any) -> Any:
+        def plant(adjacency: csr_array, names: Sequence[str]) -> npt.NDArray[np.bool_]:
             import numpy as np
 
             from pdpaudit.core.registry import resolve
@@ -323,7 +401,9 @@ class NetworkOptions:
                     f"--infect-from {self.infect_from!r}: nobody has that name in the network"
                 )
             infect = resolve("populations", "infect")
-            return infect(adjacency, source, p, q, rounds, stream(seed, "infect"))
+            mask: npt.NDArray[np.bool_]
+            mask = infect(adjacency, source, p, q, rounds, stream(seed, "infect"))
+            return mask
 
         return plant
 
@@ -340,7 +420,7 @@ class NetworkOptions:
             ) from None
         return p, q, rounds
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return how to read the network again."""
         return {
             key: str(value) if isinstance(value, Path) else value

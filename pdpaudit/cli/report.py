@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import among
 
 if TYPE_CHECKING:
     from pdpaudit.report.sources import Source
@@ -53,7 +52,7 @@ def report_command(
         str | None,
         typer.Option(
             "--format",
-            autocompletion=among(tuple(FORMS)),
+            autocompletion=o.among(tuple(FORMS)),
             help="html, md, sarif (alerts for a code host) or checklist (the questions of "
             "guidelines for reviewers); default: by the ending of --output, else html.",
         ),
@@ -111,9 +110,9 @@ def report_command(
 
 def _rendered(form: str, sources: Sequence[Source]) -> str:
     if form == "sarif":
-        from pdpaudit.report.sarif import render_sarif as render
+        from pdpaudit.report.exports import render_sarif as render
     elif form == "checklist":
-        from pdpaudit.report.checklist import render_checklist as render
+        from pdpaudit.report.exports import render_checklist as render
     elif form == "md":
         from pdpaudit.report.markdown import render_markdown as render
     else:

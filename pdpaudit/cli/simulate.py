@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.cli.completing import NOISES, REGIMES, among, names_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ class SimulationOptions:
     against: Annotated[
         str,
         typer.Option(
-            autocompletion=names_of("mechanisms"),
+            autocompletion=o.names_of("mechanisms"),
             help="The search to compare it with, drawn first.",
         ),
     ] = "Target"
@@ -46,7 +46,7 @@ class SimulationOptions:
     sop: Annotated[
         str | None,
         typer.Option(
-            autocompletion=names_of("sops"), help="Statistic of proximity of both; default CN."
+            autocompletion=o.names_of("sops"), help="Statistic of proximity of both; default CN."
         ),
     ] = None
     runs: Annotated[int, typer.Option(help="Runs of each search.")] = 200
@@ -61,7 +61,7 @@ class SimulationOptions:
     regime: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(REGIMES),
+            autocompletion=o.among(o.REGIMES),
             help="Population of the embedded network: dominant, several or fragmented; default "
             f"{DEFAULT_REGIME}.",
         ),
@@ -79,7 +79,7 @@ class SimulationOptions:
     noise: Annotated[
         str | None,
         typer.Option(
-            autocompletion=among(NOISES),
+            autocompletion=o.among(o.NOISES),
             help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
         ),
     ] = None
@@ -105,7 +105,7 @@ def simulate_command(
         str,
         typer.Argument(
             metavar="MECHANISM",
-            autocompletion=names_of("mechanisms"),
+            autocompletion=o.names_of("mechanisms"),
             help="A registered search (see `pdpaudit list`), path/to/file.py:Name or module:Name.",
         ),
     ] = "PTarget:main-text",
@@ -198,7 +198,7 @@ def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -
 
 def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int, screen: Console
-) -> tuple[Network, dict[str, Any], o.NetworkOptions | None]:
+) -> tuple[Network, dict[str, object], o.NetworkOptions | None]:
     """Return the network, what a report needs, and how it was read; say what there is."""
     from pdpaudit.core.errors import InputError
     from pdpaudit.core.network import targeted_components
@@ -207,7 +207,7 @@ def _network(
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
         said = [f"embedded network: {network.n:,} people, {network.edges:,} ties"]
-        about: dict[str, Any] = {
+        about: dict[str, object] = {
             "population": {
                 "process": "infect",
                 "p": infection.p,
@@ -233,7 +233,7 @@ def _network(
     return network, {**about, "regime": regime_of(sizes)}, reading
 
 
-def _contestant(name: str, common: dict[str, Any], asked: dict[str, Any]) -> Contestant:
+def _contestant(name: str, common: Mapping[str, object], asked: Mapping[str, object]) -> Contestant:
     """Return a search made with those common options that it takes, and with all it was asked."""
     import inspect
 

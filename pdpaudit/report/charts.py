@@ -293,7 +293,8 @@ def _trade_off(
     if not claim.approximate:
         xs = [(i / CURVE) ** 2 for i in range(CURVE + 1)]
         ys = claim.trade_off(xs).tolist()
-    ax = figure.add_subplot()
+    figure.set_layout_engine("none")  # twice as fast
+    ax = figure.add_axes((0.13, 0.13, 0.84, 0.84))
     ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
     ax.set(xlabel="false-positive rate", ylabel="false-negative rate")
     distances = (

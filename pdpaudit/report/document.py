@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib.resources import files
 from operator import itemgetter
 
 from pdpaudit.core.composition import composition_table
@@ -169,8 +167,7 @@ def _has(source: Source, *keys: str) -> bool:
 
 def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tuple[str, str], ...]:
     """Return the terms that a report uses, each with its meaning."""
-    text = files("pdpaudit.report").joinpath("templates/glossary.json").read_text(encoding="utf-8")
-    glossary: dict[str, dict[str, str]] = json.loads(text)
+    glossary = f.glossary()
     terms = {f.STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     uses = {
         "claims": any(source.result.claims for source in sources),

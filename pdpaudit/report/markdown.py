@@ -27,12 +27,6 @@ FOLDED = "<details>\n<summary>{}</summary>"
 _ISOLATED = "\u2068{}\u2069"
 
 
-class _Raw(str):
-    """Markdown that is meant as such."""
-
-    __slots__ = ()
-
-
 def render_markdown(sources: Sequence[Source]) -> str:
     r"""Return a report as GitHub-flavoured Markdown."""
     return _joined(_document(compose(sources)))
@@ -74,16 +68,9 @@ def _fence(text: str, least: int) -> str:
     return "`" * max(least, longest + 1)
 
 
-def _say(words: str, *values: object) -> str:
-    """Fill values into a sentence of ours, escaped unless they are Markdown already."""
-    return words.format(
-        *(value if isinstance(value, _Raw) else escape(str(value)) for value in values)
-    )
-
-
-def _prose(text: str, names: Iterable[str]) -> _Raw:
+def _prose(text: str, names: Iterable[str]) -> str:
     pieces = isolate_names(text, names)
-    return _Raw("".join(_ISOLATED.format(escape(p)) if named else _inner(p) for p, named in pieces))
+    return "".join(_ISOLATED.format(escape(p)) if named else _inner(p) for p, named in pieces)
 
 
 def _inner(text: str) -> str:
@@ -93,15 +80,15 @@ def _inner(text: str) -> str:
     return before + escape(text) + after
 
 
-def _badge(status: Status) -> _Raw:
-    return _Raw(f"{MARKS[status]} **{STATUS_WORDS[status]}**")
+def _badge(status: Status) -> str:
+    return f"{MARKS[status]} **{STATUS_WORDS[status]}**"
 
 
 def _document(doc: Document) -> Iterator[str]:
-    yield _say("# {}", doc.title)
+    yield f"# {escape(doc.title)}"
     yield from _blocks((*doc.head, *doc.sections), 2)
     yield FOLDED.format("Glossary")
-    yield "\n".join(_say("- **{}**: {}", term, meaning) for term, meaning in doc.terms)
+    yield "\n".join(f"- **{escape(term)}**: {escape(meaning)}" for term, meaning in doc.terms)
     yield "</details>"
     yield "Made by pdpaudit from the result files named above, and from nothing else."
 
@@ -110,7 +97,7 @@ def _blocks(blocks: Iterable[b.Block], level: int) -> Iterator[str]:
     for block in blocks:
         match block:
             case b.Section():
-                yield _say("#" * level + " {}", _prose(block.heading, block.names))
+                yield f"{'#' * level} {_prose(block.heading, block.names)}"
                 yield from _blocks(block.blocks, level + 1)
             case b.Paragraph():
                 yield _paragraph(block)
@@ -132,12 +119,12 @@ def _paragraph(words: b.Paragraph) -> str:
     if words.kind == "banner":
         return f"**{said}**"
     before = [_badge(words.status)] if words.status else []
-    before += [_Raw(f"**{words.label}**")] if words.label else []
+    before += [f"**{escape(words.label)}**"] if words.label else []
     return " ".join((*before, said))
 
 
 def _table(table: b.Table) -> Iterator[str]:
-    yield _say("**{}**", table.caption) if table.caption else ""
+    yield f"**{escape(table.caption)}**" if table.caption else ""
     rule = ["---", *["---:" if table.numeric else "---"] * (len(table.columns) - 1)]
     cells = ([_cell(cell, table.names) for cell in row] for row in table.rows)
     lines = [map(escape, table.columns), rule, *cells]

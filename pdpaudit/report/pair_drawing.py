@@ -241,7 +241,8 @@ def _draw(pair: PairDrawing, figure: Figure) -> None:
     """Draw the ring with the lost ones to the left, or the gained ones, if alone, to the right."""
     import numpy as np
 
-    ax, ring = figure.add_subplot(), pair.ring
+    figure.set_layout_engine("none")  # twice as fast
+    ax, ring = figure.add_axes((0.0, 0.12, 1.0, 0.88)), pair.ring
     ax.set_axis_off()
     ax.set(aspect="equal", xlim=(-2, 2), ylim=(-1.95, 1.95))
     first = sum(role == ring[0][0] for role, *_ in ring) - 1
@@ -267,7 +268,16 @@ def _draw(pair: PairDrawing, figure: Figure) -> None:
         _label(ax, angle, label, turned=len(around) > 12, muted=v is None)
     if pair.centre is not None:
         ax.text(0, -0.16, pair.label(pair.centre), ha="center", va="top", weight="bold")
-    c.write_key(figure.legend, key, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    c.write_key(
+        figure.legend,
+        key,
+        loc="lower center",
+        ncols=3,
+        frameon=False,
+        fontsize=8,
+        columnspacing=0.8,
+        handlelength=1.5,
+    )
 
 
 def _label(ax: Axes, angle: float, label: str, *, turned: bool, muted: bool) -> None:

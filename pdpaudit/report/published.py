@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import STATUS_WORDS, claim_words, least_true
 from pdpaudit.results.fields import Fields
@@ -164,7 +164,7 @@ def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
     return claimed, least, most, f"{STATUS_WORDS[status]}{proved}"
 
 
-def composition_budgets(compared: Sequence[Mapping[str, Any]]) -> Table:
+def composition_budgets(compared: Sequence[JSON]) -> Table:
     """Return what each theorem allows for m rounds of ε, and whether the paper's form is true."""
     rows = []
     for row in compared:
@@ -179,7 +179,7 @@ def composition_budgets(compared: Sequence[Mapping[str, Any]]) -> Table:
     return Table("Budgets of m rounds of ε", columns, tuple(rows), numeric=True)
 
 
-def _composition(context: Mapping[str, Any]) -> list[dict[str, object]]:
+def _composition(context: JSON) -> list[dict[str, object]]:
     compared = context["composition"]
     columns = ("ε", "δ", "follows up to m", "holds up to m")
     relied = Table(

@@ -146,12 +146,20 @@ def show_blocks(console: Console, blocks: Iterable[b.Block], most: int = SHOWN_R
 
 def show_check(console: Console, result: CheckResult) -> None:
     """Print one line for a check as soon as it is done."""
-    line = Table.grid(padding=(0, 2, 0, 0))
-    for width in (20, 12):
+    said = result.detail or result.scope
+    show_line(console, (20, 12), (result.name, status_text(result.status), said), indent=2)
+
+
+def show_line(
+    console: Console, widths: Sequence[int], cells: Sequence[str | Text], indent: int = 0
+) -> None:
+    """Print cells beside each other, of fixed widths but for the last."""
+    line = Table.grid(padding=(0, 1 + bool(indent), 0, 0))
+    for width in widths:
         line.add_column(width=width, no_wrap=True)
     line.add_column(overflow="fold")
-    line.add_row(Text(result.name), status_text(result.status), Text(result.detail or result.scope))
-    console.print(Padding(line, (0, 0, 0, 2)))
+    line.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    console.print(Padding(line, (0, 0, 0, indent)))
 
 
 def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:

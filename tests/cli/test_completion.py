@@ -13,7 +13,7 @@ from pdpaudit.algorithms.searches.noisy_max import NoiseName
 from pdpaudit.auditing.config import SEQUENTIAL
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
 from pdpaudit.checks import check_names
-from pdpaudit.cli import completing
+from pdpaudit.cli import options
 from pdpaudit.cli.app import app
 from pdpaudit.core.registry import registered
 from pdpaudit.experiments.generated_networks import REGIMES
@@ -80,16 +80,16 @@ def test_names_and_choices_are_offered(
 def test_every_registered_mechanism_and_statistic_is_offered() -> None:
     for group in ("mechanisms", "sops", "claims"):
         names = [one.name for one in registered(group)]
-        assert sorted(completing.names_of(group)("")) == sorted(names)
+        assert sorted(options.names_of(group)("")) == sorted(names)
 
 
 def test_what_is_written_down_is_what_there_is() -> None:
-    assert set(completing.METHODS) == {*METHODS, SEQUENTIAL}
-    assert set(completing.OBSERVABLES) == {*OBSERVABLES, ALL}
-    assert set(completing.BACKENDS) == set(BACKENDS)
-    assert set(completing.REGIMES) == set(REGIMES)
-    assert set(completing.NOISES) == set(get_args(NoiseName))
-    assert check_names() == completing.CHECKS
+    assert set(options.METHODS) == {*METHODS, SEQUENTIAL}
+    assert set(options.OBSERVABLES) == {*OBSERVABLES, ALL}
+    assert set(options.BACKENDS) == set(BACKENDS)
+    assert set(options.REGIMES) == set(REGIMES)
+    assert set(options.NOISES) == set(get_args(NoiseName))
+    assert check_names() == options.CHECKS
 
 
 def test_completion_loads_nothing_heavy() -> None:

@@ -12,8 +12,7 @@ from sarif_pydantic import Sarif
 
 from pdpaudit import audit, check
 from pdpaudit.checks import Options
-from pdpaudit.report.checklist import UNANSWERED, answers, render_checklist
-from pdpaudit.report.sarif import render_sarif
+from pdpaudit.report.exports import UNANSWERED, answers, render_checklist, render_sarif
 from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.difference import Difference, FirstDifference
 from pdpaudit.results.results import ClaimResult, Result
