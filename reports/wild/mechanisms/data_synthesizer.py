@@ -10,7 +10,7 @@ from pdpaudit.adapters.domains import added
 
 
 class Counts:
-    claim = 1.0
+    claim = 0.1
 
     def pairs(self):
         # Every cell is taken by somebody, so that the domain is the same on both sides.
@@ -21,5 +21,5 @@ class Counts:
         frame = pd.DataFrame(x, columns=["a", "b"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = get_noisy_distribution_of_attributes(["a", "b"], frame, epsilon=1.0)
+            found = get_noisy_distribution_of_attributes(["a", "b"], frame, epsilon=0.1)
         return tuple(float(count) for count in found["count"])

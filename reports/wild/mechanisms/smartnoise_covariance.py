@@ -1,6 +1,12 @@
 """Covariances of two columns clipped to a range, one row replaced by any numbers."""
 
+import sys
+
 import pandas as pd
+import sklearn.linear_model._base
+
+# The release is for an older scikit-learn, in which the module has this name.
+sys.modules.setdefault("sklearn.linear_model.base", sklearn.linear_model._base)
 from snsynth.models.dp_covariance import DPcovariance
 
 from pdpaudit.adapters.domains import replaced
