@@ -20,7 +20,7 @@ from pdpaudit.adapters.sklearn import Estimator, _seed
 __all__ = ["adapt"]
 
 #: Tools whose sensitivity is for one record more; that of the others is for one replaced.
-ADDED = ("count_nonzero", "histogram", "histogram2d", "histogramdd")
+ADDED = ("histogram", "histogram2d", "histogramdd")
 
 
 class Mechanism:
