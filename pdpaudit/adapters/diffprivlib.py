@@ -20,7 +20,7 @@ from pdpaudit.adapters.sklearn import Estimator, _seed
 __all__ = ["adapt"]
 
 #: Tools whose sensitivity is for one record more; that of the others is for one replaced.
-ADDED = ("count_nonzero", "histogram", "histogram2d", "histogramdd")
+ADDED = ("histogram", "histogram2d", "histogramdd")
 
 
 class Mechanism:
@@ -78,12 +78,22 @@ class Tool:
         return found[0] if isinstance(found, tuple) else found
 
 
-def adapt(target: Any, relation: Any = None, nan: bool = False, **parameters: Any) -> Any:
+def adapt(target: Any, representation: bool = True, **parameters: Any) -> Any:
     """Return a mechanism, a tool (its arguments bound by ``functools.partial``) or a model.
+
+    With ``representation`` false the exact form of their numbers, by which all that are drawn in
+    floating point leak, is not looked at.
 
     ``relation`` is "replace" or "add-remove", for tools; with ``nan`` a record may be no number.
     ``weights`` of a histogram is the weight that each record has.
     """
+    made = _made(target, **parameters)
+    made.representation = representation
+    return made
+
+
+def _made(target: Any, relation: Any = None, nan: bool = False, **parameters: Any) -> Any:
+    """Return what an object of the library, or a name, means."""
     pairs = ("bounds", "bounds_X", "bounds_y", "range")  # lists, where they were in a file
     parameters.update((key, tuple(parameters[key])) for key in pairs if parameters.get(key))
     if isinstance(target, str):

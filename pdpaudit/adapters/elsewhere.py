@@ -36,6 +36,9 @@ LOOK_S, LAST_WORDS_S = 0.05, 2.0
 #: Lines of standard error that are kept, and characters shown of one.
 KEPT, SHOWN = 20, 200
 
+#: Workers are many already: one thread of linear algebra each, where nothing else is said.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
 #: Bytes read at once.
 PIECE = 1 << 20
 
@@ -53,6 +56,7 @@ class Pipe:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,  # an interruption is ours to handle
+                env={**ONE_THREAD, **os.environ},
             )
         except OSError as error:
             raise InputError(

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import math
 import re
+import warnings
 from typing import Any
 
 from pdpaudit import PrivacyClaim
@@ -68,7 +69,9 @@ def adapt(target: Any, d_in: Any = None, values: Any = None, **parameters: Any) 
 
 def _constructed(name: str, parameters: Any) -> Any:
     core = importlib.import_module("opendp.mod")
-    core.enable_features("contrib", "floating-point")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the second feature has another name now
+        core.enable_features("contrib", "floating-point")
     try:
         make = getattr(importlib.import_module("opendp.measurements"), name)
     except ImportError:  # before 0.5

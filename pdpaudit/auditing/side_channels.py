@@ -181,7 +181,7 @@ class ExactForm(Subject):
     Examples
     --------
     >>> from pdpaudit.core.registry import resolve
-    >>> ExactForm(resolve("mechanisms", "zoo:Laplace")).representation
+    >>> ExactForm(resolve("mechanisms", "zoo:Laplace")(epsilon=1.0)).representation
     True
     """
 

@@ -256,7 +256,7 @@ class FindingOptions:
     observe: Annotated[
         str | None,
         typer.Option(
-            autocompletion=o.among((*o.OBSERVABLES, "representation", "all")),
+            autocompletion=o.among(o.OBSERVABLES),
             help="Audit a by-product of a search and not its list: queries, examined, truncated "
             "or time; all: these and the list, with a table of what each costs; representation: "
             "the outputs to the last bit, by which noise drawn in floating point leaks.",

@@ -24,6 +24,7 @@ TITLES = {
     "populations": "ways to plant targeted people (populations)",
     "claims": "published claims, for claims --select (claims)",
     "papers": "whose claims they are, for claims --paper (papers)",
+    "adapters": "libraries whose objects are mechanisms (adapters)",
 }
 
 

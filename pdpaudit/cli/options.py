@@ -42,7 +42,7 @@ __all__ = [
 BACKENDS = ("loky", "multiprocessing", "dask")
 METHODS = ("exact", "clopper-pearson", "betting", "sequential")
 NOISES = ("laplace", "gumbel", "exponential")
-OBSERVABLES = ("queries", "examined", "truncated", "time", "all")
+OBSERVABLES = ("queries", "examined", "truncated", "time", "representation", "all")
 RELATIONS = (
     "protected",
     "protected-edge",

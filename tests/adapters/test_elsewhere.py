@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pdpaudit import audit
+from pdpaudit import assert_private, audit
 from pdpaudit.adapters.elsewhere import Elsewhere, Program
 from pdpaudit.cli import main as run_main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.subject import Subject
 from pdpaudit.sampling import Misbehaviour, draw, stream
+from pdpaudit.testing import AuditFailed
 
 MECHANISMS = """
 import dataclasses, os, random, sys, time
@@ -129,6 +130,11 @@ def test_an_audit_elsewhere_gives_the_same_result_and_its_witness_is_drawn_again
     assert main(["replay", str(result)]) == 2
     assert "--trust" in capsys.readouterr().err
     assert main(["replay", str(result), "--trust"]) == 0
+
+
+def test_a_test_may_name_another_interpreter(file: str) -> None:
+    with pytest.raises(AuditFailed, match="not private as claimed"):
+        assert_private(f"{file}:Noisy", python=sys.executable, samples=1000, seed=1)
 
 
 def test_workers_and_a_store_change_nothing(file: str, tmp_path: Path) -> None:

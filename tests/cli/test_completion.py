@@ -11,7 +11,7 @@ import pytest
 
 from pdpaudit.algorithms.searches.noisy_max import NoiseName
 from pdpaudit.auditing.config import SEQUENTIAL
-from pdpaudit.auditing.side_channels import ALL, OBSERVABLES
+from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, REPRESENTATION
 from pdpaudit.checks import check_names
 from pdpaudit.cli import options
 from pdpaudit.cli.app import app
@@ -85,7 +85,7 @@ def test_every_registered_mechanism_and_statistic_is_offered() -> None:
 
 def test_what_is_written_down_is_what_there_is() -> None:
     assert set(options.METHODS) == {*METHODS, SEQUENTIAL}
-    assert set(options.OBSERVABLES) == {*OBSERVABLES, ALL}
+    assert set(options.OBSERVABLES) == {*OBSERVABLES, REPRESENTATION, ALL}
     assert set(options.BACKENDS) == set(BACKENDS)
     assert set(options.REGIMES) == set(REGIMES)
     assert set(options.NOISES) == set(get_args(NoiseName))

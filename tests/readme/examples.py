@@ -42,13 +42,15 @@ def printed(program: str, arguments: str) -> str:
 def folder_of(text: str) -> Iterator[None]:
     """Work in a folder that holds the project's examples and the files that a page shows."""
     before = Path.cwd()
-    kept = {name: os.environ.get(name) for name in ("COLUMNS", "NO_COLOR")}
+    kept = {name: os.environ.get(name) for name in ("COLUMNS", "NO_COLOR", "PATH")}
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
         for name, content in FILE.findall(text):
             Path(folder, name).write_text(content)
         os.chdir(folder)
-        os.environ.update(COLUMNS="80", NO_COLOR="1")
+        # What a page calls python3 is the Python that runs it.
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        os.environ.update(COLUMNS="80", NO_COLOR="1", PATH=here)
         try:
             yield
         finally:

@@ -1,0 +1,207 @@
+"""Audit released packages, each in an environment of its own, and write the page.
+
+    python reports/wild/run.py --environments FOLDER [--seeds 1 2 3] [--only WORD]
+
+An environment is made for each package and version where FOLDER has none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pdpaudit import audit
+from pdpaudit.adapters.elsewhere import Elsewhere
+from pdpaudit.core.errors import InputError, Misbehaviour
+
+HERE = Path(__file__).parent
+
+#: Seconds that one audit may take, and that installing a package may.
+LIMIT_S, INSTALL_S = 60.0, 900.0
+
+
+def environment(folder: Path, bug: Mapping[str, Any]) -> Path:
+    """Return the interpreter that has a version of a package, made where there is none."""
+    package, version = bug["package"], bug["version"]
+    place = folder / f"{package}-{version}"
+    python = place / "bin" / "python"
+    if not python.is_file():
+        with_python = f"python{bug['python']}" if "python" in bug else sys.executable
+        subprocess.run([with_python, "-m", "venv", str(place)], check=True)
+        wanted = [f"{package}=={version}", *bug.get("also", ())]
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", *wanted], check=True, timeout=INSTALL_S
+        )
+    return python
+
+
+def audited(bug: Mapping[str, Any], python: Path, seed: int) -> dict[str, Any]:
+    """Return what one audit found."""
+    name = bug["mechanism"]
+    name = str(HERE / name) if name.startswith("mechanisms/") else name
+    began = time.monotonic()
+    made = Elsewhere(str(python), name, bug.get("with"))
+    result = audit(
+        made,
+        claim=bug.get("claim"),
+        seed=seed,
+        samples=bug.get("samples"),
+        time_limit=LIMIT_S,
+        budget="default" if bug.get("samples") else "quick",
+    )
+    [claim] = result.claims
+    return {
+        "seed": seed,
+        "status": claim.status,
+        "claimed": claim.statement,
+        "bound": claim.lower_bound,
+        "words": claim.event.get("words", claim.method),
+        "pair": claim.pair.get("words", ""),
+        "draws": sum(claim.samples.values()),
+        "seconds": round(time.monotonic() - began, 1),
+        "versions": made.known["versions"],
+    }
+
+
+def row(bug: Mapping[str, Any], folder: Path, seeds: Mapping[str, list[int]]) -> dict[str, Any]:
+    """Return what all audits of one bug and of its control found, or why there are none."""
+    found: dict[str, Any] = {"name": bug["name"], "package": bug["package"]}
+    found.update(version=bug["version"], truth=bug["truth"], why=bug["why"])
+    control = bug.get("control")
+    parts = {"bug": bug}
+    if control is not None:
+        # The default plan has the power that is stated; what is not there needs no exact bound.
+        parts["control"] = {**bug, "samples": None, **control}
+        found["control_version"] = parts["control"]["version"]
+    for part, asked in parts.items():
+        try:
+            python = environment(folder, asked)
+            found[part] = [audited(asked, python, seed) for seed in seeds[part]]
+        except (InputError, Misbehaviour, OSError, subprocess.SubprocessError) as error:
+            found[part] = " ".join(str(error).split())[:300]
+        print(bug["name"], bug["version"], part, _short(found[part]), flush=True)  # noqa: T201
+    return found
+
+
+def _short(found: Any) -> str:
+    if isinstance(found, str):
+        return found
+    bounds = [one["bound"] or 0.0 for one in found]
+    statuses = [one["status"].replace("_", " ") for one in found]
+    seconds = max(one["seconds"] for one in found)
+    return f"{', '.join(statuses)}; bounds {', '.join(f'{b:.3f}' for b in bounds)}; {seconds} s"
+
+
+def page(rows: list[dict[str, Any]], skipped: list[dict[str, str]]) -> str:
+    """Return the page, in Markdown."""
+    lines = [HEAD, TABLE]
+    for one in rows:
+        truth = "∞" if math.isinf(one["truth"]) else f"{one['truth']:g}"
+        cells = [one["name"], f"{one['package']} {one['version']}"]
+        cells += [_verdicts(one.get("bug")), _bounds(one.get("bug")), truth, _cost(one.get("bug"))]
+        control = _verdicts(one.get("control"))
+        cells.append(f"{one['control_version']}: {control}" if "control_version" in one else "none")
+        lines.append("| " + " | ".join(cells) + " |")
+    lines.append("")
+    for one in rows:
+        lines += [f"## {one['name']} ({one['version']})", "", one["why"], ""]
+        for part in ("bug", "control"):
+            found = one.get(part)
+            if isinstance(found, str):
+                lines += [f"- {part}: not carried out: {found}"]
+            for single in found if isinstance(found, list) else ():
+                lines += [_sentence(part, single)]
+        lines.append("")
+    lines += ["## Not audited", ""]
+    lines += [f"- {one['name']}: {one['why']}" for one in skipped]
+    return "\n".join(lines) + "\n"
+
+
+HEAD = """# Released packages
+
+Bugs of released packages, found from constructor, domain and claim alone: nobody says which pair
+or which event shows them. Each has a control: a version that is right, or a sound setting. A false
+positive is expected in at most 5 % of the audits of controls. This page is written by
+`python reports/wild/run.py --environments FOLDER` from `bugs.toml`, and its numbers are in
+`results.json`.
+"""
+
+TABLE = (
+    "| what | version | verdicts | bounds | truth | draws, seconds | control |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+
+def _verdicts(found: Any) -> str:
+    if not isinstance(found, list):
+        return "not carried out" if found else "none"
+    statuses = [one["status"].replace("_", " ") for one in found]
+    return ", ".join(f"{statuses.count(one)} {one}" for one in dict.fromkeys(statuses))
+
+
+def _bounds(found: Any) -> str:
+    if not isinstance(found, list):
+        return ""
+    return ", ".join(f"{one['bound']:.3f}" for one in found if one["bound"] is not None)
+
+
+def _cost(found: Any) -> str:
+    if not isinstance(found, list):
+        return ""
+    most = max(found, key=lambda one: one["seconds"])
+    return f"{most['draws']:,}, {most['seconds']:g}"
+
+
+def _sentence(part: str, one: Mapping[str, Any]) -> str:
+    bound = "" if one["bound"] is None else f", bound {one['bound']:.3f}"
+    words = str(one["words"]).replace("|", "\\|")
+    return (
+        f"- {part}, seed {one['seed']}: {one['claimed']} {one['status'].replace('_', ' ')}{bound}; "
+        f"`{words[:160]}` ({one['draws']:,} draws, {one['seconds']:g} s; {one['versions']})"
+    )
+
+
+def main() -> None:
+    """Audit, and write the numbers and the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--environments", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--control-seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--page", action="store_true", help="write the page from results.json")
+    asked = parser.parse_args()
+    listed = tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))
+    file = HERE / "results.json"
+    seeds = {"bug": asked.seeds, "control": asked.control_seeds}
+    for bug in listed["bug"]:
+        if asked.only in bug["name"] and not asked.page:
+            found = row(bug, asked.environments, seeds)
+            kept = {**_known(file), (bug["name"], bug["version"]): found}
+            _write(file, list(kept.values()))
+    kept = _known(file)
+    order = [(bug["name"], bug["version"]) for bug in listed["bug"]]
+    rows = [kept[key] for key in order if key in kept]
+    (HERE / "README.md").write_text(page(rows, listed["skipped"]), encoding="utf-8")
+
+
+def _known(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what was found before, or by another process."""
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return {(one["name"], one["version"]): one for one in known}
+
+
+def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+    text = json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=True)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
