@@ -95,7 +95,7 @@ def _blocks(part: Fields) -> Iterator[Block]:
         yield Points(points)
 
 
-def published(body: Mapping[str, object]) -> dict[str, object]:
+def published(body: Mapping[str, object]) -> JSON:
     """Return a result without what differs from one run, or one machine, to the next."""
     return {key: _rounded(value) for key, value in body.items() if key not in VOLATILE}
 

@@ -153,7 +153,7 @@ def result(entries: Sequence[Entry]) -> dict[str, Any]:
     }
     checks = tuple(map(_check, entries))
     found = Result("statistics", "statistics of proximity", 0, 0.0, checks=checks, context=context)
-    return published(found.to_json())
+    return dict(published(found.to_json()))
 
 
 def _check(entry: Entry) -> CheckResult:
