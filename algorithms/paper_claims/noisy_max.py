@@ -10,23 +10,25 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import flint
 import numpy as np
+import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
 from ..laws.exact_round import Ball, ends_of
 from ..laws.noise import Laplace
-from ..laws.quadrature import panel_nodes, panels
 
 Answers = tuple[int, ...]
 
 #: Values released as they are, in units of γ; below and above is only said that they are.
 LOWEST, HIGHEST = -4, 6
 
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _DIGITS = Context(prec=40)
 
 
@@ -100,17 +102,16 @@ class NoisyMaxWithValue:
         noise, answers = Laplace(1 / self.epsilon), np.array(instance, dtype=np.float64)
         if answers.min() < LOWEST or answers.max() > HIGHEST:
             raise LawUnavailable(f"answers must lie in {LOWEST}..{HIGHEST}")
-        # Panels end at every cell and every answer; the noise has no other corner.
-        cuts = range(LOWEST, HIGHEST + 1)
-        edges = panels(cuts, len(answers) * self.epsilon, self.epsilon, left=False)
-        nodes, weights = panel_nodes(edges)
-        x = nodes[:, None] - answers
-        log_cdf = noise.logcdf(x)
-        density = np.exp(noise.logpdf(x) - log_cdf + log_cdf.sum(axis=1, keepdims=True))
-        place = np.minimum(np.floor(nodes), HIGHEST).astype(int)
+        cells: dict[int, npt.NDArray[np.float64]] = {}
         below = np.exp(noise.logcdf(LOWEST - answers).sum())
-        cells = {LOWEST - 1: np.full(len(answers), below / len(answers))}
-        cells |= {cell: weights[place == cell] @ density[place == cell] for cell in cuts}
+        cells[LOWEST - 1] = np.full(len(answers), below / len(answers))
+        for cell in range(LOWEST, HIGHEST):
+            cells[cell] = _panel(noise, answers, cell, cell + 1)
+        tail = [HIGHEST + step / self.epsilon for step in range(41)]
+        cells[HIGHEST] = sum(
+            (_panel(noise, answers, a, b) for a, b in pairwise(tail)),
+            np.zeros(len(answers)),
+        )
         if self.release == "index":
             return Law(dict(enumerate(sum(cells.values(), np.zeros(len(answers))).tolist())))
         return Law(
@@ -157,6 +158,14 @@ class NoisyMaxWithValue:
             if outputs == said:
                 return top
         raise LawUnavailable("only the event that the value is below a bound is enclosed")
+
+
+def _panel(
+    noise: Laplace, answers: npt.NDArray[np.float64], low: float, high: float
+) -> npt.NDArray[np.float64]:
+    x = (low + high) / 2 + (high - low) / 2 * _NODES[:, None] - answers
+    logs = noise.logpdf(x) - noise.logcdf(x) + noise.logcdf(x).sum(axis=1, keepdims=True)
+    return np.asarray((high - low) / 2 * _WEIGHTS @ np.exp(logs))
 
 
 def _fmpq(value: Fraction) -> Ball:
