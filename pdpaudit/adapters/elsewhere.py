@@ -202,12 +202,14 @@ class Elsewhere:
 
     def run(self, instance: object, rng: np.random.Generator) -> Any:
         """Return one output."""
-        [[output]] = self.runs(instance, 1, rng)
+        [[output]] = self.runs_elsewhere(instance, 1, rng)
         if isinstance(output, Raised):
             raise _raised([output.kind, output.words])
         return output
 
-    def runs(self, instance: object, size: int, rng: np.random.Generator) -> Iterator[list[Any]]:
+    def runs_elsewhere(
+        self, instance: object, size: int, rng: np.random.Generator
+    ) -> Iterator[list[Any]]:
         """Yield outputs of runs one by one, as many as came together; errors as ``Raised``."""
         self._ask("runs", instance, size, rng)
         left = size
@@ -348,12 +350,14 @@ class Program:
 
     def run(self, instance: object, rng: np.random.Generator) -> Any:
         """Return one output."""
-        [[output]] = self.runs(instance, 1, rng)
+        [[output]] = self.runs_elsewhere(instance, 1, rng)
         if isinstance(output, Raised):
             raise _raised([output.kind, output.words])
         return output
 
-    def runs(self, instance: object, size: int, rng: np.random.Generator) -> Iterator[list[Any]]:
+    def runs_elsewhere(
+        self, instance: object, size: int, rng: np.random.Generator
+    ) -> Iterator[list[Any]]:
         """Yield outputs one by one."""
         if not self._pipe.alive:
             self._pipe = Pipe(self._pipe.command)

@@ -196,7 +196,7 @@ def _made(name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> An
     if inspect.isclass(found):
         found, parameters = found(**parameters), {}
     for one in (getattr(found, "func", found), *type(found).__mro__):
-        library = getattr(one, "__module__", "").partition(".")[0]
+        library = str(getattr(one, "__module__", "")).partition(".")[0]
         if library in adapters and not hasattr(found, "run"):
             return _adapted(adapters[library], found, parameters)
     if inspect.isroutine(found):

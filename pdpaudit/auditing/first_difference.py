@@ -105,7 +105,7 @@ def explained(
 
 def _followed(mechanism: Subject) -> bool:
     """Whether runs can be repeated and are of this process, where lines are seen."""
-    return mechanism.repeatable and mechanism.seedable and not mechanism.has("runs")
+    return mechanism.repeatable and mechanism.seedable and not mechanism.has("runs_elsewhere")
 
 
 def first_difference(

@@ -325,7 +325,7 @@ def adapted(given: Any, **parameters: object) -> Any:
     """Return an object of a library that has an adapter as a mechanism; None for any other."""
     kinds = given.__mro__ if isinstance(given, type) else type(given).__mro__
     known_by = (getattr(given, "func", given), *kinds)  # a bound function is its function
-    libraries = [getattr(one, "__module__", "").partition(".")[0] for one in known_by]
+    libraries = [str(getattr(one, "__module__", "")).partition(".")[0] for one in known_by]
     known = {one.name: one for one in registered("adapters")}
     for library in libraries if not hasattr(given, "run") else ():
         if library in known:

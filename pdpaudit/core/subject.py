@@ -56,7 +56,7 @@ Part = Literal[
     "search_round",
     "round_loss",
     "trajectories",
-    "runs",
+    "runs_elsewhere",
 ]
 
 #: A pair of inputs that a mechanism brings: its name, empty where it has none, and two sides.
@@ -218,9 +218,9 @@ class Subject:
         return self.part("sample")
 
     @property
-    def runs(self) -> Callable[..., Any] | None:
+    def runs_elsewhere(self) -> Callable[..., Any] | None:
         """What runs it many times one by one in another process, None where nothing does."""
-        return self.part("runs")
+        return self.part("runs_elsewhere")
 
     def ask(
         self, name: Part, *arguments: Any, limit: float = LIMIT_S, until: float = math.inf

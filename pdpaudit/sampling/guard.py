@@ -164,7 +164,7 @@ class Guard:
         fresh = getattr(self._instance, "fresh", None)
         records: list[Record] = []
         failures: dict[str, str] = {}
-        elsewhere = getattr(self._mechanism, "runs", None)
+        elsewhere = getattr(self._mechanism, "runs_elsewhere", None)
         if callable(elsewhere):
             return self._elsewhere(elsewhere(self._instance, size, rng))
         for _ in range(size):

@@ -129,7 +129,11 @@ HEAD = """# Released packages
 
 Bugs of released packages, found from constructor, domain and claim alone: nobody says which pair
 or which event shows them. Each has a control: a version that is right, or a sound setting. A false
-positive is expected in at most 5 % of the audits of controls. This page is written by
+positive is expected in at most 5 % of the audits of controls, and a bound above a finite truth in
+at most 5 % of all. Where the time limit of a minute comes first the verdict is inconclusive, or an
+error where not even all pairs were looked at. A staged audit ends once a violation is certain, so
+that its bound says little of how large it is; fixed samples are drawn where the truth is finite.
+The measurements of OpenDP are in [sweep.md](sweep.md). This page is written by
 `python reports/wild/run.py --environments FOLDER` from `bugs.toml`, and its numbers are in
 `results.json`.
 """

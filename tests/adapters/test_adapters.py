@@ -136,6 +136,9 @@ def test_adapters_are_found_by_the_library_of_a_name_or_an_object() -> None:
     assert adapter_of("zoo:Laplace") is None
     assert adapted(object()) is None
     assert adapted(lambda x, rng: x) is None
+    known: dict[str, Any] = {"__name__": None}  # as in a notebook's or a page's code
+    exec("def noisy(x, rng): return x", known)
+    assert adapted(known["noisy"]) is None
     with pytest.raises(InputError, match="no adapter knows a float"):
         audit(1.0, d_in=1)
 
