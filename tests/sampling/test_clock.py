@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_nor_does_a_law(run):
 
 @pytest.mark.parametrize("run", [works, waits(BaseException)])
 def test_a_limit_holds_in_another_thread(run):
-    said = []
+    said: list[Any] = []
 
     def work():
         for limit in (0.2, 600):
