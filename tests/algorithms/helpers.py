@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -42,7 +43,7 @@ sharp_common_neighbours = statistic(sensitivity=1, impact_cardinality=1)(_common
 noiseless_common_neighbours = statistic(sensitivity=0, impact_cardinality=2)(_common)
 
 
-def fit_p_value(counts: Mapping[Hashable, int], law: Mapping[Hashable, float]) -> float:
+def fit_p_value(counts: Mapping[Any, int], law: Mapping[Any, float]) -> float:
     """p-value of Pearson's test of the counts against a law; rare outputs are put together."""
     total = sum(counts.values())
     assert set(counts) <= set(law)
@@ -51,7 +52,7 @@ def fit_p_value(counts: Mapping[Hashable, int], law: Mapping[Hashable, float]) -
     return _p_value(observed, expected, 0)
 
 
-def same_law_p_value(first: Mapping[Hashable, int], second: Mapping[Hashable, int]) -> float:
+def same_law_p_value(first: Mapping[Any, int], second: Mapping[Any, int]) -> float:
     """p-value of the test of homogeneity of two samples; rare outputs are put together."""
     outputs = sorted(set(first) | set(second), key=repr)
     table = np.array([[c.get(o, 0) for o in outputs] for c in (first, second)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -67,7 +68,7 @@ def test_a_statistic_must_declare_itself() -> None:
 @pytest.mark.parametrize("declares", [math.nan, -1.0, math.inf])
 @pytest.mark.parametrize("which", ["sensitivity", "impact_cardinality"])
 def test_declarations_must_be_finite(which: str, declares: float) -> None:
-    numbers = {"sensitivity": 1.0, "impact_cardinality": 1} | {which: declares}
+    numbers: dict[str, Any] = {"sensitivity": 1.0, "impact_cardinality": 1} | {which: declares}
     sop = statistic(**numbers)(lambda graph, vertex, targets: 0.0)
     with pytest.raises(InputError, match=which.replace("_", " ")):
         _ = SearchComRound(sop, 1.0, 5, 9).noises

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -99,7 +100,7 @@ def test_main_text_runs(touched: list[int]) -> None:
     assert fit_p_value(counts, main_text_law(touched)) > FALSE_ALARM
 
 
-def searches(targets: int, limit: int) -> list[tuple[object, int, tuple[int, ...]]]:
+def searches(targets: int, limit: int) -> list[tuple[Any, int, tuple[int, ...]]]:
     """SearchCom alone may examine u, PTarget's SFS already has: same law, one vertex less."""
     arguments = {"sop": CN(), "stop": limit, "max_degree": targets + 1}
     return [(SearchCom(**arguments), 1, ()), (PTarget(**arguments), 0, (0,))]

@@ -97,7 +97,8 @@ def test_rounds_agree_with_literal_runs():
     owner = np.repeat(np.arange(3), SIZES)
     seen = dict.fromkeys(law.probabilities, 0)
     for _ in range(runs):
-        found, examined = (), np.zeros(owner.size, dtype=bool)
+        found: tuple[int, ...] = ()
+        examined = np.zeros(owner.size, dtype=bool)
         for _ in range(3):
             now = stage(found)
             examined |= now.explored[owner]

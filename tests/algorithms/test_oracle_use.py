@@ -20,7 +20,8 @@ class Spy:
     """An oracle that writes down every question, also those answered from memory."""
 
     def __init__(self, oracle: IdentityOracle) -> None:
-        self.oracle, self.questions = oracle, []
+        self.oracle = oracle
+        self.questions: list[int] = []
 
     def __call__(self, vertex: int) -> bool:
         assert type(vertex) is int

@@ -7,6 +7,7 @@ Every comparison is a chi-square test at pinned seeds that rejects equal laws wi
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -90,7 +91,7 @@ def test_samples_are_distributed_as_runs(network: str, name: str) -> None:
     assert same_law_p_value(outputs.counts(), runs) > FALSE_ALARM
 
 
-def naive_outputs(name: str, network: Network, size: int, seed: int) -> Counter:
+def naive_outputs(name: str, network: Network, size: int, seed: int) -> Counter[Any]:
     """Run the pseudocode with the arguments of the mechanism called ``name``."""
     rng = np.random.default_rng(seed)
     graph, start, is_target = naive.instance_of(network)

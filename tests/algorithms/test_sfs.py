@@ -138,7 +138,7 @@ def test_mechanism_sample_and_law_ignore_what_the_instance_was_asked_before() ->
     assert SFS().law(instance).probabilities == {(0, 1, 2): 1.0}
 
 
-@settings(max_examples=2 * settings.default.max_examples, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 @given(
     targeted=st.integers(1, 2**N - 1),
     edges=st.integers(0, 2 ** len(PAIRS) - 1),

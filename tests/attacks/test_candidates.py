@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def made_up_lists(seed, sizes=(150, 250, 350, 450)):
     for side, size in zip((0, 0, 1, 1), sizes, strict=True):
         chance = np.array([0.9, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
         chance[seed % 7] -= 0.15 * side
-        half = Counter()
+        half: Counter[Any] = Counter()
         for _ in range(size):
             inside = np.flatnonzero(rng.random(7) < chance) + 11
             half[0, *rng.permutation(inside).tolist()] += 1
@@ -75,9 +76,9 @@ def known_outputs(halves):
 
 def about_vertices(halves, most=48, most_ordered=12):
     """All events about who is in a list and who comes first: what to expect, counted plainly."""
-    found = {"left": {}, "right": {}}
+    found: dict[str, dict[Any, Any]] = {"left": {}, "right": {}}
     runs = [sum(sum(half.values()) for half in halves[i : i + 2]) for i in (0, 2)]
-    often = Counter()
+    often: Counter[Any] = Counter()
     for half in halves:
         for output, times in half.items():
             often.update(dict.fromkeys(output[1:], times))
@@ -168,7 +169,7 @@ FEATURES = {
 
 def swept(halves, value_of, side):
     """Return the cuts of one feature from their definition: promises, runs inside, values."""
-    tables = [Counter() for _ in halves]
+    tables: list[Counter[Any]] = [Counter() for _ in halves]
     for output in known_outputs(halves):
         for table, half in zip(tables, halves, strict=True):
             table[value_of(output[1:])] += half.get(output, 0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.attacks import events
@@ -108,7 +109,7 @@ def test_outputs_that_are_no_lists():
     assert (event.column, event.values, event.side) == (Column("kind"), {"bool"}, "right")
 
 
-@quick
+@settings(quick, max_examples=settings().max_examples // 3)
 @given(
     st.dictionaries(
         st.text("abc", min_size=1, max_size=3),
@@ -125,18 +126,18 @@ def test_each_half_is_swept_in_the_order_of_the_other(table):
     best = -np.inf
     for ours, theirs in ((halves[:2], halves[2:]), (halves[2:], halves[:2])):
         runs = [sum(sum(half.values()) for half in side) for side in (ours, theirs)]
-        orders = [
-            sorted(seen, key=lambda o, h=half: -(ours[h][o] + 0.5) / (theirs[h][o] + 0.5))
-            for half in (1, 0)
-        ]
+        ratios = [{o: (ours[h][o] + 0.5) / (theirs[h][o] + 0.5) for o in seen} for h in (1, 0)]
+        # Ties may be cut either way, with few counts to either end.
+        assume(all(len(set(ratio.values())) == len(seen) for ratio in ratios))
+        orders = [sorted(seen, key=ratio.__getitem__, reverse=True) for ratio in ratios]
         for cut in range(1, len(seen) + 1):
             x, y = (
                 sum(side[half][o] for half in (0, 1) for o in orders[half][:cut])
                 for side in (ours, theirs)
             )
             best = max(best, float(ExpectedBound(500, ALPHA).expected(x, runs[0], y, runs[1])))
-    # Ties may be cut either way, and by features that are here the same for all.
-    assert choice.expected == pytest.approx(best, abs=0.05) or choice.expected > best
+    # Other features than the output itself may promise more.
+    assert choice.expected == pytest.approx(best, abs=1e-3) or choice.expected > best
 
 
 def test_halves_that_contradict_each_other_show_nothing():
@@ -211,7 +212,8 @@ def test_more_values_than_cuts():
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_a_half_without_runs(half):
-    empty, counts = Counter(), {(0, 1): 1}
+    empty: Counter[Any] = Counter()
+    counts = {(0, 1): 1}
     halves = (empty, counts) if half == 0 else (counts, empty)
     assert choose_event(halves, halves, 100).expected <= 0.0
     some, none = gathered(np.arange(9.0), 9), Draws()
@@ -243,7 +245,7 @@ def test_who_is_in_the_list_and_who_stands_first(monkeypatch):
     rng = np.random.default_rng(12)
     sides = []
     for share in (0.5, 0.1):
-        halves = [Counter(), Counter()]
+        halves: list[Counter[Any]] = [Counter(), Counter()]
         for half in halves:
             for _ in range(1500):
                 order = [int(v) for v in rng.permutation([1, 2, 3, 4, 8])]
@@ -251,12 +253,12 @@ def test_who_is_in_the_list_and_who_stands_first(monkeypatch):
                     order.insert(int(rng.integers(0, order.index(8) + 1)), 9)
                 half[0, *order] += 1
         sides.append(tuple(halves))
-    choice = choose_event(*sides, 10_000)
+    choice = choose_event(sides[0], sides[1], 10_000)
     # ln 5, less what 6,000 runs do not show of it: the best is one of them, or as good.
     assert 1.3 < choice.expected < np.log(5)
     assert len(choice.others) <= 3 * 5
     monkeypatch.setattr(events, "OTHERS", 10**6)
-    found = listed(choose_event(*sides, 10_000))
+    found = listed(choose_event(sides[0], sides[1], 10_000))
     # Ratios are all about 5, so that chance picks among them; but each is of 9, and on the left.
     speaking = [one for one in found if one[3] == "left"]
     assert len(speaking) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -171,7 +172,7 @@ def test_admissible_neighbours_are_those_with_room_in_the_order_wanted(network, 
     wanted = data.draw(st.lists(st.integers(0, network.n - 1), max_size=12))
     without = graph_of(network)
     without.remove_edges_from(list(without.edges(u)))
-    expected = []
+    expected: list[Any] = []
     for v in wanted:
         if v == u or v in expected:
             continue

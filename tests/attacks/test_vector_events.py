@@ -6,6 +6,8 @@ import importlib
 import json
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -190,7 +192,7 @@ def sample_of(left, right):
     return Sample(*(tuple(gathered(half, len(half)) for half in side) for side in (left, right)))
 
 
-def table_of(left, right, numbers=None, coded=()):
+def table_of(left, right, numbers=None, coded=()) -> Any:
     sample = sample_of(left, right)
     columns = candidates(sample).numbers if numbers is None else numbers
     return module._Table(sample, columns, list(coded))
@@ -259,10 +261,7 @@ def both(cells, *names):
     ],
 )
 def test_scores_are_learnt_from_what_there_is(monkeypatch, simple, more, coded, thorough, expected):
-    class Table:
-        pass
-
-    table = Table()
+    table = SimpleNamespace()
     table.simple, table.coded = ENTRIES[:simple], KINDS[:coded]
     table.ordered = [*table.simple, *more]
     table.columns = [*table.ordered, *table.coded]
@@ -305,7 +304,7 @@ def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges(monkeypatch):
             ]
         )
     word = Coded(Column("value", (3,)), tuple("abc"))
-    table = table_of(*sides, ENTRIES, [word])
+    table = table_of(sides[0], sides[1], ENTRIES, [word])
     numbers = [np.sort([row[j] for side in sides for half in side for row in half]) for j in (0, 2)]
     cuts = [
         tuple(np.quantile(n, [0.05, 0.25, 0.5, 0.75, 0.95], method="nearest").tolist())
@@ -315,7 +314,7 @@ def test_the_pairs_that_differ_most_are_cut_into_a_few_ranges(monkeypatch):
     assert (edges[word], edges[ENTRIES[0]], edges[ENTRIES[2]]) == ((0.5, 1.5), *cuts)
     every = [
         Crossed(pair, tuple(edges[column] for column in pair))
-        for pair in combinations([word, *ENTRIES], 2)
+        for pair in combinations(list[Any]([word, *ENTRIES]), 2)
     ]
     clear = module._pairs(table)
     assert clear[0].columns == (ENTRIES[0], ENTRIES[2])
@@ -562,7 +561,7 @@ def test_half_lines_by_trying_all(mixed, form):
     assert (Column("pattern", at=3) in columns) is mixed
     aim = replace(CAREFUL, caution=CAREFUL.caution + 2.0)
     promised = [one for column in columns for one in half_lines(column, left, right, aim)]
-    given_ = left, right
+    given_: Any = (left, right)
     if form == "lists":  # counted where a zero has a sign or an entry is a whole number
         given_ = [
             [[(*row[:2], int(row[2])) for row in half.tolist()] for half in side] for side in given_
@@ -692,7 +691,7 @@ def by_hand(left, right, kind, aim):
 @pytest.mark.parametrize("digits", [None, 0])
 def test_scores_by_hand(kind, digits):
     left, right = two_sides(2, digits=digits)
-    kind = kind_of(*kind, left, right)
+    kind = kind_of(kind[0], kind[1], left, right)
     expected, cut = by_hand(left, right, kind, CAREFUL)
     found = module._best_scores(table_of(left, right, ENTRIES), kind, CAREFUL)
     assert [one.expected for one in found] == pytest.approx([one[0] for one in expected])
@@ -715,7 +714,7 @@ def test_counted_outcomes_are_scored_as_runs_are(name):
     whole = [[[tuple(map(int, row)) for row in half] for half in side] for side in (left, right)]
     kind = (name, ENTRIES, 8)
     plain, counted = (
-        module._best_scores(table_of(*sides, ENTRIES), kind, CAREFUL)
+        module._best_scores(table_of(sides[0], sides[1], ENTRIES), kind, CAREFUL)
         for sides in ((left, right), whole)
     )
     assert [one.expected for one in counted] == pytest.approx([one.expected for one in plain])
@@ -762,7 +761,7 @@ def test_of_everything_the_best_of_each_kind():
     aim = replace(CAREFUL, caution=CAREFUL.caution + module.SOME)
     for i, kind in enumerate(kinds[:2]):
         some = [one.expected for one in found[6 + 3 * i : 9 + 3 * i]]
-        kind = kind_of(*kind, left, right)
+        kind = kind_of(kind[0], kind[1], left, right)
         assert some == pytest.approx([one[0] for one in by_hand(left, right, kind, aim)[0]])
     assert [one.event.terms[0].column for one in found[6 + 3 * len(kinds) :: 3]] == crossed
 
@@ -814,7 +813,7 @@ def test_numbers_beside_anything_else_are_found():
 
     def outputs(shift, size):
         numbers = (rng.normal(size=size) + shift).tolist()
-        found = [{"id": f"run {i}", "at": [x, None]} for i, x in enumerate(numbers)]
+        found: list[Any] = [{"id": f"run {i}", "at": [x, None]} for i, x in enumerate(numbers)]
         found[::3] = [None if i % 2 else "nothing" for i in range(len(found[::3]))]
         return found
 

@@ -43,7 +43,7 @@ class EarlyReturn:
     """Ends where nothing is to be found."""
 
     def run(self, instance: Any, rng: Any) -> Any:
-        found = []
+        found: list[int] = []
         for vertex in instance.graph:
             if not self.near(instance, vertex):  # LEAK
                 return tuple(found)
@@ -86,7 +86,7 @@ class OracleCall:
 
     def run(self, instance: Any, rng: Any) -> Any:
         near = list(instance.graph[0])
-        found = []
+        found: list[int] = []
         if rng.random() < 0.9:
             found.append(0)
         if instance.oracle(near[1]):  # LEAK

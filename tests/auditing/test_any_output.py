@@ -46,7 +46,7 @@ class Pools:
 ANY = st.one_of(ANYTHING, st.just(Raised()), st.just(ZeroDivisionError("x")))
 
 
-FEW = settings(max_examples=settings.default.max_examples // 4)
+FEW = settings(max_examples=settings().max_examples // 4)
 
 
 @FEW

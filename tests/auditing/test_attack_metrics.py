@@ -41,7 +41,7 @@ def test_the_best_attacker_is_the_best_of_all_events(left: list[int], right: lis
     """The oracle tries every set of outputs; those drawn by lot between two lie on lines."""
     size = max(len(left), len(right))
     laws = [_law(weights + [1] * (size - len(weights))) for weights in (left, right)]
-    told = metrics_by_law(*laws, "left", PrivacyClaim(1.0))
+    told = metrics_by_law(laws[0], laws[1], "left", PrivacyClaim(1.0))
     p, q = (np.array([law.probabilities[i] for i in range(size)]) for law in laws)
     sets = [np.array(chosen) for chosen in itertools.product([0.0, 1.0], repeat=size)]
     points = [(float(q @ chosen), float(p @ chosen)) for chosen in sets]
@@ -60,8 +60,8 @@ def test_no_attacker_attains_more_than_the_exact_loss_allows(
 ) -> None:
     size = max(len(left), len(right))
     laws = [_law(weights + [1] * (size - len(weights))) for weights in (left, right)]
-    claim = PrivacyClaim(exact_loss(*laws, delta).epsilon, delta)
-    told = metrics_by_law(*laws, side, claim)
+    claim = PrivacyClaim(exact_loss(laws[0], laws[1], delta).epsilon, delta)
+    told = metrics_by_law(laws[0], laws[1], side, claim)
     for key in ("advantage", "tpr_at_low_fpr"):
         assert told[key]["attained"] <= told[key]["allowed"] + 1e-7
     # Rates are told to eight decimals: the true one lies within half of the last.
@@ -150,7 +150,7 @@ def test_ladders_of_real_values_aim_at_rates_of_false_alarms() -> None:
     rng = np.random.default_rng(1)
     theirs = (gathered(rng.normal(size=20_000), 20_000), Draws())
     number = Column("number")
-    events = [
+    events: list[Any] = [
         Range("left", number, 0.5, math.inf),
         Range("left", number, -math.inf, 0.5),
         Score("left", (Term(number, (-1.0, 0.0, 1.0), (0.0, 1.0, 2.0, 3.0)),), 2.0),
@@ -172,11 +172,11 @@ def test_ladders_read_counted_outputs_as_they_read_arrays() -> None:
     mixed = gathered([(x, "a") for x in rows.tolist()] + [None] * 500, 4500)
     assert not mixed.arrays
     for low, high in ((0.5, math.inf), (-math.inf, 0.5)):
-        plain = other_thresholds(
+        plain: Any = other_thresholds(
             Range("left", Column("number"), low, high), (array, array), (array, Draws())
         )
         inner = Range("left", Column("number", (0,)), low, high)
-        found = other_thresholds(inner, (mixed, mixed), (mixed, Draws()))
+        found: Any = other_thresholds(inner, (mixed, mixed), (mixed, Draws()))
         assert [(one.low, one.high) for one in found] == [(one.low, one.high) for one in plain]
         assert len(found) >= 3
 

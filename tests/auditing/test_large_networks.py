@@ -66,7 +66,7 @@ def test_outputs_kept_as_codes_are_the_outputs(
 class Short(PTarget):
     """A search whose law cannot be had where somebody is isolated."""
 
-    def law(self, instance):  # type: ignore[no-untyped-def]
+    def law(self, instance):
         """Need more memory than there is."""
         if (np.diff(instance.adjacency.indptr) == 0).any():
             raise MemoryError

@@ -69,7 +69,7 @@ OF_MECHANISM = sorted(set(FILES) - {"near.py", "near_helper.py", "unrelated.py"}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A folder of a person's files; what they import is forgotten afterwards."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

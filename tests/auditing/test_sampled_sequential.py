@@ -138,6 +138,8 @@ def test_an_interrupted_claim_keeps_what_the_finished_looks_say() -> None:
     class Stop:
         confirming = 0
 
+        def say(self, words: str) -> None: ...
+
         def stage(self, words: str, total: int) -> None:
             self.confirming = int(words.startswith("confirming"))
 
@@ -210,5 +212,6 @@ def test_the_first_run_of_an_expensive_mechanism_is_timed_and_said() -> None:
 
     audit(Slow(1.0, 1.0), [], Config(1, time_limit=2), subject="c", watcher=Listening())
     [words] = said
-    assert words.startswith("one run takes 0.2")
+    # At least as long as it sleeps, two digits of it; on a busy machine longer.
+    assert float(words.removeprefix("one run takes ").split()[0]) >= 0.25
     assert f"needs about {planned_runs(Config(1), pairs=1, claims=1):,} of them" in words

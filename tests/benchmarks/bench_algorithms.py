@@ -6,6 +6,7 @@ Run with ``python -m pytest tests/benchmarks/bench_algorithms.py -s``.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -139,7 +140,7 @@ def test_search_com_against_a_plain_loop(figure) -> None:
 def test_outcomes_do_not_cost_more_on_a_larger_network(mechanism, share, figure) -> None:
     # PTarget's outputs are lists, one for each target that may be found first, and cost what it
     # costs to look so many lists up: the same number of targets for both.
-    rates = {}
+    rates: dict[Any, Any] = {}
     pair = {
         n: random_network(n, 10.0, int(share * n) if share else 20, seed=6).instance()
         for n in (1_000, 1_000_000)
@@ -261,7 +262,7 @@ def test_no_quadratic_step_hides_in_the_rounds_of_a_sampler(
             component_labels(instance)
         left = iter(instances)
         rng = np.random.default_rng(13)
-        drawn = []
+        drawn: list[Any] = []
         spent.append(
             median_of(
                 len(instances),

@@ -40,7 +40,8 @@ def crowd(n, levels=50, targets=200):
 @pytest.mark.benchmark
 def test_time_of_one_round(capsys, figure):
     noise, stop = search_com_noises(0.5, 1.0, 101)
-    lines, worst = ["one round, 200 targets, 50 protected levels (processor time, best of 5)"], {}
+    lines = ["one round, 200 targets, 50 protected levels (processor time, best of 5)"]
+    worst: dict[int, float] = {}
     for n in (60_000, 1_000_000):
         scores = crowd(n)
         for threshold in (100, 1_000, n // 2):

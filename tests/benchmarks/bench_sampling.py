@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import psutil
@@ -16,6 +17,7 @@ import pytest
 from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.sampling import Store, engine, hits, tally
 from pdpaudit.sampling.streams import stream
 
@@ -26,6 +28,8 @@ SIZE = 4_000_000
 
 class Timed:
     """A mechanism that knows how long it sampled."""
+
+    claim = PrivacyClaim(1.0)
 
     def __init__(self, inner) -> None:
         self.inner, self.spent = inner, 0.0
@@ -58,7 +62,7 @@ class SomeVertices:
     def count(self, draws) -> int:
         return sum(times for output, times in draws.counts.items() if output and output[0] < 1000)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, str]:
         return {"event": "some vertices"}
 
 
@@ -68,7 +72,7 @@ def outside(kind: str, instance, path) -> float:
     # Opening and checking the file is paid once; a long run does not feel it.
     with nullcontext() if kind == "tally" else Store(path, {}) as store:
         start = time.process_time()
-        given = {"seed": 1, "key": ("b",), "store": store}
+        given: Any = {"seed": 1, "key": ("b",), "store": store}
         if kind == "hits, with a store":
             hits(mechanism, instance, SIZE, SomeVertices(), **given)
         else:
@@ -95,6 +99,8 @@ def test_time_outside_the_sampler(instance, figure, tmp_path) -> None:
 
 class Spinning:
     """Costs processor time and nothing else, as any search with ``run`` alone does."""
+
+    claim = PrivacyClaim(1.0)
 
     def run(self, instance, rng):
         total = 0.0

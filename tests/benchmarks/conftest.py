@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ collect_ignore = [
     "utility.py",
 ]
 
-FIGURES = pytest.StashKey[list]()
+FIGURES = pytest.StashKey[list[Any]]()
 
 
 def pytest_configure(config):
@@ -59,7 +60,7 @@ def pytest_runtest_logreport(report):
         DURATIONS.append({"name": name, "passed": report.passed, "seconds": report.duration})
 
 
-DURATIONS: list[dict] = []
+DURATIONS: list[dict[str, Any]] = []
 
 
 def pytest_sessionfinish(session):

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 HISTORY = HERE / "history" / "figures.jsonl"
@@ -50,13 +51,13 @@ def main(arguments: list[str]) -> int:
     return ran.returncode
 
 
-def read_history() -> list[dict]:
+def read_history() -> list[dict[str, Any]]:
     if not HISTORY.exists():
         return []
     return [json.loads(line) for line in HISTORY.read_text(encoding="utf-8").splitlines()]
 
 
-def of_the_past(past: list[dict], kind: str, name: str, what: str) -> float | None:
+def of_the_past(past: list[dict[str, Any]], kind: str, name: str, what: str) -> float | None:
     """Return the median of a figure over the last runs that have it."""
     values = [
         one[what]
@@ -67,7 +68,7 @@ def of_the_past(past: list[dict], kind: str, name: str, what: str) -> float | No
     return statistics.median(values[-LAST:]) if values else None
 
 
-def table(measured: dict, past: list[dict]) -> str:
+def table(measured: dict[str, Any], past: list[dict[str, Any]]) -> str:
     """Return the table: each figure, its ratio, its limit, and how it was before.
 
     A value is held against its limit; what is compared with the past is the ratio where there is

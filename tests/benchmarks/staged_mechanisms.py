@@ -86,7 +86,7 @@ class NoisyMax(OnRecords):
         even = tuple(i % 7 for i in range(RECORDS - RECORDS % 7))
         return [("one changed", (3, *even), (0, *even)), ("one removed", (3, *even), even)]
 
-    def run(self, records: Records, rng: np.random.Generator) -> int:
+    def run(self, records: Records, rng: np.random.Generator) -> Any:
         counts = np.array(self._counts(records)) + rng.exponential(self.scale, 10)
         return int(counts.argmax())
 

@@ -55,7 +55,7 @@ def test_the_price_where_nothing_is_violated(p, q):
     state, before = Wager.begin(0.05, 2.0, known=Known(round(2000 * p), round(2000 * q), 2000)), 0
     for n in look_sizes(50_000):
         new = [round(n * rate) - round(before * rate) for rate in (p, q)]
-        state, before = state.update(*new, n - before), n
+        state, before = state.update(new[0], new[1], n - before), n
     exact = float(lower_bound(state.x, state.n, state.y, state.n, 0.05))
     width = math.log(p / q) - exact
     assert not state.violated

@@ -298,7 +298,7 @@ def held(sop, of, vertices):
     return True
 
 
-@settings(max_examples=settings.default.max_examples // 5, deadline=None)
+@settings(max_examples=settings().max_examples // 5, deadline=None)
 @given(statistics(), st.sampled_from([2, 3, 4]), st.sampled_from([None, BOTH, BOTH[:1], BOTH[1:]]))
 def test_certified_is_what_a_brute_force_finds(sop, vertices, select):
     options = Options(max_vertices=vertices, examples=0, select=select)

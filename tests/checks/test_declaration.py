@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,13 @@ from pdpaudit.core.statistic import statistic
 
 def value(graph, vertex, targets):
     return 0.0
+
+
+def of_two(graph, vertex):
+    return 0.0
+
+
+OF_TWO: Any = of_two
 
 
 class Needs:
@@ -49,7 +57,7 @@ def declared(sensitivity=1, impact=1):
         (declared(sensitivity=lambda d: 1 / d), r"sensitivity\(0\) fails: ZeroDivisionError"),
         (declared(sensitivity=lambda d: 10 - d), "a bound cannot fall"),
         (
-            statistic(sensitivity=1, impact_cardinality=1)(lambda graph, vertex: 0.0),
+            statistic(sensitivity=1, impact_cardinality=1)(OF_TWO),
             r"must take \(graph, vertex, targets\)",
         ),
     ],

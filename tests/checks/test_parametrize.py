@@ -47,11 +47,18 @@ def test_failures_xfails_and_skips(pytester):
             check()
         """
     )
-    result = pytester.runpytest("-p", "no:cacheprovider", "-p", "no:randomly")
+    result = pytester.runpytest("-v", "-p", "no:cacheprovider", "-p", "no:randomly")
     # fast-path and own-network have nothing to check, nor has tightness where a bound is exceeded;
     # an xfail that passes is a failure.
     result.assert_outcomes(passed=len(check_names()) - 4, failed=2, skipped=3, xfailed=1)
-    result.stdout.fnmatch_lines(["*declared 0, but vertex 0 moves by 1*", "*rewired: 1*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*::test_fails[[]degree-targeted-sensitivity] FAILED*",
+            "*declared 0, but vertex 0 moves by 1*",
+            "*rewired: 1*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*checking.py*")
 
 
 def test_a_check_name_must_exist():

@@ -77,10 +77,10 @@ FLIPS = {
 )
 def test_a_repaired_mechanism_flips_the_verdict(name: str) -> None:
     broken, mended = (_claim(name, **changes) for changes in FLIPS[name])
-    (one,) = audit_claims([broken], 1).claims
-    assert one.status == "violated"
+    result = audit_claims([broken], 1)
+    assert result.claims[0].status == "violated"
     replay = replay_claim(
-        json.loads(json.dumps(audit_claims([broken], 1).to_json()))["claims"][0],
+        json.loads(json.dumps(result.to_json()))["claims"][0],
         Terms(1, __version__, _never),
         {key: getattr(broken, key) for key in ("id", "statement", "source")},
     )

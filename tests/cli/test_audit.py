@@ -13,7 +13,7 @@ import pytest
 
 from .conftest import Run
 
-pytestmark = pytest.mark.usefixtures("few_moves")
+pytestmark = pytest.mark.usefixtures("few_moves", "without_power")
 
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
 
@@ -145,7 +145,8 @@ def test_both_ways_to_start_it_agree_and_workers_change_nothing(run: Run) -> Non
     """As processes of their own: the module and the script, with one worker and with two."""
     script = Path(sys.executable).with_name("pdpaudit")
     outputs = []
-    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "300", "--seed", "7", "--jobs")
+    few = ("--samples", "300", "--try", "3")
+    command = ("audit", "PTarget", *ON_NETWORK, *few, "--seed", "7", "--jobs")
     for start, jobs in ([sys.executable, "-m", "pdpaudit"], "1"), ([str(script)], "2"):
         ran = subprocess.run(
             [*start, *command, jobs],

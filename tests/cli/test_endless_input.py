@@ -86,7 +86,7 @@ def test_what_never_ends_is_refused_at_once(
 
 
 @pytest.mark.parametrize("option", ["--edges", "--nodes"])
-def test_the_command_refuses_a_silent_pipe(run, tmp_path: Path, option: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_refuses_a_silent_pipe(run, tmp_path: Path, option: str) -> None:
     pipe(tmp_path / "silent")
     files = {"--edges": "edges.csv", "--nodes": "nodes.csv", option: "silent"}
     ran = run("audit", "SFS", *(word for pair in files.items() for word in pair))

@@ -53,6 +53,10 @@ COMMANDS = {
 }
 
 
+#: A command of each kind that names people.
+KINDS = ("sampled", "simulated", "checked")
+
+
 @pytest.fixture
 def theirs(run: Run) -> Run:
     people = zip(NAMES, LABELS, strict=True)
@@ -80,7 +84,10 @@ def test_names_stand_nowhere_unless_they_are_asked_for(theirs: Run, command: str
         assert BANNER not in words, place
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(name, marks=[] if name in KINDS else pytest.mark.slow) for name in COMMANDS],
+)
 def test_with_names_people_are_named_below_a_banner(theirs: Run, command: str) -> None:
     said = everything(theirs, *COMMANDS[command], "--names")
     assert any(name in words for name in NAMES for words in said.values())

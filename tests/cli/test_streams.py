@@ -85,6 +85,7 @@ def test_progress_is_drawn_on_a_terminal_and_taken_away(run: Run) -> None:
     assert drawn.rstrip().endswith(("\x1b[2K", "\x1b[?25h")), "nothing is left behind"
     for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", drawn)):
         assert cell_len(line) <= 80
+    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "2000", "--jobs", "1", "--seed", "1")
     assert on_a_terminal(*command, "--quiet") == ""
 
 
@@ -100,7 +101,7 @@ def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(
 ) -> None:
     """The time left only falls, though the runs become slower."""
     clock = [0.0]
-    monkeypatch.setattr(output.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
     lines: list[str] = []
     watcher = output._Lines(lines.append)
     watcher.stage("looking at 3 pairs", 100)

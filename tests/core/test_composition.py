@@ -68,7 +68,7 @@ def test_where_the_papers_form_falls_below_the_optimal_one(
     assert all(row.valid and row.proved for row in (basic_row, general_row, optimal_row))
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(
     numerator=st.integers(11, 80),
     rounds=st.integers(1, 60),
@@ -83,7 +83,7 @@ def test_delta_equals_the_exact_formula(numerator: int, rounds: int, data: st.Da
     assert computed == pytest.approx(float(exact), rel=1e-10, abs=1e-300)
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(
     numerator=st.integers(11, 80),
     rounds=st.integers(2, 60),
@@ -101,7 +101,7 @@ def test_epsilon_equals_the_exact_formula(numerator: int, rounds: int, data: st.
     assert optimal_delta(epsilon, rounds, total) == pytest.approx(delta, rel=1e-9)
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(
     epsilon=st.floats(1e-3, 5),
     rounds=st.integers(1, 150),

@@ -16,7 +16,7 @@ from pdpaudit.core.neighbors import NeighborPair, difference, rewire
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.testing.strategies import neighbor_pairs, networks, subsets
 
-quick = settings(max_examples=settings.default.max_examples // 2, deadline=None)
+quick = settings(max_examples=settings().max_examples // 2, deadline=None)
 
 
 def graph_of(network: Network) -> nx.Graph:
@@ -85,7 +85,7 @@ def test_a_rewiring_beyond_the_public_degree_bound_is_refused(path_network):
 
 def test_a_vertex_may_lose_all_its_neighbours(path_network):
     assert rewire(path_network, 1, []).neighbours(1).tolist() == []
-    assert rewire(path_network, 1, np.empty(0)).edges == 1
+    assert rewire(path_network, 1, np.empty(0, dtype=int)).edges == 1
 
 
 def dense(network: Network, *entries: tuple[int, int, int]) -> Network:

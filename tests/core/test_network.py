@@ -22,7 +22,7 @@ from pdpaudit.core.network import (
 )
 from pdpaudit.testing.strategies import graphs, networks
 
-quick = settings(max_examples=settings.default.max_examples // 2, deadline=None)
+quick = settings(max_examples=settings().max_examples // 2, deadline=None)
 
 
 @st.composite

@@ -99,7 +99,7 @@ def finite(value):
     return value
 
 
-@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5, deadline=None)
 @given(values)
 def test_everything_plain_survives_and_only_non_finite_numbers_change(value):
     body = result(context={"value": value}).to_json()
@@ -139,8 +139,8 @@ def test_sets_are_written_in_one_order():
 
 
 def test_the_order_of_statuses():
-    order = ["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
-    assert list(SEVERITY) == order
+    order = list(SEVERITY)
+    assert order == ["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
     for one, two in product(order, repeat=2):
         assert worst([one, two]) == order[min(order.index(one), order.index(two))]
     assert worst([]) == "skipped"

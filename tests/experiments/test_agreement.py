@@ -8,6 +8,7 @@ probability 1e-4 each: with 14 of them, a right implementation fails one with pr
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -89,7 +90,7 @@ def quarter(graph, vertex, targets):
     st.integers(0, 30),
     st.integers(0, 12),
 )
-@settings(max_examples=2 * settings.default.max_examples)
+@settings(max_examples=2 * settings().max_examples)
 def test_target_goes_on_as_it_runs(network, sop, budget, stop):
     """Without noise every call is determined: nothing may differ."""
     same(Target(sop=sop, components=30, stop=stop), network, budget)
@@ -168,7 +169,7 @@ def test_whole_trajectories_have_the_law_of_plain_runs(case, place):
     instance = network.instance()
     rngs = np.random.default_rng(1).spawn(2_500)
     drawn = Counter(map(signature, trace(mechanism, network, instance, budget, rngs)))
-    runs: Counter = Counter()
+    runs: Counter[Any] = Counter()
     rng = np.random.default_rng(2)
     for _ in range(600):
         search = rule(graph, network.n, rng)

@@ -87,7 +87,7 @@ def test_rewirings_keep_the_public_degree_bound() -> None:
                 assert len(rewired.neighbours(vertex)) <= bound
 
 
-@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5, deadline=None)
 @given(network=networks(max_vertices=10), data=st.data())
 def test_cn_says_what_a_rewiring_changes(network: Network, data: st.DataObject) -> None:
     sop = CN()

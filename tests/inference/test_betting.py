@@ -23,7 +23,7 @@ def test_capital_from_its_definition():
         capital += 0.0 if stake * (math.exp(epsilon) + delta) > 1 else won.prod() / STAKES.size
     both = int((first & second).sum())
     counts = (both, first.sum() - both, second.sum() - both, (~first & ~second).sum())
-    found = float(log_capital(*counts, epsilon, delta))
+    found = float(log_capital(*(*counts, epsilon, delta)))
     assert found == pytest.approx(math.log(capital), rel=1e-9)
 
 
@@ -37,7 +37,7 @@ def test_expected_capital_never_grows_under_the_hypothesis(p, q, delta):
         if sum(counts) == 4:
             chance = stats.multinomial.pmf(counts, 4, shares)
             if chance > 0:
-                expected += chance * math.exp(float(log_capital(*counts, epsilon, delta)))
+                expected += chance * math.exp(float(log_capital(*(*counts, epsilon, delta))))
     # Stakes that some hypothesis rules out lie idle at zero; the rest is a fair game.
     assert expected <= 1.0 + 1e-9
     usable = np.mean(STAKES * (math.exp(epsilon) + delta) <= 1)
@@ -89,7 +89,7 @@ def test_looking_after_every_chunk_keeps_the_level(p, q, delta):
     epsilon = math.log((p - delta) / q)
     shares = (p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q))
     seen = rng.multinomial(20, shares, size=(400, 40)).cumsum(axis=1)
-    capital = log_capital(*np.moveaxis(seen, 2, 0), epsilon, delta)
+    capital = log_capital(*(*np.moveaxis(seen, 2, 0), epsilon, delta))
     alarms = int((capital >= -math.log(0.1)).any(axis=1).sum())
     assert alarms <= stats.binom.isf(1e-4, 400, 0.1)
 

@@ -24,7 +24,7 @@ def true_error(least, n, epsilon, delta, nodes=1500, most_q=1.0):
     p = np.minimum(math.exp(epsilon) * q + delta, 1.0)
     worst = 0.0
     for some_q, some_p in zip(np.array_split(q, 15), np.array_split(p, 15), strict=True):
-        law = stats.binom.pmf(np.arange(n + 1), n, some_q)
+        law = np.asarray(stats.binom.pmf(np.arange(n + 1), n, some_q))
         seen = law.max(axis=0) > 1e-12
         reach = stats.binom.sf(least[seen] - 1, n, some_p)
         worst = max(worst, float((law[:, seen] * reach).sum(axis=1).max()))
@@ -145,7 +145,8 @@ def test_the_interval_is_what_the_bound_has_over_the_remade_order(x, n, y):
     bound = float(exact(x, n, y, n, 0.05))
 
     def p_value(epsilon):
-        shares = np.sin(np.linspace(*prepared.ends(epsilon), 100)) ** 2
+        low, high = prepared.ends(epsilon)
+        shares = np.sin(np.linspace(low, high, 100)) ** 2
         return p_value_with_the_order_remade(x, n, y, n, epsilon, shares)
 
     assert p_value(bound - 0.001) < prepared.allowed < p_value(bound + 0.0015)
@@ -215,7 +216,7 @@ def test_sums_over_counts_equal_plain_sums():
     bound = prepared.region.probability(p, q)
     others = prepared.region.first + np.arange(prepared.region.least.size)
     law = stats.binom.pmf(others, 300, q[:, None])
-    plain = (law * stats.binom.sf(prepared.region.least - 1, 400, p[:, None])).sum(axis=1)
+    plain = np.sum(law * stats.binom.sf(prepared.region.least - 1, 400, p[:, None]), axis=1)
     assert np.all(plain <= bound + 1e-15)
     assert np.all(bound <= plain * (1 + 1e-9) + 4.01 * prepared.region.tail)
 

@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import math
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_no_limit_where_p_may_be_delta(x, n, delta, lost):
 def test_limits_of_several_events_are_those_of_each():
     rows = np.array([[30, 100, 10, 70], [0, 40, 9, 50], [20, 20, 3, 40]], dtype=float)
     together = module.score_limit(*rows.T, 1.6, 0.0)
-    assert together.tolist() == [limit(*row, 1.6, 0.0) for row in rows]
+    assert together.tolist() == [limit(x, n, y, m, 1.6, 0.0) for x, n, y, m in rows]
 
 
 @pytest.mark.parametrize(
@@ -100,10 +101,11 @@ def test_limits_of_several_events_are_those_of_each():
 def test_limits_of_one_share_are_wilson_s(y, m, level):
     z = float(stats.norm.ppf(level))
     share, draws = np.array([y / m]), np.array([float(m)])
-    for alternative, found in (
+    ways: tuple[tuple[Literal["less", "greater"], Any], ...] = (
         ("less", module.wilson_upper(share, draws, z)),
         ("greater", module.wilson_lower(share, draws, z)),
-    ):
+    )
+    for alternative, found in ways:
         plain = stats.binomtest(y, m, alternative=alternative).proportion_ci(level, "wilson")
         expected = plain.high if alternative == "less" else plain.low
         assert found[0] == pytest.approx(expected, rel=1e-12, abs=1e-15)
@@ -160,7 +162,7 @@ def region_and_law(n, m, first, least, tail):
 
     def plain(p, q):
         law = stats.binom.pmf(others, m, np.asarray(q)[:, None])
-        return (law * stats.binom.sf(limits - 1, n, np.asarray(p)[:, None])).sum(axis=1)
+        return np.sum(law * stats.binom.sf(limits - 1, n, np.asarray(p)[:, None]), axis=1)
 
     return region, plain
 
@@ -405,7 +407,8 @@ class Event:
     """In place of a region: an event whose probability is known in closed form."""
 
     def __init__(self, n, m, probability, tail=1e-12):
-        self.n, self.m, self.tail, self.sizes = n, m, tail, []
+        self.n, self.m, self.tail = n, m, tail
+        self.sizes: list[int] = []
         self.probability = lambda p, q: [self.sizes.append(p.size), probability(p, q)][1]
 
 

@@ -62,7 +62,7 @@ def test_power_of_the_exact_bound_by_simulation():
     detected = sum(
         rejects(int(a), n, int(b), n, 0.05, 0.0, claimed) for a, b in zip(x, y, strict=True)
     )
-    low, high = stats.binom.ppf([1e-3, 1 - 1e-3], 200, 0.95)
+    low, high = (stats.binom.ppf(share, 200, 0.95) for share in (1e-3, 1 - 1e-3))
     assert low <= detected <= high
 
 

@@ -40,8 +40,8 @@ def test_no_allowed_rates_win_on_average(q, epsilon, delta, known, claimed):
     total = np.zeros(int(true.sum()))
     for x, y, x2, y2 in itertools.product(range(4), range(4), range(3), range(3)):
         state = Wager.begin(0.05, claimed, delta, known).update(x, y, 3).update(x2, y2, 2)
-        weight = stats.binom.pmf([x, x2], [3, 2], p).prod()
-        weight *= stats.binom.pmf([y, y2], [3, 2], q).prod()
+        weight = np.prod(stats.binom.pmf([x, x2], [3, 2], p))
+        weight *= np.prod(stats.binom.pmf([y, y2], [3, 2], q))
         total += weight * np.exp(state.capital[true])
     assert np.all(total <= 1 + 1e-9)
 

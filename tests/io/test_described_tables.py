@@ -7,6 +7,7 @@ import io
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from hypothesis import event, given, settings
@@ -33,7 +34,7 @@ class Description:
     ties: list[tuple[str, str]]
     delimiter: str
     header: tuple[str, str] | None
-    quoting: int
+    quoting: Literal[0, 1, 2, 3]
     weight: bool
     time: bool
     index: bool
@@ -106,7 +107,7 @@ def descriptions(draw: st.DrawFn) -> Description:
 
 
 @given(descriptions())
-@settings(max_examples=3 * settings.default.max_examples, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 def test_read_right_or_refused(described: Description) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "edges.csv")

@@ -95,7 +95,12 @@ def test_one_label_in_several_cases_is_one_label(files):
     files[1].write_text(mixed)
     reading = read_network(files[0], nodes=files[1])
     network = reading.network
-    assert {network.name(v) for v in np.flatnonzero(network.targeted)} == {"fay", "eve", "cy"}
+    targeted = np.flatnonzero(network.targeted).tolist()
+    assert {network.name(v) for v in targeted} == {
+        "fay",
+        "eve",
+        "cy",
+    }
     (note,) = [note for note in reading.notes if "whatever the case" in note]
     assert all(repr(name) in note for name in ("target", "Target", "TARGET"))
 

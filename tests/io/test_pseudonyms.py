@@ -76,7 +76,7 @@ def test_a_label_that_is_not_there_is_not_answered_with_names(tmp_path):
     assert not any(name in str(refused.value) for name in NAMES)
 
 
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.lists(st.from_regex(r"(person|person\*|p)( [0-9])?", fullmatch=True), unique=True))
 def test_no_pseudonym_is_or_holds_a_name(names):
     given_instead = pseudonyms(names)

@@ -4,6 +4,7 @@ import csv
 import gzip
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,7 +151,7 @@ def test_events_people_took_part_in_need_their_columns_named(shared_data):
     path = shared_data / "stlouis_crime/person_event_role.csv"
     with pytest.raises(InputError, match="'person', 'event', 'role'"):
         read_network(path, plant=every_seventh)
-    named = {"source_column": "person", "target_column": "event"}
+    named: dict[str, Any] = {"source_column": "person", "target_column": "event"}
     network = read_network(path, plant=every_seventh, **named).network
     assert edges_of(network) == simple(line.split(",")[:2] for line in lines_of(path)[1:])
 

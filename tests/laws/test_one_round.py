@@ -253,7 +253,7 @@ def test_laws_agree_with_literal_simulation():
 SCORES = st.lists(st.integers(-3, 6), min_size=1, max_size=8)
 
 
-@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5, deadline=None)
 @given(
     targets=SCORES,
     protected=st.dictionaries(st.integers(-4, 8), st.integers(1, 50_000), max_size=6),

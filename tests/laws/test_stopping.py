@@ -38,7 +38,7 @@ def exact(probabilities, counts, threshold, scale):
     return log
 
 
-@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5, deadline=None)
 @given(
     levels=st.lists(
         st.tuples(st.floats(1e-12, 1 - 1e-9), st.integers(1, 9)), min_size=1, max_size=3
@@ -126,7 +126,7 @@ def test_closed_form_and_fourier_sum_agree(monkeypatch, scale):
     assert np.concatenate(mixed) == pytest.approx(np.concatenate(fourier), rel=5e-14, abs=5e-14)
 
 
-@settings(max_examples=settings.default.max_examples * 3 // 5, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5, deadline=None)
 @given(p=st.floats(0.01, 0.99), count=st.integers(1, 3000), fall=st.floats(0.0, 1.0))
 def test_clearance_bounds_the_lower_tail(p, count, fall):
     most = np.floor(count * p * (1.0 - fall))

@@ -28,10 +28,12 @@ class Point:
 
 class Base:
     __slots__ = ("x",)
+    x: object
 
 
 class Slotted(Base):
     __slots__ = ("y",)
+    y: object
 
 
 def nested(leaves, most=12):
@@ -84,7 +86,8 @@ LEAVES = st.one_of(
     st.dates(),
     st.timedeltas(),
     arrays.arrays(
-        st.sampled_from([float, bool, "<i8", "<U2", np.float32]), arrays.array_shapes(max_side=3)
+        st.sampled_from([np.dtype(one) for one in ("f8", "?", "<i8", "<U2", "f4")]),
+        arrays.array_shapes(max_side=3),
     ),
 )
 

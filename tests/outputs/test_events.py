@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ OUTPUTS = st.lists(st.one_of(ANYTHING, SMALL, ROWS), min_size=1, max_size=10)
 
 def paths_of(outputs):
     """All places in these outputs, and one that is in none of them."""
-    found = {("nowhere", 7): None}
+    found: dict[Any, None] = {("nowhere", 7): None}
     for output in outputs:
         places = layout(flatten(output)[0])
         found |= dict.fromkeys([*places.leaves, *places.containers])
@@ -141,7 +142,7 @@ def batches(draw, items):
     return [order[i:j] for i, j in zip([0, *ends], [*ends, len(items)], strict=True)]
 
 
-@settings(max_examples=4 * settings.default.max_examples)
+@settings(max_examples=4 * settings().max_examples)
 @given(st.data(), outputs_and_events())
 def test_membership_depends_on_one_output_alone(data, both):
     """Whatever other outputs are in the batch, in whatever order they came."""
@@ -160,7 +161,7 @@ def test_membership_depends_on_one_output_alone(data, both):
     assert event.count(total) == sum(alone)
 
 
-@settings(max_examples=2 * settings.default.max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(outputs_and_events())
 def test_events_survive_json_and_decide_the_same(both):
     outputs, event = both
@@ -173,7 +174,7 @@ def test_events_survive_json_and_decide_the_same(both):
     assert complexity(again) == complexity(event)
 
 
-@settings(max_examples=2 * settings.default.max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(outputs_and_events(), st.sampled_from(["", "found"]))
 def test_any_event_can_be_said_in_words(both, done):
     _, event = both
@@ -221,7 +222,7 @@ def float_rows_and_numbers(draw):
     return rows, Membership("left", column, frozenset(draw(st.lists(st.sampled_from(seen)))))
 
 
-@settings(max_examples=3 * settings.default.max_examples)
+@settings(max_examples=3 * settings().max_examples)
 @given(float_rows_and_numbers())
 @example(
     (
@@ -447,8 +448,8 @@ def test_a_range_holds_its_ends():
     assert [tuple(row) in event for row in rows.tolist()] == expected
     for other in ("no vector", (1.5,), 1.5, {"b": 1.5}, (0, None), (0, "1.5")):
         assert other not in event
-    for other in ((0, 1), (0, True), [None, 1.5], np.array([0, 2])):
-        assert other in event
+    for inside in ((0, 1), (0, True), [None, 1.5], np.array([0, 2])):
+        assert inside in event
 
 
 ENTRY, OTHER = Column("number", (0,)), Column("number", (1,))
@@ -547,7 +548,7 @@ def test_names_are_those_of_the_vocabulary():
     assert (
         event_words(Range("left", Column("number"), 4.0, 4.0), words) == "the number examined is 4"
     )
-    said = {
+    said: dict[Column, tuple[Any, str]] = {
         Column("first", prefix=1): ({4, None}, "v4 is found first or nobody more is found"),
         Column("first", prefix=2): ({4}, "v4 is found first after the first 2"),
         Column("last"): ({4, 5}, "one of {v4, v5} is found last"),
@@ -572,7 +573,8 @@ def test_keys_that_are_numbers_are_no_places():
         "dict": 'entry "b", [7]',
         "text": 'entry "b", "7"',
     }.items():
-        made = {"dict": {"b": {7: 1.5}}, "text": {"b": {"7": 1.5}}}.get(output, output)
+        wrapped: dict[Any, Any] = {"dict": {"b": {7: 1.5}}, "text": {"b": {"7": 1.5}}}
+        made = wrapped.get(output, output)
         (path,) = [p for p, i in layout(flatten(made)[0]).leaves.items() if i == len(made) - 1]
         event = Range("left", Column("number", path), 1.5, 1.5)
         assert made in event
@@ -599,7 +601,7 @@ def test_whoever_is_not_in_the_network_has_a_number_for_a_name(vertex):
 
 
 def test_no_word_of_searches_is_said_of_what_is_none():
-    said = {
+    said: dict[Column, tuple[Any, str]] = {
         Column("first", prefix=1): (
             {4, None},
             "the first entry after the first is 4 or there is no entry after the first",
@@ -657,7 +659,7 @@ def test_scores_in_words_and_json():
 
 
 def test_what_is_no_event_is_refused():
-    body = Range("left", ENTRY, 0.5, 1.0).to_json()
+    body: Any = Range("left", ENTRY, 0.5, 1.0).to_json()
     with pytest.raises(KeyError, match="circle"):
         event_from_json({**body, "feature": "circle"})
     with pytest.raises(KeyError, match="middle"):
@@ -766,7 +768,7 @@ def test_categories_survive_json(outputs):
 
 
 def test_complexity_counts_what_a_person_has_to_check():
-    simple = [
+    simple: list[Any] = [
         Membership("left", Column("kind"), frozenset({"None"})),
         Range("left", ENTRY, 0.5, INF),
         Membership("left", Column("output"), frozenset({(3,), (4,)})),

@@ -13,6 +13,7 @@ import pytest
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law
+from pdpaudit.core.subject import Subject
 from pdpaudit.sampling.encoding import decode
 from pdpaudit.sampling.store import Store
 from pdpaudit.testing.baseline import measure_growth, read_baseline
@@ -42,7 +43,7 @@ ENTRY: dict[str, Any] = {
 
 def grown(entry: Any) -> Any:
     how: dict[str, Any] = {"seed": 1, "key": ("k",), "size": 50, "alpha": 0.05, "tolerance": 0.0}
-    return measure_growth(entry, Coin(), **how, recorded_in=Path("losses.json"))
+    return measure_growth(entry, Subject.of(Coin()), **how, recorded_in=Path("losses.json"))
 
 
 def test_an_honest_entry_is_measured() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.results import load, sealed, unchanged
 
@@ -114,7 +115,7 @@ def quick_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read the source once: it does not change between two replays here."""
     from pdpaudit.replay import result
 
-    digest = result.source_digest(None)
+    digest = source_digest(None)
     monkeypatch.setattr(result, "source_digest", lambda subject: digest)
 
 

@@ -217,7 +217,7 @@ def simulation_json() -> dict[str, Any]:
         ],
         "discoveries": [[i, 50 + 10 * i, 20 + i] for i in range(200)],
     }  # fmt: skip
-    unknown = copy.deepcopy(private) | {"name": "Mine", "epsilon": 1.0, "runs": 20}
+    unknown: dict[str, Any] = copy.deepcopy(private) | {"name": "Mine", "epsilon": 1.0, "runs": 20}
     unknown["multiplier"] |= {"true": None, "how": ""}
     unknown["multiplier"]["claimed"]["mean"][-1] = "inf"
     places = [[0.0, 0.1], [0.1, 0.9], [0.2, 0.3], [0.5, 0.5], [0.9, 0.2], [1.0, 1.0]]
@@ -398,12 +398,11 @@ def poison(value: Any, text: str, key: str = "") -> Any:
 def hostile_sources(hostile: str, repetitions: Callable[[int, int], int]) -> list[Source]:
     """Return results with the name in every place that holds text.
 
-    All kinds with --slow; an audit and a check, or a simulation and everybody's exposure, by
-    default, each with every other name.
+    All kinds with --slow; by default one kind, each with every fourth name.
     """
     bodies = (audit_json(), check_json(), simulation_json(), exposure_json())
-    half = list(HOSTILE.values()).index(hostile) % 2
-    chosen = bodies[repetitions(2 * half, 0) : repetitions(2 * half + 2, len(bodies))]
+    turn = list(HOSTILE.values()).index(hostile) % len(bodies)
+    chosen = bodies[repetitions(turn, 0) : repetitions(turn + 1, len(bodies))]
     return [source_from_json(poison(body, hostile), hostile) for body in chosen]
 
 

@@ -84,7 +84,7 @@ def test_of_several_each_says_it_in_its_own_part(
     assert page.count("Findings</bdi></h3>") == 2
 
 
-def test_hostile_text_is_text(hostile: str, audit_body: dict[str, Any]) -> None:
+def test_hostile_text_is_text(hostile: str, check_body: dict[str, Any]) -> None:
     bad = {
         "title": hostile,
         "text": [hostile, f"`{hostile}`"],
@@ -98,7 +98,7 @@ def test_hostile_text_is_text(hostile: str, audit_body: dict[str, Any]) -> None:
             )
         ],
     }
-    source = told(audit_body, bad)
+    source = told(check_body, bad)
     shown = " ".join(visible(hostile).split())[:40]
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = [
@@ -112,7 +112,7 @@ def test_hostile_text_is_text(hostile: str, audit_body: dict[str, Any]) -> None:
     assert html <= {"<!-- -->"}
     assert shown in "".join(t.content for t in tokens if t.type in ("text", "code_inline"))
     page = Tags(render_html([source]))
-    ours = Tags(render_html([told(audit_body, DOSSIER)]))
+    ours = Tags(render_html([told(check_body, DOSSIER)]))
     assert page.tags <= ours.tags
     assert shown in " ".join(page.words.split())
     assert "\u202e" not in page.words

@@ -95,7 +95,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=settings.default.max_examples * 3 // 2)
+@settings(max_examples=settings().max_examples * 3 // 2)
 @given(data=st.data())
 def test_any_json_in_the_free_places_is_reported_or_refused(data: st.DataObject) -> None:
     """Pairs, witnesses, tables and context are anybody's; a report never fails over them."""

@@ -26,7 +26,7 @@ COMMANDS = (
     "audit zoo:Laplace --samples 500 --seed 1",
     "audit zoo:Laplace --claim zcdp:0.5 --samples 500 --seed 1",
     "audit zoo:Laplace --sequential --samples 500 --seed 1",
-    "check CN --max-vertices 3 --seed 1",
+    "check CN --max-vertices 3 --examples 20 --seed 1",
     "claims --select C6 --seed 1",
 )
 
@@ -38,7 +38,7 @@ def errors(body: object) -> list[str]:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     folder = tmp_path_factory.mktemp("results")
-    bodies = []
+    bodies: list[Any] = []
     for number, command in enumerate(COMMANDS):
         file = folder / f"{number}.json"
         with contextlib.suppress(SystemExit):
@@ -58,7 +58,7 @@ def test_what_commands_write_is_what_it_says(written: list[Any]) -> None:
 
 def test_what_functions_return_is_what_it_says() -> None:
     karate = next(one for one in benchmark_networks() if one.title == "karate club")
-    checked = pdpaudit.check("CN", options=Options(max_vertices=3, seed=1))
+    checked = pdpaudit.check("CN", options=Options(max_vertices=3, examples=20, seed=1))
     simulated = pdpaudit.simulate(["SFS"], karate, runs=2, budget=5, seed=1)
     for result in (checked, simulated):
         assert errors(json.loads(json.dumps(result.to_json()))) == []

@@ -11,12 +11,14 @@ import time
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.results.results import versions
 from pdpaudit.sampling import Store, backend, draw, engine, tally
 from pdpaudit.sampling.backends import at_worker, shareable
@@ -38,7 +40,7 @@ QUIET = {
 }
 
 
-def _start(*arguments: str, cwd: Path) -> subprocess.Popen:
+def _start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
         cwd=cwd,
@@ -50,7 +52,8 @@ def _start(*arguments: str, cwd: Path) -> subprocess.Popen:
 
 class Cluster:
     def __init__(self, folder: Path) -> None:
-        self.folder, self.workers = folder, []
+        self.folder = folder
+        self.workers: list[Any] = []
         file = folder / "scheduler.json"
         self.scheduler = _start(
             "dask_scheduler",
@@ -140,6 +143,8 @@ def test_counts_and_rows_are_those_of_one_process(cluster, eager):
 
 def test_the_work_is_really_done_by_the_workers(cluster, eager):
     class Where:
+        claim = PrivacyClaim(1.0)
+
         def run(self, instance, rng):
             import os
 
@@ -186,6 +191,8 @@ def test_a_worker_killed_in_its_work_changes_nothing(cluster, eager, tmp_path, l
 
 def test_what_a_mechanism_raises_at_a_worker_arrives(cluster, eager):
     class Failing:
+        claim = PrivacyClaim(1.0)
+
         def run(self, instance, rng):
             import os
 
@@ -213,7 +220,7 @@ def test_the_command_gives_the_same_result_on_a_cluster(cluster, eager, tmp_path
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    bodies = []
+    bodies: list[Any] = []
     for more in (["--jobs", "1"], ["--backend", "dask", "--scheduler", cluster.address]):
         command = ["audit", "mine.py:Mine", "--seed", "1", "--samples", "200", "--json", "o.json"]
         with pytest.raises(SystemExit) as caught:
@@ -281,6 +288,7 @@ def test_a_worker_unpacks_a_job_once(tmp_path):
         folder.joinpath(str(len(list(folder.iterdir())))).touch()
         return lambda size: size
 
-    shared = shareable(Work())
+    work: Any = Work()
+    shared = shareable(work)
     assert [at_worker(shared, i, 10 * i) for i in range(3)] == [(0, 0), (1, 10), (2, 20)]
     assert len(list(tmp_path.iterdir())) == 1

@@ -10,12 +10,13 @@ import sys
 import traceback
 from collections import Counter
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import psutil
 import pytest
 
-from pdpaudit.core.protocols import Outputs
+from pdpaudit.core.protocols import Outputs, PrivacyClaim
 from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import engine, tally
 from pdpaudit.sampling.streams import stream
@@ -98,7 +99,7 @@ def test_workers_run_the_users_file_and_not_another_of_its_name(eager, tmp_path,
 def test_every_chunk_is_drawn_once_from_its_own_stream(eager, size):
     told: list[int] = []
     counts = tally(single(), 7, size, seed=9, key=("a", 2), progress=told.append)
-    expected: Counter = Counter()
+    expected: Counter[Any] = Counter()
     for chunk, start in enumerate(range(0, size, 50)):
         rng = stream(9, "a", 2, chunk)
         expected.update((int(rng.integers(4)), 7) for _ in range(min(50, size - start)))
@@ -161,6 +162,8 @@ def test_progress_with_workers_adds_up(eager):
 
 def test_each_run_has_an_oracle_of_its_own(path_of_five):
     class Paid:
+        claim = PrivacyClaim(1.0)
+
         def run(self, instance, rng):
             before = instance.oracle.count
             instance.oracle(1)
@@ -224,6 +227,8 @@ def test_what_a_mechanism_raises_arrives_with_its_own_traceback(eager, where, jo
 
 def test_what_a_mechanism_raises_in_a_worker_arrives_with_its_own_traceback(eager):
     class FailingLater:
+        claim = PrivacyClaim(1.0)
+
         def run(self, instance, rng):
             import multiprocessing
 

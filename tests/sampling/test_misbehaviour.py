@@ -6,11 +6,12 @@ import os
 import signal
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pdpaudit.core.protocols import Outputs
+from pdpaudit.core.protocols import Outputs, PrivacyClaim
 from pdpaudit.outputs import Draws, flatten, gathered
 from pdpaudit.outputs.draws import ROWS, rows_of
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, engine, hits, stream
@@ -85,6 +86,8 @@ def test_a_child_may_end_itself():
 
 def test_a_batch_that_raises_is_drawn_run_by_run():
     class Half:
+        claim = PrivacyClaim(1.0)
+
         def sample(self, instance, size, rng):
             raise MemoryError("too many")
 
@@ -106,12 +109,15 @@ def test_a_batch_that_raises_where_there_are_no_single_runs():
         def sample(self, instance, size, rng):
             raise MemoryError("too many")
 
+    only: Any = Only()
     with pytest.raises(Misbehaviour, match="MemoryError: too many"):
-        draw(Only(), None, 100, seed=1, key=())
+        draw(only, None, 100, seed=1, key=())
 
 
 def test_a_batch_of_another_size_is_not_taken():
     class Short:
+        claim = PrivacyClaim(1.0)
+
         def sample(self, instance, size, rng):
             return [0] * (size - 1)
 
@@ -124,6 +130,8 @@ def test_a_batch_of_another_size_is_not_taken():
 
 
 class Sometimes:
+    claim = PrivacyClaim(1.0)
+
     """Counts its calls; a batch raises where one of its runs would, as whole arrays do."""
 
     def __init__(self):
@@ -179,10 +187,11 @@ def test_an_array_of_another_kind_in_another_batch_is_refused(monkeypatch, jobs)
         def sample(self, instance, size, rng):
             return np.array([0.5 if rng.random() < 0.02 else 1 for _ in range(size)])
 
+    mixed: Any = Mixed()
     words = "array of (int64|float64) in one batch and of (int64|float64) in another"
     for ask in (
-        lambda: draw(Mixed(), None, 2000, seed=1, key=(), jobs=jobs),
-        lambda: hits(Mixed(), None, 2000, Everything(), seed=1, key=(), jobs=jobs),
+        lambda: draw(mixed, None, 2000, seed=1, key=(), jobs=jobs),
+        lambda: hits(mixed, None, 2000, Everything(), seed=1, key=(), jobs=jobs),
     ):
         with pytest.raises(Misbehaviour, match=words):
             ask()
@@ -206,7 +215,7 @@ def test_outputs_without_a_hash_are_counted(output):
 
 
 def test_outputs_that_change_afterwards_are_read_at_once():
-    kept = []
+    kept: list[Any] = []
 
     def growing(instance, rng):
         kept.append(len(kept))
@@ -217,7 +226,7 @@ def test_outputs_that_change_afterwards_are_read_at_once():
 
 
 def endless():
-    output = []
+    output: list[Any] = []
     output.append(output)
     return output
 

@@ -97,7 +97,14 @@ def test_workers_run_a_file_among_such_files(folder: Path, backend: str, name: s
     assert run(folder, sys.executable, driver, backend, f"{name}.py") == "400 runs\n"
 
 
-@pytest.mark.parametrize("name", ["random", "platform", "results", "mine"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "random",
+        "results",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("platform", "mine")),
+    ],
+)
 def test_the_module_is_run_among_such_files(folder: Path, name: str) -> None:
     # What Python itself imports to run a module comes before any line of ours.
     for module in run(folder, sys.executable, "-ISc", IMPORTED_FIRST).split():

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import draw, engine, hits, tally
 from pdpaudit.sampling.encoding import decode, encode
@@ -25,6 +27,7 @@ SETTINGS = {"mechanism": "Die", "seed": "5"}
 
 
 class Die:
+    claim = PrivacyClaim(1.0)
     """Counts its own runs, so that it shows which chunks were drawn anew."""
 
     runs = 0
@@ -35,6 +38,8 @@ class Die:
 
 
 class Vectors:
+    claim = PrivacyClaim(1.0)
+
     def run(self, instance, rng):
         return float(rng.normal()), float("nan")
 
@@ -180,13 +185,16 @@ def test_rows_failures_and_hits_are_kept_too(path):
 
 def test_arrays_and_what_is_said_of_a_sample_are_kept_too(path):
     class Rows:
+        claim = PrivacyClaim(1.0)
+
         def sample(self, instance, size, rng):
             return rng.normal(size=(size, 2)).astype(np.float32)
 
-    plain = draw(Rows(), "x", 200, seed=5, key=("k",))
+    rows: Any = Rows()
+    plain = draw(rows, "x", 200, seed=5, key=("k",))
     for expected in (0, 200):
         with Store(path, SETTINGS) as store:
-            drawn = draw(Rows(), "x", 200, seed=5, key=("k",), store=store)
+            drawn = draw(rows, "x", 200, seed=5, key=("k",), store=store)
             assert store.found == expected
         assert drawn.same_as(plain)
         assert drawn.form == plain.form == "float32"
@@ -333,6 +341,8 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path):
 
 def test_outputs_that_cannot_be_written_down_are_told(path):
     class Strange:
+        claim = PrivacyClaim(1.0)
+
         def run(self, instance, rng):
             return object
 
@@ -473,7 +483,8 @@ def test_spans_are_of_the_sizes_asked_for_and_do_not_overlap(sizes, rows):
         def chunks(self, stream):
             return set(rows)
 
-    spans = Kept(Rows(), Counter, b"s").spans(sizes)
+    rows_of: Any = Rows()
+    spans = Kept(rows_of, Counter, b"s").spans(sizes)
     for span in spans:
         assert (span.start, sum(sizes[i] for i in span)) in rows
         assert 0 <= span.start < span.stop <= len(sizes)

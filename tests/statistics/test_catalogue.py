@@ -74,7 +74,7 @@ def test_pagerank_is_networkx():
 def test_katz_is_a_sum_of_matrix_powers():
     graph = nx.gnp_random_graph(10, 0.4, seed=1)
     matrix = nx.to_numpy_array(graph)
-    total = sum(0.1**k * np.linalg.matrix_power(matrix, k) for k in (1, 2, 3))
+    total = np.sum([0.1**k * np.linalg.matrix_power(matrix, k) for k in (1, 2, 3)], axis=0)
     targets = frozenset({0, 3, 4})
     expected = total[:, sorted(targets)].sum(axis=1)
     assert [Katz3()(graph, v, targets) for v in graph] == pytest.approx(expected.tolist())

@@ -31,14 +31,27 @@ COMPARE = ("--pdp-baseline", "losses.json", "-W", "ignore")
 RECORD = (*COMPARE, "--pdp-update-baseline")
 
 
+@pytest.fixture(scope="module")
+def losses() -> dict[str, bytes]:
+    """Return what was recorded once, by the name of its file."""
+    return {}
+
+
 @pytest.fixture
-def recorded(project: Project, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def recorded(
+    project: Project, losses: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
     """Return a project whose coins lose 0.5, as recorded, of the 3 they claim."""
     it = project(BOTH)
     monkeypatch.setenv("REAL_LOSS", "0.5")
+    for name, content in losses.items():
+        (it.path / name).write_bytes(content)
+    if losses:
+        return it
     result = it.runpytest_inprocess(*RECORD)
     result.assert_outcomes(passed=2)
     assert "baseline losses.json: 2 losses recorded" in out(result)
+    losses["losses.json"] = (it.path / "losses.json").read_bytes()
     return it
 
 
@@ -159,7 +172,7 @@ def test_what_is_no_baseline_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_a_damaged_entry_is_refused(recorded: pytest.Pytester) -> None:
     path = recorded.path / "losses.json"
-    losses = read_baseline(path)
+    losses: dict[str, Any] = dict(read_baseline(path))
     for entry in losses.values():
         entry.update(pair={"number": 7}, counts=[1, 2])
     write_baseline(path, losses)

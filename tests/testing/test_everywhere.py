@@ -33,10 +33,11 @@ PLAIN: list[str] = []
     [
         (["-k", "leaks"], {"failed": 1, "deselected": 2}),
         (["-x"], {"passed": 1, "failed": 1}),
-        (["-p", "no:randomly"], {"passed": 2, "failed": 1}),
-        (["-p", "no:cacheprovider"], {"passed": 2, "failed": 1}),
-        (["--import-mode=importlib"], {"passed": 2, "failed": 1}),
-        (["--strict-markers", "--strict-config"], {"passed": 2, "failed": 1}),
+        (["--import-mode=importlib", "--strict-markers"], {"passed": 2, "failed": 1}),
+        *(
+            pytest.param(options, {"passed": 2, "failed": 1}, marks=pytest.mark.slow)
+            for options in (["-p", "no:randomly"], ["-p", "no:cacheprovider"])
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -170,14 +170,6 @@ def test_a_statistic_that_is_not_what_it_declares(project: Project) -> None:
     assert "2 checks of statistics: 1 violated, 1 certified" in out(result)
 
 
-def test_each_check_is_a_test(project: Project) -> None:
-    body = "\n@parametrize_with_checks([degree], options=few)\ndef test_c(check):\n    check()"
-    result = project(STATISTIC + body).runpytest_inprocess("-v")
-    result.assert_outcomes(passed=1, failed=1)
-    assert "test_it.py::test_c[degree-targeted-sensitivity] FAILED" in out(result)
-    assert "checking.py" not in out(result)
-
-
 def test_the_time_for_checks_begins_with_the_first(project: Project) -> None:
     """A limit that ran from collection would be used up by the tests before."""
     it = project(

@@ -126,7 +126,7 @@ def test_flags_equal_exact_integration(
     assert mechanism.law(queries).probabilities[output] == pytest.approx(float(expected), rel=1e-12)
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(
     threshold_scale=st.floats(0.2, 40),
     query_scale=st.floats(0.2, 40),
@@ -325,7 +325,7 @@ def test_density_without_values_is_the_probability_of_none_above() -> None:
         assert density_at(mechanism, queries, [0.0] * 3) == pytest.approx(expected, rel=1e-12)
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(
     epsilon=st.floats(0.05, 5),
     queries=st.lists(st.floats(-3, 3), min_size=3, max_size=3).map(tuple),
