@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ def test_a_test_may_name_another_interpreter(file: str) -> None:
 
 def test_workers_and_a_store_change_nothing(file: str, tmp_path: Path) -> None:
     options = ["--python", sys.executable, "--seed", "1", "--samples", "3000", "-q"]
-    found = []
+    found: list[Any] = []
     for more in (["--jobs", "1"], ["--jobs", "2"], ["--store", str(tmp_path / "s")]) * 1:
         json = tmp_path / f"{len(found)}.json"
         main(["audit", f"{file}:Noisy", *options, *more, "--json", str(json)])

@@ -28,7 +28,7 @@ def people(*, found: bool = False) -> Network:
     """Return three targets in a row and two others, tied by protected people."""
     graph = nx.Graph([("a", "b"), ("b", "c"), ("c", "p"), ("p", "d"), ("d", "q"), ("q", "e")])
     adjacency, names = adjacency_from_networkx(graph)
-    targeted = np.array([name in ("abc" if found else "abcde") for name in names])
+    targeted = np.array([str(name) in ("abc" if found else "abcde") for name in names])
     return Network(adjacency, targeted, (0,), tuple(map(str, names)))
 
 

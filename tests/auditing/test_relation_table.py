@@ -194,7 +194,7 @@ class Triangles:
 
     def sample(self, graph: nx.Graph, size: int, rng: np.random.Generator) -> list[int]:
         law = self.law(graph).probabilities
-        return rng.choice(list(law), size, p=np.array(list(law.values()))).tolist()
+        return rng.choice(np.array(list(law)), size, p=np.array(list(law.values()))).tolist()
 
     def run(self, graph: nx.Graph, rng: np.random.Generator) -> int:
         return int(self.sample(graph, 1, rng)[0])

@@ -27,6 +27,17 @@ from pdpaudit.replay.sensitivity import replay_sensitivity
 from pdpaudit.sampling.encoding import decode, encode
 
 
+def declared(**what: object) -> Callable[[Any], Any]:
+    """Return what gives a function these attributes."""
+
+    def give(function: Any) -> Any:
+        for name, value in what.items():
+            setattr(function, name, value)
+        return function
+
+    return give
+
+
 def ties(graph: nx.Graph) -> int:
     return graph.number_of_edges()
 
@@ -150,10 +161,10 @@ def test_rewired_is_what_two_ways_to_wire_a_vertex_differ_by():
 
 
 def test_the_mean_is_searched_and_its_counterexample_is_small():
+    @declared(domain=Records(Bounded(0, 100), sizes=(1, 20)))
     def mean(rows):
         return sum(rows) / len(rows)
 
-    mean.domain = Records(Bounded(0, 100), sizes=(1, 20))
     assert found(mean, "replace", 100).status == "not_rejected"
     result = found(mean, "replace", 10)
     assert result.status == "violated"
@@ -168,10 +179,10 @@ def test_the_mean_is_searched_and_its_counterexample_is_small():
 
 
 def test_a_counterexample_of_records_replays_and_another_does_not():
+    @declared(domain=Records({"age": Bounded(0, 100)}, sizes=(1, 20)), sensitivity=10)
     def mean(rows):
         return sum(row["age"] for row in rows) / len(rows)
 
-    mean.domain, mean.sensitivity = Records({"age": Bounded(0, 100)}, sizes=(1, 20)), 10
     result = found(mean, "replace", None)
     assert result.status == "violated"
     more = {"specification": "mine.py:mean", "sensitivity": None}
@@ -189,10 +200,10 @@ def test_a_counterexample_of_records_replays_and_another_does_not():
 
 
 def test_the_search_goes_beyond_the_pairs_it_begins_with():
+    @declared(domain=Records(Bounded(0, 100), sizes=(0, 6)))
     def rare(rows):
         return sum(30 < row < 40 for row in rows) * 5
 
-    rare.domain = Records(Bounded(0, 100), sizes=(0, 6))
     values = {value for pair in rare.domain.pairs("add-remove") for side in pair for value in side}
     assert not any(30 < value < 40 for value in values)
     result = found(rare, "add-remove", 1)
@@ -202,10 +213,10 @@ def test_the_search_goes_beyond_the_pairs_it_begins_with():
 
 
 def test_few_values_are_all_looked_at():
+    @declared(domain=Records(["a", "b"], sizes=(0, 3)))
     def count(rows):
         return rows.count("a")
 
-    count.domain = Records(["a", "b"], sizes=(0, 3))
     result = found(count, "add-remove", 1)
     assert (result.status, result.exact) == ("certified", True)
     assert "all " in result.scope

@@ -27,7 +27,11 @@ def messages() -> Iterator[tuple[str, str]]:
             docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
             for node in ast.walk(tree):
                 text = getattr(node, "value", None)
-                if isinstance(text, str) and id(node) not in docstrings:
+                if (
+                    isinstance(node, ast.Constant)
+                    and isinstance(text, str)
+                    and id(node) not in docstrings
+                ):
                     yield f"{path.parent.name}/{path.name}:{node.lineno}", text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -36,8 +36,9 @@ def admitted(column: Any, value: Any) -> bool:
 
 
 @given(tables)
-def test_records_stay_in_their_domain_and_differ_in_one(domain):
-    assert isinstance(domain, Domain)
+def test_records_stay_in_their_domain_and_differ_in_one(domain: Any) -> None:
+    is_one = isinstance(domain, Domain)
+    assert is_one
     kinds = domain.columns if isinstance(domain.columns, dict) else {"": domain.columns}
     for relation in domain.relations:
         pairs = domain.pairs(relation)
@@ -91,7 +92,8 @@ def test_the_values_where_implementations_break_are_tried():
 
 
 def test_lists_are_empty_single_and_of_duplicates():
-    lists = [side for pair in Records(Bounded(0, 9)).pairs("add-remove") for side in pair]
+    pairs: Any = Records(Bounded(0, 9)).pairs("add-remove")
+    lists = [side for pair in pairs for side in pair]
     assert [] in lists
     assert any(len(rows) == 1 for rows in lists)
     assert any(len(rows) > 5 and len(set(rows)) == 1 for rows in lists)
@@ -101,7 +103,7 @@ def test_lists_are_empty_single_and_of_duplicates():
 @pytest.mark.parametrize("sensitivity", [1.0, 0.5, 3.0])
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_answers_move_by_their_sensitivity_in_each_norm(count, sensitivity):
-    domain = Answers(count, sensitivity, norm="L2")
+    domain: Any = Answers(count, sensitivity, norm="L2")
     assert domain.relations[0] == "L2"
     orders = {"every": math.inf, "one": 1, "L1": 1, "L2": 2}
     for relation, order in orders.items():
@@ -112,7 +114,7 @@ def test_answers_move_by_their_sensitivity_in_each_norm(count, sensitivity):
 
 
 def test_graphs_are_neighbours_of_their_relation():
-    domain = Graphs((2, 5))
+    domain: Any = Graphs((2, 5))
     for left, right in domain.pairs("edge"):
         assert left.vertices == right.vertices
         assert len({*left.ties} ^ {*right.ties}) == 1
@@ -150,13 +152,13 @@ def test_the_form_is_what_a_mechanism_is_given():
         lambda: Records(Bounded(), sizes=(3, 2)),
         lambda: Records(Bounded(), sizes=(0, 0)),
         lambda: Records({}),
-        lambda: Records({"age": 3}),
+        lambda: Records(cast(Any, {"age": 3})),
         lambda: Records("text"),
         lambda: Answers(0),
         lambda: Answers(2, math.inf),
         lambda: Answers(2, norm="L7"),
         lambda: Graphs((3, 2)),
-        lambda: Bounded("a", "b"),
+        lambda: Bounded(*cast(Any, ("a", "b"))),
     ],
 )
 def test_what_describes_no_input_is_refused_in_one_line(make):
