@@ -78,7 +78,7 @@ class Tool:
         return found[0] if isinstance(found, tuple) else found
 
 
-def adapt(target: Any, representation: bool = True, **parameters: Any) -> Any:
+def adapt(target: object, representation: bool = True, **parameters: Any) -> Any:
     """Return a mechanism, a tool (its arguments bound by ``functools.partial``) or a model.
 
     With ``representation`` false the exact form of their numbers, by which all that are drawn in

@@ -18,7 +18,7 @@ STEP, POINTS = 0.125, 65
 APART = 1e-9
 
 
-def adapt(target: Any) -> PrivacyClaim:
+def adapt(target: object) -> PrivacyClaim:
     """Return what an event promises: exact where it is one noise, else the accountant's curve."""
     if isinstance(target, str):
         raise ValueError("an event is a claim: give it as claim=")

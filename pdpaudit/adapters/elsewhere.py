@@ -26,6 +26,7 @@ from pdpaudit.adapters.wire import decode, encode
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.registry import adapted, make_mechanism, registered
+from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Raised
 
 __all__ = ["Elsewhere", "Made", "Program", "made_elsewhere", "prepared"]
@@ -268,7 +269,7 @@ class Elsewhere:
         """Travel without the process: a worker starts its own."""
         return {key: getattr(self, key) for key in ("python", "name", "parameters")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: JSON) -> None:
         """Arrive as if made anew."""
         self.__init__(**state)  # type: ignore[misc]
 
@@ -291,7 +292,7 @@ def _stream(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _moved(rng: np.random.Generator, answer: Mapping[str, Any]) -> None:
+def _moved(rng: np.random.Generator, answer: JSON) -> None:
     """Move our generator to where the other one is."""
     if answer.get("state") is not None:
         rng.bit_generator.state = answer["state"]
@@ -372,7 +373,7 @@ class Program:
         """Travel without the process: a worker starts its own."""
         return {"command": self.command}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: JSON) -> None:
         """Arrive as if made anew."""
         self.__init__(**state)  # type: ignore[misc]
 
@@ -402,7 +403,7 @@ def prepared(mechanism: object, made: Made) -> object:
 
 def made_elsewhere(
     name: str | None,
-    parameters: Mapping[str, Any],
+    parameters: JSON,
     *,
     python: str | None = None,
     command: str | None = None,

@@ -51,7 +51,7 @@ def _seed(rng: Any) -> int:
     return int(rng.integers(2**31) if hasattr(rng, "integers") else rng.randrange(2**31))
 
 
-def adapt(target: Any, **parameters: Any) -> Estimator:
+def adapt(target: object, **parameters: Any) -> Estimator:
     """Return an estimator as a mechanism; one is handed over, names say too little."""
     if isinstance(target, str) or not hasattr(target, "fit"):
         raise ValueError("hand over an estimator, made with its parameters")

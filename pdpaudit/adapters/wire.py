@@ -66,7 +66,7 @@ def _array(value: Any) -> Any:
     return {"array": [value.dtype.str, None if scalar else list(value.shape), raw]}
 
 
-def _leaf(value: Any) -> Any:
+def _leaf(value: object) -> Any:
     """Return what has a text of its own; None for anything else."""
     kind = type(value).__name__
     if isinstance(value, enum.Enum):
@@ -119,7 +119,7 @@ def _object(value: Any) -> Any:
     return {"shown": [kind, "" if shown is object.__repr__ else repr(value)]}
 
 
-def decode(coded: Any) -> Any:
+def decode(coded: object) -> Any:
     """Return the value that was written."""
     if isinstance(coded, list):
         return [decode(item) for item in coded]
@@ -137,7 +137,7 @@ def _plainly(tag: str, body: Any) -> Any:
     raise ValueError("unknown tag " + tag)
 
 
-def _numpy(dtype: str, shape: Any, raw: str) -> Any:
+def _numpy(dtype: str, shape: object, raw: str) -> Any:
     array = sys.modules.get("numpy") or __import__("numpy")
     found = array.frombuffer(base64.b64decode(raw), dtype)
     return found[0] if shape is None else found.reshape(shape).copy()

@@ -147,7 +147,7 @@ class Serve:
             "numpy": numpy is not None,
         }  # fmt: skip
 
-    def sample(self, input: Any, size: int, stream: dict[str, Any]) -> Any:
+    def sample(self, input: object, size: int, stream: dict[str, Any]) -> Any:
         """Draw many outputs at once."""
         before, rng = self.printed.characters, _rng(stream)
         outputs = self.mechanism.sample(self.wire.decode(input), size, rng)
@@ -156,7 +156,7 @@ class Serve:
         coded = self.wire.encode(outputs)
         yield {"outputs": coded, "printed": self.printed.characters - before, **_state(rng)}
 
-    def runs(self, input: Any, size: int, stream: dict[str, Any]) -> Any:
+    def runs(self, input: object, size: int, stream: dict[str, Any]) -> Any:
         """Run one by one, and answer every tenth of a second."""
         instance, rng = self.wire.decode(input), _rng(stream)
         before, began = self.printed.characters, time.monotonic()
@@ -174,7 +174,7 @@ class Serve:
                 done, began = [], time.monotonic()
 
 
-def _adapted(adapter: str, target: Any, parameters: dict[str, Any]) -> Any:
+def _adapted(adapter: str, target: object, parameters: dict[str, Any]) -> Any:
     module, _, function = adapter.partition(":")
     return getattr(importlib.import_module(module), function)(target, **parameters)
 
@@ -248,7 +248,7 @@ def _rng(stream: dict[str, Any]) -> Any:
     return numpy.random.Generator(generator)
 
 
-def _state(rng: Any) -> dict[str, Any]:
+def _state(rng: object) -> dict[str, Any]:
     return {"state": rng.bit_generator.state} if hasattr(rng, "bit_generator") else {"state": None}
 
 

@@ -21,6 +21,7 @@ from typing import Any, TypedDict, get_args
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import Group, loaded_modules, registered
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import versions
 
 __all__ = ["Origin", "origin_of", "source_digest", "source_files", "store_settings"]
@@ -30,12 +31,12 @@ DIGITS = 16
 
 
 def store_settings(
-    mechanism: Any,
-    spec: Mapping[str, Any],
+    mechanism: object,
+    spec: JSON,
     seed: int,
     *,
     max_degree: int | None = None,
-    file: Mapping[str, Any] | None = None,
+    file: JSON | None = None,
 ) -> dict[str, str]:
     """Return what must be the same for kept runs to be of use.
 

@@ -51,7 +51,7 @@ def _step(before: Any, after: Any) -> Fraction | float:
     return step if step <= sys.float_info.max else math.inf
 
 
-def _entries(value: Any) -> dict[Any, Any]:
+def _entries(value: object) -> dict[Any, Any]:
     """Return a number, or the entries of a vector or a dictionary, each at its place."""
     plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain, Real):

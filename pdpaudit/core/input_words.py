@@ -117,7 +117,7 @@ def _graphs(before: object, after: object) -> str:
     return f"{_cut(changes) or 'no difference'} ({_whole(*most)})"
 
 
-def _whole(vertices: Sequence[Any], ties: set[tuple[Any, Any]]) -> str:
+def _whole(vertices: Sequence[object], ties: set[tuple[Any, Any]]) -> str:
     listed = sorted(ties, key=lambda tie: [_order(end) for end in tie])
     written = ", ".join(map(_tie, listed[:TIES])) + (" ..." if len(listed) > TIES else "")
     return f"{len(vertices)} vertices with {written or 'no ties'}"
@@ -127,7 +127,7 @@ def _tie(tie: tuple[Any, Any]) -> str:
     return f"{shown(tie[0])}-{shown(tie[1])}"
 
 
-def _lists(before: Sequence[Any], after: Sequence[Any], noun: str) -> str:
+def _lists(before: Sequence[object], after: Sequence[object], noun: str) -> str:
     ours, theirs = [list(map(repr, side)) for side in (before, after)]
     if len(ours) == len(theirs):
         changed = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
@@ -147,7 +147,7 @@ def _lists(before: Sequence[Any], after: Sequence[Any], noun: str) -> str:
     return f"{_cut(changes)}{_beside(others)}"
 
 
-def _step(before: Any, after: Any) -> str:
+def _step(before: object, after: object) -> str:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         return _cut(_fields(before, after))
     return _arrow(before, after)
@@ -164,7 +164,7 @@ def _fields(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> list[str]:
     return changes
 
 
-def _beside(others: Iterable[Any]) -> str:
+def _beside(others: Iterable[object]) -> str:
     """Say what else there is, alike rows together."""
     alike = Counter(map(shown, others))
     kinds = [f"{times} times {text}" if times > 1 else text for text, times in alike.most_common()]

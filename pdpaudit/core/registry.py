@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.outputs.records import JSON
 
 __all__ = [
     "KEARNS",
@@ -284,9 +285,7 @@ def make_sop(name: str, find: Find = resolve) -> Any:
     return configure(sop, name, {}) if inspect.isclass(sop) else sop
 
 
-def make_mechanism(
-    name: str, options: Mapping[str, Any], find: Find = resolve
-) -> tuple[Any, dict[str, Any]]:
+def make_mechanism(name: str, options: JSON, find: Find = resolve) -> tuple[Any, dict[str, Any]]:
     """Return the mechanism a person means, and how to make it again."""
     given = {key: value for key, value in options.items() if value is not None}
     adapter = adapter_of(name)
@@ -307,7 +306,7 @@ def make_mechanism(
     return mechanism, {"name": name, "parameters": given}
 
 
-def _adapted(adapter: Registered, target: object, given: Mapping[str, Any]) -> Any:
+def _adapted(adapter: Registered, target: object, given: JSON) -> Any:
     """Return what an adapter makes of an object of its library, or of the name of one."""
     try:
         return adapter.load()(target, **given)
@@ -321,7 +320,7 @@ def _adapted(adapter: Registered, target: object, given: Mapping[str, Any]) -> A
         raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error
 
 
-def adapted(given: Any, **parameters: object) -> Any:
+def adapted(given: object, **parameters: object) -> Any:
     """Return an object of a library that has an adapter as a mechanism; None for any other."""
     kinds = given.__mro__ if isinstance(given, type) else type(given).__mro__
     known_by = (getattr(given, "func", given), *kinds)  # a bound function is its function
@@ -359,7 +358,7 @@ def needs_trust(witnesses: Iterable[Mapping[str, object] | None]) -> bool:
     return any(not is_registered(*named) for named in names)
 
 
-def _names(witness: Mapping[str, Any]) -> Iterator[tuple[Group, str]]:
+def _names(witness: JSON) -> Iterator[tuple[Group, str]]:
     """Yield all names of statistics and mechanisms in a witness."""
     spec = witness.get("mechanism")
     if isinstance(spec, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pdpaudit.core.network import IdentityOracle, Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, TracingMechanism, Trajectory
+from pdpaudit.outputs.records import JSON
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -72,7 +73,7 @@ def search_curves(
     }
 
 
-def curves_csv(simulation: Mapping[str, Any]) -> str:
+def curves_csv(simulation: JSON) -> str:
     """Return the mean curves of all searches as CSV, a line for each search and number of calls."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")

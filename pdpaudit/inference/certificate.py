@@ -6,15 +6,15 @@ logarithm is the decimal module's, which is correctly rounded, where the prover'
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any
 
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.witnesses import Certificate, Interval
 
 #: How a loss was found that is enclosed.
@@ -35,7 +35,7 @@ _DOUBLE = Fraction(1, 10**7)
 
 
 def check_certificate(
-    claim: Mapping[str, Any],
+    claim: JSON,
     mechanism: object,
     event: Event,
     possible: frozenset[Hashable],

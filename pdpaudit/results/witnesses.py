@@ -13,6 +13,7 @@ import numpy as np
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import PROTECTED, NeighborPair, Own, difference
 from pdpaudit.core.network import Network, adjacency_from_edges
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import Fields
 
 __all__ = [
@@ -83,7 +84,7 @@ class InlineNetwork:
         }
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> InlineNetwork:
+    def from_json(cls, body: JSON) -> InlineNetwork:
         """Return the network of a JSON form, if it is one."""
         n, names = whole(body["n"]), body.get("names")
         if not 0 < n <= MOST_VERTICES:
@@ -125,7 +126,7 @@ class NamedNetwork:
         return {**shared, "file": self.file}
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> NamedNetwork:
+    def from_json(cls, body: JSON) -> NamedNetwork:
         """Return the network of a JSON form."""
         return cls(body["n"], tuple(body["seeds"]), body.get("max_degree"), body["file"])
 
@@ -180,7 +181,7 @@ class PairWitness:
         }
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> PairWitness:
+    def from_json(cls, body: JSON) -> PairWitness:
         """Return the pair of a JSON form."""
         base = body["base"]
         source: type[InlineNetwork | NamedNetwork]
@@ -232,7 +233,7 @@ class Certificate:
         return {"outputs": outputs, **self.intervals()}
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Certificate:
+    def from_json(cls, body: JSON) -> Certificate:
         """Return the certificate of a JSON form."""
         return cls(
             frozenset(_hashable(output) for output in body["outputs"]),
