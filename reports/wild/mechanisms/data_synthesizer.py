@@ -15,7 +15,7 @@ class Counts:
     def pairs(self):
         # Every cell is taken by somebody, so that the domain is the same on both sides.
         every = list(product((0, 1), repeat=2))
-        return [(every * 6 + one, every * 6 + other) for one, other in added(every, sizes=(0, 2))]
+        return [(every * 6 + one, every * 6 + other) for one, other in added(every, sizes=(0,))]
 
     def run(self, x, rng):
         frame = pd.DataFrame(x, columns=["a", "b"])
