@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from pdpaudit.core.graphs import (
     Graph,
@@ -17,6 +17,7 @@ from pdpaudit.core.graphs import (
 )
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import Law
+from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.published import section
 
@@ -102,7 +103,7 @@ def _each(vertices: int) -> Iterable[Graph]:
 
 
 @cache
-def relation_sections() -> tuple[dict[str, Any], ...]:
+def relation_sections() -> tuple[JSON, ...]:
     """Return the table as a section of the dossier."""
     rows = []
     for one in COMPARED:

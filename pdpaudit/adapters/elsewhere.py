@@ -265,7 +265,7 @@ class Elsewhere:
             raise InputError(f"{self.name} cannot be made by {self.python}: {words}")
         return answer
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JSON:
         """Travel without the process: a worker starts its own."""
         return {key: getattr(self, key) for key in ("python", "name", "parameters")}
 
@@ -280,7 +280,7 @@ NO_NUMPY = (
 )
 
 
-def _stream(rng: np.random.Generator) -> dict[str, Any]:
+def _stream(rng: np.random.Generator) -> JSON:
     """Return all that makes the same generator again, and what the global ones are seeded with."""
     seeds: Any = rng.bit_generator.seed_seq
     entropy = seeds.entropy
@@ -369,7 +369,7 @@ class Program:
             failed = isinstance(answer, dict) and answer.keys() == {"error"}
             yield [Raised(str(answer["error"]), str(answer["error"])) if failed else answer]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JSON:
         """Travel without the process: a worker starts its own."""
         return {"command": self.command}
 

@@ -25,6 +25,7 @@ from pdpaudit.core.privacy_loss import trade_off
 from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.inference.sequential import anytime_limits
 from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Side, batch_of
+from pdpaudit.outputs.records import JSON
 
 __all__ = [
     "LOW_FPR",
@@ -60,7 +61,7 @@ def advantage_allowed(claim: PrivacyClaim) -> float:
     return float(claim.delta_at(0.0))
 
 
-def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> dict[str, Any]:
+def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> JSON:
     """Return what the best attacker attains, from the exact laws of the two outputs."""
     if max(left.missing, right.missing) > MISSING:
         return {}
@@ -87,7 +88,7 @@ def metrics_by_counts(
     alpha: float,
     *,
     stopped: bool = False,
-) -> dict[str, Any]:
+) -> JSON:
     """Return what the attackers looked at attain, from fresh samples."""
     tail = alpha / (2 * len(hits))
     pairs = sorted(zip(others, hits, strict=True))
@@ -128,7 +129,7 @@ def _metrics(
     side: Side,
     claim: PrivacyClaim,
     **more: Any,
-) -> dict[str, Any]:
+) -> JSON:
     return {
         "side": side,
         **more,

@@ -16,6 +16,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event, Side, batch_of
+from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import Vocabulary, event_words, list_names
 from pdpaudit.results.results import ClaimResult, Status
 from pdpaudit.results.witnesses import AuditWitness, PairWitness
@@ -103,7 +104,7 @@ class Evidence:
 
 def claim_fields(
     evidence: Evidence, method: str, shown: Mapping[str, object], **witnessed: Any
-) -> dict[str, Any]:
+) -> JSON:
     """Return the fields that all verdicts on a claim share; ``shown`` is of the event.
 
     ``witnessed`` are the fields of :class:`AuditWitness` that only some verdicts have.
@@ -130,7 +131,7 @@ def claim_fields(
     }
 
 
-def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> dict[str, Any]:
+def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> JSON:
     relation, statement = context.mechanism.relation, claim.statement
     if relation not in ("", PROTECTED):
         statement = f"{statement.replace('-protected DP', '-DP')}, {relation}"

@@ -40,6 +40,7 @@ from pdpaudit.inference import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.inference.claim_bounds import claim_bound
 from pdpaudit.inference.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, SampledFinding, Status
 from pdpaudit.sampling import Hits, Misbehaviour, stream
 
@@ -413,7 +414,7 @@ class Chosen:
         return Several((self.event, *self.ladder))
 
 
-def _threshold(event: Event, chosen: Event) -> dict[str, Any]:
+def _threshold(event: Event, chosen: Event) -> JSON:
     """Return where an event differs from the one that is confirmed."""
     known = chosen.to_json()
     return {key: value for key, value in event.to_json().items() if value != known[key]}

@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from pdpaudit.core.protocols import (
 )
 from pdpaudit.core.subject import Part
 from pdpaudit.outputs import Side, simplest
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
 __all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
@@ -207,7 +208,7 @@ def _detectable(claim: PrivacyClaim, status: Status, at_most: float, left_out: f
     return max(claim.value, EXACT_SLACK, at_most if status == "inconclusive" else 0.0)
 
 
-def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> dict[str, Any]:
+def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> JSON:
     """Tell of the upper end where it is not the exact loss but for rounding."""
     most, left_out = ends
     if left_out <= ROUNDED and most <= loss.epsilon + EXACT_SLACK:
@@ -218,7 +219,7 @@ def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> dict[str, Any]:
 
 def _bound(
     context: AuditContext, candidate: CandidatePair, claim: PrivacyClaim, loss: ExactLoss
-) -> dict[str, Any]:
+) -> JSON:
     """Return what is known of the mechanism in the pair's configuration: found, and proved."""
     known = {}
     instance = candidate.inputs()[0]
@@ -257,7 +258,7 @@ def _said(context: AuditContext, part: Part, kind: type[Said], instance: object)
     return None
 
 
-def _curves(left: Law, right: Law, claim: PrivacyClaim, loss: ExactLoss) -> dict[str, Any]:
+def _curves(left: Law, right: Law, claim: PrivacyClaim, loss: ExactLoss) -> JSON:
     """Return δ(ε) up to the loss, the trade-off curve, and how far it falls below the claimed."""
     reach = max(claim.epsilon, loss.epsilon) if claim.approximate else MOST_EPSILON
     below = {} if claim.approximate else {"excess": largest_excess(left, right, claim)}
@@ -274,7 +275,7 @@ def _curves(left: Law, right: Law, claim: PrivacyClaim, loss: ExactLoss) -> dict
     }
 
 
-def _left_out(context: AuditContext, laws: Sequence[Law]) -> dict[str, Any]:
+def _left_out(context: AuditContext, laws: Sequence[Law]) -> JSON:
     """Tell of the probability that a law leaves out, where it is more than rounding."""
     missing = max(law.missing for law in laws)
     if missing <= EXACT_SLACK:
@@ -287,7 +288,7 @@ def _left_out(context: AuditContext, laws: Sequence[Law]) -> dict[str, Any]:
     return {"left_out": missing}
 
 
-def _exact_counts(loss: ExactLoss, side: Side) -> dict[str, Any]:
+def _exact_counts(loss: ExactLoss, side: Side) -> JSON:
     left, right = loss.probabilities
     ours, theirs = (left, right) if side == "left" else (right, left)
     return {"probability": ours, "probability_other": theirs}

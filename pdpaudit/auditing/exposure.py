@@ -23,6 +23,7 @@ from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import RewiringStatistic, RoundMechanism, SearchRound
 from pdpaudit.core.statistic import score_all
+from pdpaudit.outputs.records import JSON
 
 __all__ = ["Exposure", "Loss", "measure_exposure"]
 
@@ -348,7 +349,7 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _distribution(values: Floats) -> dict[str, Any]:
+def _distribution(values: Floats) -> JSON:
     """Return the figures of a distribution of losses."""
     if not len(values):
         return {}

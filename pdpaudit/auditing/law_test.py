@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -20,6 +19,7 @@ from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
 from pdpaudit.outputs.columns import whole_of
 from pdpaudit.outputs.draws import ROWS
+from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import shown
 from pdpaudit.sampling import draw
 
@@ -104,7 +104,7 @@ def _compared(
     return wrong
 
 
-def comparison(pairs: int, runs: int) -> dict[str, Any]:
+def comparison(pairs: int, runs: int) -> JSON:
     """Return what a result says of a comparison: its size, and what it would have shown."""
     off = round(deviation(runs, _level(pairs)), 6)
     return {"pairs": pairs, "runs_a_side": runs, "deviation": off}

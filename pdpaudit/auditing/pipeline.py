@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -24,6 +23,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import ErrorBudget
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = ["audit", "budget_words"]
@@ -126,7 +126,7 @@ def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
     return False
 
 
-def _tried(found: Sequence[MeasuredPair]) -> dict[str, Any]:
+def _tried(found: Sequence[MeasuredPair]) -> JSON:
     """Count what discovery looked at, by family and network."""
     labels = Counter(one.candidate.group for one in found)
     families = Counter(

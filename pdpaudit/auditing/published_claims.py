@@ -41,6 +41,7 @@ from pdpaudit.core.protocols import (
 from pdpaudit.core.registry import KEARNS, claims_of, make_mechanism, make_sop, registered
 from pdpaudit.core.statistic import stated_error
 from pdpaudit.core.subject import Subject
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, worst
 
 __all__ = [
@@ -75,7 +76,7 @@ class Paper:
     title: str
     text: str
     composed: bool = False
-    sections: Callable[[], Sequence[dict[str, Any]]] = tuple
+    sections: Callable[[], Sequence[JSON]] = tuple
 
 
 class PublishedClaim(Protocol):
@@ -309,7 +310,7 @@ MOST_ROUNDS = 20_000
 
 
 @cache
-def composition_rows() -> list[dict[str, Any]]:
+def composition_rows() -> list[JSON]:
     """Return every form's budget at the points compared, and whether it may be relied on."""
     return [
         {

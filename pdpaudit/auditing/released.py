@@ -15,6 +15,7 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.core.network import Network
 from pdpaudit.inference import ErrorBudget
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = [
@@ -87,7 +88,7 @@ def audit_released(
     )
 
 
-def tried_together(results: Sequence[Result]) -> dict[str, Any]:
+def tried_together(results: Sequence[Result]) -> JSON:
     """Count what several audits looked at, by family and network."""
     by: Counter[str] = Counter()
     families: Counter[tuple[str, str]] = Counter()

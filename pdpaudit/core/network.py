@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.outputs.records import JSON
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -171,7 +172,7 @@ class SearchInstance:
         self.max_degree = max_degree
         self.oracle = IdentityOracle(targeted, seeds)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JSON:
         """Travel without the memory: whatever is in it can be worked out again."""
         return {**self.__dict__, "_memory": {}}
 

@@ -27,6 +27,7 @@ from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
 from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
 from pdpaudit.core.statistic import name_of
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
+from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Guard
 
 __all__ = [
@@ -132,7 +133,7 @@ class Subject:
         return bool(getattr(self.mechanism, "representation", False))
 
     @property
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> JSON:
         """Words for what is observed, for :class:`pdpaudit.outputs.words.Vocabulary`."""
         words: Mapping[str, Any] = getattr(self.mechanism, "wording", {})
         return words
@@ -520,7 +521,7 @@ def _place(named: Any, base: Path, means: object = None) -> str | None:
     return None if module.__name__ == "__main__" else f"{module.__name__}:{name}"
 
 
-def _parameters(factory: Any, made: object) -> dict[str, Any] | None:
+def _parameters(factory: Any, made: object) -> JSON | None:
     """Return the arguments that make an equal object; None where they are not known."""
     try:
         names = inspect.signature(factory).parameters

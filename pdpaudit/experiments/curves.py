@@ -7,7 +7,6 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +46,7 @@ def search_curves(
     seeds: int,
     components: int,
     loss: RoundLoss | None,
-) -> dict[str, Any]:
+) -> JSON:
     """Return what a number of runs of one search look like, as plain numbers."""
     grid = grid_of(budget)
     found = np.array([_within(run.found, grid) for run in runs])
@@ -126,7 +125,7 @@ def _representative(found: Ints) -> list[int]:
     return chosen
 
 
-def _shown(run: Trajectory, grid: Ints, seeds: int) -> dict[str, Any]:
+def _shown(run: Trajectory, grid: Ints, seeds: int) -> JSON:
     """Return the corners of a run's curve, to the resolution of the grid."""
     discoveries = _discoveries(run, int(grid[-1]), seeds)
     calls = np.union1d(grid, np.array([point[0] for point in discoveries], dtype=np.int64))

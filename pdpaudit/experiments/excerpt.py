@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.experiments.curves import BudgetedOracle, BudgetSpent
+from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import stream
 
 #: Vertices drawn at most: more cannot be distinguished on a page.
@@ -27,7 +27,7 @@ COMMON = 80
 
 def excerpt(
     network: Network, searches: Sequence[tuple[str, Mechanism]], seed: int, most: int = MOST
-) -> dict[str, Any]:
+) -> JSON:
     """Return the part of the network where the searches part ways, and what one run of each did.
 
     Shown are seeds and whom every search asked about at first; then, while there is room, whom
