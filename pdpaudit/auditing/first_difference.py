@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -164,7 +165,10 @@ def _authored(mechanism: Subject) -> Callable[[CodeType], bool]:
     """
     origin: Any = mechanism.origin
     home = str(getattr(getattr(origin, "function", origin), "__module__", ""))
-    ours, package = Path(__file__).resolve().parents[1], home.partition(".")[0]
+    ours = Path(__file__).resolve().parents[1]
+    file = getattr(sys.modules.get(home.partition(".")[0]), "__file__", None)
+    library = Path(file or ours).resolve()
+    library = library.parent if library.name == "__init__.py" else library
 
     @cache
     def known(file: str) -> bool:
@@ -176,7 +180,7 @@ def _authored(mechanism: Subject) -> Callable[[CodeType], bool]:
         path = path.resolve()
         if _is_algorithm(path) or path.is_relative_to(ours):
             return _is_algorithm(path) and home.startswith(MECHANISMS)
-        return not installed(path) or package in path.parts
+        return not installed(path) or path.is_relative_to(library)
 
     return lambda code: known(code.co_filename)
 

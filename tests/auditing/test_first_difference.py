@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from pdpaudit.algorithms.zoo import SVT4
+from pdpaudit.auditing import first_difference as first
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.auditing.first_difference import first_difference
 from pdpaudit.core.errors import InputError
@@ -88,6 +90,22 @@ def test_code_of_libraries_is_not_the_authors() -> None:
     [answer] = of(Reads(), records(), runs=3).places
     assert (answer.file, answer.kind) == (Path(__file__).name, "value")
     assert answer.code == 'text = json.dumps({"age": instance[-1]})'
+
+
+def test_a_library_is_the_authors_by_its_place_and_not_by_a_folders_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lib = tmp_path / "parting" / "lib"
+    (lib / "parting").mkdir(parents=True)
+    (lib / "parting" / "__init__.py").write_text(
+        "import parting_tools\n\n\nclass Adds:\n    def run(self, ages, rng):\n"
+        "        return parting_tools.total(ages)\n"
+    )
+    (lib / "parting_tools.py").write_text("def total(ages):\n    return sum(list(ages))\n")
+    monkeypatch.syspath_prepend(lib)
+    monkeypatch.setattr(first, "installed", lambda path: path.is_relative_to(lib))
+    found = of(importlib.import_module("parting").Adds(), records(), runs=3)
+    assert {one.file for one in found.places} == {"__init__.py"}
 
 
 def test_our_own_mechanisms_are_their_authors() -> None:
