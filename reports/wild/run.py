@@ -21,6 +21,7 @@ from typing import Any
 from pdpaudit import audit
 from pdpaudit.adapters.elsewhere import Elsewhere
 from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.results.results import plain
 
 HERE = Path(__file__).parent
 
@@ -104,7 +105,7 @@ def page(rows: list[dict[str, Any]], skipped: list[dict[str, str]]) -> str:
     """Return the page, in Markdown."""
     lines = [HEAD, TABLE]
     for one in rows:
-        truth = "∞" if math.isinf(one["truth"]) else f"{one['truth']:g}"
+        truth = "∞" if math.isinf(float(one["truth"])) else f"{one['truth']:g}"
         cells = [one["name"], f"{one['package']} {one['version']}"]
         cells += [_verdicts(one.get("bug")), _bounds(one.get("bug")), truth, _cost(one.get("bug"))]
         control = _verdicts(one.get("control"))
@@ -203,7 +204,7 @@ def _known(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _write(file: Path, rows: list[dict[str, Any]]) -> None:
-    text = json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=True)
+    text = json.dumps(plain(rows), indent=1, ensure_ascii=False, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
 
 

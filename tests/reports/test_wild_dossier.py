@@ -1,0 +1,37 @@
+"""The page of released packages says what its results say."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "reports" / "wild"
+
+
+def test_the_page_is_made_of_the_results_and_nothing_else() -> None:
+    before = (FOLDER / "README.md").read_bytes()
+    command = [sys.executable, str(FOLDER / "run.py"), "--environments", ".", "--page"]
+    subprocess.run(command, check=True)
+    assert (FOLDER / "README.md").read_bytes() == before
+
+
+def test_no_bound_is_above_the_truth_more_often_than_stated() -> None:
+    """Bounds of 95 % each: more than 4 of 24 above a finite truth by chance once in 160."""
+    rows = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    found = [
+        float(one["bound"]) > float(row["truth"])
+        for row in rows
+        for one in row.get("bug", ())
+        if one["bound"] is not None and math.isfinite(float(row["truth"]))
+    ]
+    assert len(found) == 24
+    assert sum(found) <= 4
+
+
+def test_every_bug_has_its_truth_worked_out() -> None:
+    rows = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    assert all(row["why"] for row in rows)
+    assert sum(all(one["status"] == "violated" for one in row["bug"]) for row in rows) >= 12
