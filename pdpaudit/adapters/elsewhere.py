@@ -21,6 +21,7 @@ from typing import IO, Any, TypedDict
 
 import numpy as np
 
+from pdpaudit import relations
 from pdpaudit.adapters import worker
 from pdpaudit.adapters.wire import decode, encode
 from pdpaudit.core.claim import PrivacyClaim
@@ -149,6 +150,20 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
+def _domain(described: Any) -> Any:
+    """Return the domain, or a part of one, that a worker has described."""
+    if type(described) is tuple and described[:1] == (worker.DOMAIN,):
+        _, kind, arguments, options = described
+        if kind not in worker.DOMAINS:
+            raise Misbehaviour(f"its domain is {_clipped(repr(kind))}, which is none")
+        return getattr(relations, kind)(*_domain(arguments), **_domain(options))
+    if isinstance(described, dict):
+        return {key: _domain(item) for key, item in described.items()}
+    if type(described) in (list, tuple):
+        return type(described)(map(_domain, described))
+    return described
+
+
 def _clipped(text: str) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
 
@@ -191,6 +206,8 @@ class Elsewhere:
         if self.known["pairs"] is not None:
             given = decode(self.known["pairs"])
             self.pairs = lambda: given
+        if self.known["domain"] is not None:
+            self.domain = _domain(decode(self.known["domain"]))
         if "sample" in self.known["parts"]:
             self.sample = self._sample
         self.remarks = (NO_NUMPY,) if self.seedable and not self.known["numpy"] else ()
@@ -234,7 +251,7 @@ class Elsewhere:
             self._first()
         if hasattr(instance, "adjacency"):
             raise InputError(
-                f"{self.name}: networks stay in this Python; give the mechanism pairs()"
+                f"{self.name}: networks stay in this Python; give the mechanism a domain or pairs()"
             )
         assert self._pipe is not None
         stream = _stream(rng)

@@ -29,6 +29,9 @@ TOGETHER_S, ALIVE_S = 0.1, 1.0
 #: Parts that a mechanism may have and that can be asked for from elsewhere.
 PARTS = ("run", "sample", "pairs")
 
+#: Domains that a mechanism may have, and what marks one on the wire.
+DOMAINS, DOMAIN = ("Records", "Bounded", "OneOf", "Answers", "Graphs"), "pdpaudit.relations"
+
 
 class Claim:
     """Stands for ``pdpaudit.PrivacyClaim`` where pdpaudit is not installed."""
@@ -59,6 +62,31 @@ class Claim:
     def gaussian(cls, mu: float, source: str = "") -> Any:
         """Make a Gaussian claim."""
         return cls.parse(f"gdp:{float(mu)!r}", source)
+
+
+class Described:
+    """Stands for a domain of ``pdpaudit.relations``: the other side makes it and its pairs."""
+
+    def __init__(self, kind: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Keep what it is made of; its form, a function, stays here."""
+        self.form = options.pop("form", None)
+        self.kind, self.arguments, self.options = kind, arguments, options
+
+    def plainly(self) -> Any:
+        """Return it as what the wire carries."""
+        return (DOMAIN, self.kind, _plainly(self.arguments), _plainly(self.options))
+
+
+def _plainly(value: Any) -> Any:
+    if isinstance(value, Described):
+        return value.plainly()
+    if isinstance(value, dict):
+        return {key: _plainly(item) for key, item in value.items()}
+    return type(value)(map(_plainly, value)) if type(value) in (list, tuple) else value
+
+
+def _describing(kind: str) -> Any:
+    return lambda *arguments, **options: Described(kind, arguments, options)
 
 
 class Counted(io.TextIOBase):
@@ -114,6 +142,9 @@ def _stand_in() -> None:
         package: Any = types.ModuleType("pdpaudit")
         package.PrivacyClaim, package.__path__ = Claim, []
         sys.modules["pdpaudit"] = package
+    relations: Any = types.ModuleType(DOMAIN)
+    vars(relations).update({kind: _describing(kind) for kind in DOMAINS})
+    sys.modules[DOMAIN] = vars(sys.modules["pdpaudit"])["relations"] = relations
     room: Any = types.ModuleType("pdpaudit.adapters")
     room.__path__ = [HERE]
     sys.modules["pdpaudit.adapters"] = room
@@ -126,6 +157,12 @@ class Serve:
         self.printed = printed
         self.wire = importlib.import_module("pdpaudit.adapters.wire")
         self.mechanism: Any = None
+        self.form: Any = None
+
+    def _given(self, input: object) -> Any:
+        """Return an input as the mechanism takes it."""
+        given = self.wire.decode(input)
+        return given if self.form is None else self.form(given)
 
     def make(self, name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
         """Make the mechanism and say what there is to know of it."""
@@ -133,11 +170,16 @@ class Serve:
         claims = getattr(made, "claims", None)
         claims = (getattr(made, "claim", None),) if claims is None else claims
         pairs = made.pairs() if callable(getattr(made, "pairs", None)) else None
+        domain = getattr(made, "domain", None)
+        domain = domain() if callable(domain) else domain
+        domain = domain if isinstance(domain, Described) else None
+        self.form = None if domain is None or pairs is not None else domain.form
         numpy = _numpy()
         yield {
             "parts": [part for part in PARTS if callable(getattr(made, part, None))],
             "claims": [_claim(one) for one in claims if one is not None],
             "pairs": None if pairs is None else self.wire.encode(list(pairs)),
+            "domain": None if domain is None else self.wire.encode(domain.plainly()),
             "seedable": bool(getattr(made, "seedable", True)),
             "representation": bool(getattr(made, "representation", False)),
             "repeatable": bool(getattr(made, "repeatable", True)),
@@ -150,7 +192,7 @@ class Serve:
     def sample(self, input: object, size: int, stream: dict[str, Any]) -> Any:
         """Draw many outputs at once."""
         before, rng = self.printed.characters, _rng(stream)
-        outputs = self.mechanism.sample(self.wire.decode(input), size, rng)
+        outputs = self.mechanism.sample(self._given(input), size, rng)
         if not hasattr(outputs, "dtype"):
             outputs = list(outputs)
         coded = self.wire.encode(outputs)
@@ -158,7 +200,7 @@ class Serve:
 
     def runs(self, input: object, size: int, stream: dict[str, Any]) -> Any:
         """Run one by one, and answer every tenth of a second."""
-        instance, rng = self.wire.decode(input), _rng(stream)
+        instance, rng = self._given(input), _rng(stream)
         before, began = self.printed.characters, time.monotonic()
         done: list[Any] = []
         for left in range(size - 1, -1, -1):

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit import assert_private, audit
+from pdpaudit import assert_private, audit, relations
+from pdpaudit.adapters import worker
 from pdpaudit.adapters.elsewhere import Elsewhere, Program
 from pdpaudit.cli import main as run_main
 from pdpaudit.core.errors import InputError
@@ -131,6 +132,30 @@ def test_an_audit_elsewhere_gives_the_same_result_and_its_witness_is_drawn_again
     assert main(["replay", str(result)]) == 2
     assert "--trust" in capsys.readouterr().err
     assert main(["replay", str(result), "--trust"]) == 0
+
+
+def test_a_domain_is_described_there_and_its_pairs_are_made_here(tmp_path: Path) -> None:
+    file = tmp_path / "mean_elsewhere.py"
+    file.write_text(
+        "import numpy as np\n"
+        "from pdpaudit import PrivacyClaim, relations\n"
+        "class Mean:\n"
+        "    claim = PrivacyClaim(1.0)\n"
+        "    domain = relations.Records(\n"
+        "        {'age': relations.Bounded(0, 100), 'sex': ['f', 'm']}, sizes=(0, 4),\n"
+        "        form=lambda rows: np.array([row['age'] for row in rows]))\n"
+        "    def run(self, ages, rng):\n"
+        "        assert isinstance(ages, np.ndarray)\n"
+        "        return float(ages.sum() / max(1, len(ages)) + rng.laplace(scale=25))\n"
+    )
+    ours = audit(f"{file}:Mean", relation="replace", seed=1)
+    there = audit(f"{file}:Mean", relation="replace", seed=1, python=sys.executable)
+    assert ours.claims[0].statement == "1-DP, replace"
+    assert (there.claims[0].event, there.claims[0].pair) == (
+        ours.claims[0].event,
+        ours.claims[0].pair,
+    )
+    assert set(worker.DOMAINS) == set(relations.__all__) - {"Domain"}
 
 
 def test_a_test_may_name_another_interpreter(file: str) -> None:
