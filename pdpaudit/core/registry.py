@@ -16,10 +16,12 @@ from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.outputs.records import JSON
+
+if TYPE_CHECKING:
+    from pdpaudit.outputs.records import JSON
 
 __all__ = [
     "KEARNS",

@@ -163,7 +163,7 @@ def show_line(
 
 
 def show_checks_end(console: Console, result: Result, specification: str, replay: str) -> None:
-    """Print the exact tables, the f.totals, and for each violation the pair that shows it."""
+    """Print the exact tables, the totals, and for each violation the pair that shows it."""
     for check in result.checks:
         for table in b.grid_tables(check) if check.name == "tightness" else ():
             # What is declared, and the largest networks: smaller ones attain no more.
@@ -195,4 +195,4 @@ def _show_violation(
         _indented(console, as_listing(witness))
         if not trace and with_program:
             program = Text(as_python(witness, specification), style="dim")
-            console.print(Padding(program, (1, 0, 1, 4)))
+            console.print(Padding(program, (0, 0, 0, 4)))

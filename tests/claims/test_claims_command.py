@@ -16,7 +16,7 @@ from pdpaudit.results.results import Result
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 PAPER = REPORTS / "paper"
-GRAPH = [f"G{i}" for i in range(1, 17)]
+GRAPH = [f"G{i}" for i in range(1, 18)]
 
 
 def _run(*arguments: str) -> int:

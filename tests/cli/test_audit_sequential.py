@@ -35,7 +35,7 @@ def test_it_says_why_it_stopped_and_how_well_an_attacker_does_and_replays(run: R
         (("--quick", "--samples", "100"), "leave out --samples"),
         (("--method", "magic"), "clopper-pearson"),
         (("--observe", "all", "--store", "kept.db"), "name one observable"),
-        (("--observe", "smell"), "queries, examined, truncated, time; or all"),
+        (("--observe", "smell"), "queries, examined, truncated, time, representation; or all"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
