@@ -245,6 +245,9 @@ def _said(context: AuditContext, part: Part, kind: type[Said], instance: object)
     """Return what the mechanism says of itself, None where that is nothing or of another kind."""
     try:
         said = context.mechanism.ask(part, instance, until=context.until())
+    except OutOfTime:
+        context.remark(f"the time limit left no time for its {part}")
+        return None
     except Misbehaviour as error:
         context.remark(f"{error}; it was left out")
         return None
