@@ -19,6 +19,9 @@ NETWORK_RELATIONS = ("protected", "protected-edge", "edge", "rewired")
 #: The relation that a mechanism's own pairs are of, and what stands for all relations.
 EXPLICIT, ALL = "explicit", "all"
 
+#: Parts that say what a mechanism loses.
+LOSSES = ("proved_bound", "largest_loss", "round_loss")
+
 
 class Related(Subject):
     """The same mechanism between the inputs that a relation calls neighbours."""
@@ -40,7 +43,12 @@ class Related(Subject):
         return "" if self._relation == EXPLICIT else self._relation
 
     def part(self, name: Part) -> Callable[..., Any] | None:
-        """Return the part asked for; pairs are those of the relation."""
+        """Return the part asked for; pairs are those of the relation.
+
+        What is proved or found of its loss is so for the neighbours that its author means.
+        """
+        if name in LOSSES and self._relation != relations_of(self.mechanism, self._given)[0]:
+            return None
         if name != "pairs" or self._relation == EXPLICIT:
             return super().part(name)
         domain = self.domain

@@ -320,6 +320,14 @@ def test_a_search_is_audited_under_other_relations_and_replayed(relation):
     assert not _first_replayed(body)
 
 
+@pytest.mark.parametrize("relation", ["edge", "rewired", "protected-edge"])
+def test_a_bound_proved_for_one_relation_is_not_held_against_another(relation):
+    planted = planted_network(3, 5)
+    one = audit("PTarget", networks=planted, relation=relation, seed=3).claims[0]
+    assert one.status == ("not_rejected" if relation == "protected-edge" else "violated")
+    assert "proved_bound" not in one.event
+
+
 def _first_replayed(body: dict[str, Any]) -> bool:
     terms = Terms(body["seed"], body["versions"]["pdpaudit"], lambda file, seed: None)
     return bool(replay_claim(body["claims"][0], terms, {"id": "PTarget #1"}).reproduced)
