@@ -67,6 +67,10 @@ def assert_private(
         Root of all randomness; default: of the test's name and the session's seed.
     time_limit : float, optional
         Seconds after which the audit ends with what it has; default: the session's.
+    relation : str, optional
+        Which inputs of its domain are neighbours; default: the first that the domain knows.
+    domain : Domain or Network, optional
+        What its inputs are, of :mod:`pdpaudit.relations`; default: the mechanism's own.
     python : str, optional
         Path of another interpreter that makes and runs the named mechanism.
     d_in : float, optional

@@ -11,7 +11,9 @@ from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import networks_for
 from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
+from pdpaudit.core.relations import related
 from pdpaudit.core.subject import Subject, promising, specified
 from pdpaudit.outputs import JSON
 from pdpaudit.report.findings import STATUS_WORDS, difference_words, shown_words
@@ -34,6 +36,8 @@ class Plan(Made, total=False):
     samples: int | None
     seed: int | None
     time_limit: float | None
+    relation: str | None
+    domain: Domain | Network | None
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,9 @@ def judge_mechanism(
     tested = promising(made, subject, epsilon, delta, "the test", claim)
     if tested is not made:
         # A replay of the file makes the mechanism anew, and would test its own claim.
+        made, spec = tested, tested.specification(spec)
+    tested = related(made, plan.get("relation"), plan.get("domain"))
+    if tested is not made:
         made, spec = tested, tested.specification(spec)
     turn = budget.turn() if seed is None else replace(budget.turn(), seed=seed)
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.

@@ -57,7 +57,10 @@ def completed(
         ("pdpaudit check CN --select t", ["targeted-sensitivity", "tightness"]),
         ("pdpaudit check CN --skip own", ["own-network"]),
         ("pdpaudit claims --select C1", ["C1", "C10", "C11", "C12", "C13"]),
-        ("pdpaudit claims --select G1", ["G1", "G10", "G11", "G12", "G13", "G14", "G15", "G16", "G17"]),
+        (
+            "pdpaudit claims --select G1",
+            ["G1", "G10", "G11", "G12", "G13", "G14", "G15", "G16", "G17"],
+        ),
         ("pdpaudit claims --paper g", ["graph"]),
         ("pdpaudit report a.json --format ", ["html", "md", "sarif", "checklist"]),
     ],

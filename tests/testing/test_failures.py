@@ -72,6 +72,30 @@ def test_an_exact_loss_says_so(project: Project) -> None:
     assert "probability 0.8808 against 0.1192" in lines[4]
 
 
+def test_relation_and_domain_come_from_the_call(project: Project) -> None:
+    it = project(
+        """
+        from pdpaudit.relations import Records
+
+        ANSWERS = Records(["yes", "no"], sizes=(0, 3))
+
+        def balance(rows, rng):
+            return rows.count("yes") - rows.count("no") + rng.laplace()
+
+        def test_one_more():
+            result = assert_private(balance, epsilon=1, domain=ANSWERS, samples=500)
+            assert result.claims[0].statement == "1-DP, add-remove"
+
+        def test_one_instead():
+            with pytest.raises(AssertionError, match="yes → no|no → yes"):
+                assert_private(
+                    balance, epsilon=1, domain=ANSWERS, relation="replace", samples=2000
+                )
+        """
+    )
+    it.runpytest_inprocess().assert_outcomes(passed=2)
+
+
 def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project: Project) -> None:
     it = project(
         """
