@@ -181,7 +181,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
         return command(**given)
 
     run.__annotations__ = {option.name: option.annotation for option in options}
-    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    vars(run)["__signature__"] = Signature(options)
     return run
 
 

@@ -194,7 +194,8 @@ def _listed(outputs: npt.NDArray[Any]) -> Sequence[object]:
         rows = outputs.reshape(len(outputs), -1)
         return list(outputs) if outputs.ndim == 1 else [tuple(row) for row in rows]
     if outputs.ndim == 1:
-        return outputs.tolist()  # type: ignore[no-any-return]
+        listed: list[object] = outputs.tolist()
+        return listed
     return [tuple(row) for row in outputs.reshape(len(outputs), -1).tolist()]
 
 
