@@ -100,7 +100,8 @@ def _compared(
         if wrong and number + 1 >= len(judged):
             return wrong
         context.watcher.advance(1)
-    context.compared.update(comparison(len(pairs), runs))
+    which = Counter(one.candidate.label for one in pairs)
+    context.compared.update(comparison(len(pairs), runs), which=dict(which))
     return wrong
 
 

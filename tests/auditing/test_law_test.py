@@ -148,6 +148,7 @@ def test_the_result_says_what_was_compared_and_what_would_have_been_seen() -> No
         level = law_test.FALSE_ALARM / (2 * 2 * (4 * law_test.COMPARED + 1))
         assert told["deviation"] == pytest.approx(deviation(runs, level), abs=1e-6)
         assert (told["pairs"], told["runs_a_side"]) == (2, runs)
+        assert sum(told["which"].values()) == 2
         assert mechanism.runs == 2 * 2 * runs
     sampled = audited(Batched([FAIR] * 2, [FAIR] * 2), samples=300)
     assert "law_compared" not in sampled.context
