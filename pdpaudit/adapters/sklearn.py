@@ -7,7 +7,6 @@ from typing import Any
 
 from pdpaudit import PrivacyClaim
 from pdpaudit.adapters.domains import replaced
-from pdpaudit.outputs.records import JSON
 
 __all__ = ["Estimator", "adapt"]
 
@@ -33,7 +32,7 @@ class Estimator:
         """Return neighbouring data sets."""
         return replaced(self.records, sizes=(2, 5))
 
-    def run(self, records: Any, rng: Any) -> JSON:
+    def run(self, records: Any, rng: Any) -> dict[str, object]:
         """Fit one like it, and return what it learned."""
         parameters = self.estimator.get_params(deep=False)
         if "random_state" in parameters:

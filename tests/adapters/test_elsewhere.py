@@ -17,6 +17,7 @@ from pdpaudit.adapters import worker
 from pdpaudit.adapters.elsewhere import Elsewhere, Program
 from pdpaudit.cli import main as run_main
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.sampling import Misbehaviour, draw, stream
 from pdpaudit.testing import AuditFailed
@@ -132,6 +133,19 @@ def test_an_audit_elsewhere_gives_the_same_result_and_its_witness_is_drawn_again
     assert main(["replay", str(result)]) == 2
     assert "--trust" in capsys.readouterr().err
     assert main(["replay", str(result), "--trust"]) == 0
+
+
+@pytest.mark.parametrize("name", [one.name for one in registered("adapters")])
+def test_adapters_of_ours_need_no_pdpaudit_where_they_run(name: str) -> None:
+    """They are imported by a Python without any package, as the worker imports them."""
+    place = next(one.place for one in registered("adapters") if one.name == name)
+    code = (
+        "import importlib, sys; sys.path.insert(0, sys.argv[1]); import worker; "
+        "worker._stand_in(); importlib.import_module(sys.argv[2])"
+    )
+    folder, module = str(Path(worker.__file__).parent), place.partition(":")[0]
+    command = [sys.executable, "-I", "-S", "-c", code, folder, module]
+    subprocess.run(command, check=True, cwd="/")
 
 
 def test_a_domain_is_described_there_and_its_pairs_are_made_here(tmp_path: Path) -> None:
