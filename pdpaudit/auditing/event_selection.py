@@ -69,7 +69,8 @@ COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
 #: Shares of the expected bound, and of what it exceeds the claim by, given up for a simple event.
 SIMPLER, BEYOND = 0.05, 0.2
 
-#: Runs drawn twice from the same stream, to see that they depend on nothing else.
+#: Runs drawn twice from the same stream, to see that they depend on nothing else; two at a time, as
+#: only counts are compared, and many answers of one bit often have the same count.
 TWICE = 32
 
 #: The kind of output that a run is which refuses its input.
@@ -126,17 +127,7 @@ class EventSelection:
         config, instance = self.context.config, candidate.inputs()[0]
         slow = config.staged and self._say_ahead(self._timed(instance), pairs, SLOW_S)
         began = time.monotonic()
-        once, again = (
-            draw(
-                self.context.mechanism,
-                instance,
-                TWICE,
-                seed=config.seed,
-                key=("discover", "twice"),
-                until=self.context.until(),
-            )
-            for _ in range(2)
-        )
+        once, again = (self._in_pairs(self.context.mechanism, instance, "twice") for _ in range(2))
         self.spent += 2 * TWICE
         if config.staged and not slow:
             self._say_ahead((time.monotonic() - began) / (2 * TWICE), pairs)
@@ -144,7 +135,7 @@ class EventSelection:
             # Few outputs are the same by chance, so that they are now and then says nothing.
             self._check_copies(instance)
             self.context.remark(UNSEEDED)
-        elif not once.same_as(again):
+        elif not _same(once, again):
             raise Misbehaviour(
                 "the same random stream gave other outputs the second time, so it takes randomness "
                 "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
@@ -158,15 +149,20 @@ class EventSelection:
         kept = cloudpickle.dumps(self.context.mechanism)
         one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
         first, again, second = (
-            draw(copy, instance, TWICE, seed=0, key=("discover", "copies"))
-            for copy in (one, other, one)
+            self._in_pairs(copy, instance, "copies") for copy in (one, other, one)
         )
-        if first.same_as(again) and not first.same_as(second):
+        if _same(first, again) and not _same(first, second):
             raise Misbehaviour(
                 "copies of it draw the same random numbers, so workers would repeat each other; "
                 "let each process seed its generator from the operating system, or use one worker "
                 "(jobs = 1)"
             )
+
+    def _in_pairs(self, mechanism: Subject, instance: object, purpose: str) -> list[Draws]:
+        """Draw some runs two at a time, each time from a stream of its own."""
+        seed, until = self.context.config.seed, self.context.until()
+        keys = (("discover", purpose, number) for number in range(TWICE // 2))
+        return [draw(mechanism, instance, 2, seed=seed, key=key, until=until) for key in keys]
 
     def _timed(self, instance: object) -> float:
         """Return the seconds that the first run takes."""
@@ -578,6 +574,11 @@ class EventSelection:
         with suppress(ValueError):  # it is said once
             self.context.remarks.remove(RAISED.format(self._failure))
         raise Misbehaviour(f"every run raised {self._failure}")
+
+
+def _same(once: Sequence[Draws], again: Sequence[Draws]) -> bool:
+    """Say whether each draw gave the same outputs again."""
+    return all(map(Draws.same_as, once, again))
 
 
 def planned_runs(config: Config, pairs: int, claims: int) -> int:
