@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -132,9 +133,11 @@ def test_discovery_and_confirmation_draw_from_different_streams(
     discover = [key for key in keys if key[0] == "discover"]
     assert confirm
     assert discover
-    again = [key for key in discover if key[1] == "twice"]
-    assert len(again) == 2
-    assert len(keys) == len(confirm) + len(discover) == len(set(keys)) + 1
+    assert len(keys) == len(confirm) + len(discover)
+    # No stream is used again, but for those that show whether runs repeat.
+    times = Counter(keys)
+    assert {times[key] for key in times if key[1] == "twice"} == {2}
+    assert {times[key] for key in times if key[1] != "twice"} == {1}
 
 
 def test_interruption_keeps_what_was_confirmed() -> None:
