@@ -204,5 +204,8 @@ def _elsewhere(
 ) -> Iterator[tuple[int, list[Trajectory]]]:
     """Yield the first number and the runs of each part, as workers finish them."""
     shared = shareable(work)
+    if shared is None:
+        yield from ((part.start, work(part)) for part in parts)
+        return
     tasks = (delayed(at_worker)(shared, part.start, part) for part in parts)
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)

@@ -20,7 +20,7 @@ from joblib.parallel import get_active_backend
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.results.results import versions
 
-__all__ = ["BACKENDS", "at_worker", "backend", "shareable"]
+__all__ = ["BACKENDS", "at_worker", "backend", "obstacle", "shareable"]
 
 T = TypeVar("T")
 
@@ -153,12 +153,25 @@ def _connected(scheduler: str) -> Iterator[Any]:
         yield client
 
 
-def shareable(work: Callable[..., object]) -> Shared:
+def obstacle(work: object) -> str:
+    """Say why something cannot be sent to another process; nothing where it can."""
+    try:
+        cloudpickle.dumps(work)
+    except Exception as error:  # whatever an object of other people raises
+        return " ".join(str(error).split()) or type(error).__name__
+    return ""
+
+
+def shareable(work: Callable[..., object]) -> Shared | None:
     """Return what all tasks of a job share, made to travel once and be unpacked once a worker.
 
-    A worker that unpacks a network anew for each chunk would score it anew each time.
+    Nothing where it cannot travel, as what holds a lock, a file or another library's pointer. A
+    worker that unpacks a network anew for each chunk would score it anew each time.
     """
-    packed = cloudpickle.dumps(work)
+    try:
+        packed = cloudpickle.dumps(work)
+    except Exception:
+        return None
     token = hashlib.sha256(packed).digest()
     # joblib hands a large array to its processes through a file that all of them map.
     payload: Any = np.frombuffer(packed, dtype=np.uint8)

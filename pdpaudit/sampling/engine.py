@@ -234,7 +234,10 @@ def _fresh(
         done += len(some)
         batch = max(1, min(BATCH, int(BATCH_S / max(spent, 1e-9))))
         if jobs != 1 and spent * (len(left) - done) > WORTH_WORKERS_S:
-            break
+            shared = shareable(partial(_whole, work, add))
+            if shared is not None:
+                break
+            jobs = 1  # it cannot travel
     if done < len(left):
         # The last batches are not to leave other workers idle for long.
         batch = min(batch, -(-(len(left) - done) // (8 * effective_n_jobs(jobs))))
@@ -242,7 +245,6 @@ def _fresh(
         while done < len(left):
             batches.append(_next(sizes, left, done, batch))
             done += len(batches[-1])
-        shared = shareable(partial(_whole, work, add))
         tasks = (delayed(at_worker)(shared, some, *asked(some)) for some in batches)
         with closing(_unordered(tasks, jobs)) as results:
             for some, part in results:

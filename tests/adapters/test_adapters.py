@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import types
 from importlib.metadata import EntryPoint
@@ -115,18 +116,33 @@ def test_events_of_dp_accounting_are_claims() -> None:
         audit(noisy, claim=[], pairs=[(0.0, 1.0)])  # type: ignore[arg-type]
 
 
-def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            ModuleNotFoundError("No module named 'absent'", name="absent"),
+            "absent: No module named 'absent'; install it",
+        ),
+        (
+            ImportError("cannot import name 'X' from 'other'", name="other"),
+            "absent: cannot import name 'X' from 'other'; install the versions it needs",
+        ),
+    ],
+)
+def test_a_library_that_cannot_be_imported_is_named(
+    monkeypatch: pytest.MonkeyPatch, error: ImportError, words: str
+) -> None:
     point = EntryPoint("absent", "tests_absent:adapt", "pdpaudit.adapters")
     module: Any = types.ModuleType("tests_absent")
     monkeypatch.setitem(sys.modules, "tests_absent", module)
 
     def adapt(target: object, **parameters: object) -> object:
-        raise ImportError("No module named 'absent'")
+        raise error
 
     module.adapt = adapt
     item = registry.Registered("absent", point.value, "tests", point)
     monkeypatch.setattr(registry, "registered", lambda group: [item])
-    with pytest.raises(InputError, match="absent: No module named 'absent'; install it"):
+    with pytest.raises(InputError, match=re.escape(words)):
         make_mechanism("absent:thing", {})
 
 
