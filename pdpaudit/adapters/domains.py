@@ -18,9 +18,11 @@ def scalars(values: Any, distance: Any) -> list[Any]:
 
 
 def vectors(one: Any, width: int = WIDTH) -> list[Any]:
-    """Return pairs of vectors in which any coordinates differ by one distance each."""
-    corners = list(product((type(one)(0), one), repeat=width))
-    return [(list(a), list(b)) for a, b in combinations(corners, 2)][:MOST]
+    """Return pairs of vectors in which any of the first coordinates differ by one distance each."""
+    zero, first = type(one)(0), min(width, WIDTH)
+    corners = product((zero, one), repeat=first)
+    rest = [zero] * (width - first)
+    return [([*a, *rest], [*b, *rest]) for a, b in combinations(corners, 2)]
 
 
 def bases(values: Any, sizes: Any = SIZES) -> list[list[Any]]:

@@ -20,7 +20,7 @@ from pdpaudit.adapters import sklearn as adapter_of_sklearn
 from pdpaudit.adapters.domains import added, replaced, scalars, vectors
 from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.registry import adapted, adapter_of, make_mechanism
+from pdpaudit.core.registry import UserCodeError, adapted, adapter_of, make_mechanism
 
 
 def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
@@ -46,6 +46,31 @@ def test_a_measurement_that_claims_too_little_is_caught() -> None:
     )  # fmt: skip
     with pytest.raises(AssertionError, match="not private as claimed"):
         assert_private(wrong, d_in=1, samples=500)
+
+
+def test_inputs_belong_to_the_domain_and_are_as_far_apart_as_the_claim_says() -> None:
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    records, metric = dp.vector_domain, dp.symmetric_distance()
+    ages, names = dp.atom_domain(bounds=(0.0, 100.0), nan=False), dp.atom_domain(T=str)
+    mean = (records(ages, size=10), metric) >> dp.t.then_mean() >> dp.m.then_laplace(scale=10.0)
+    count = (records(names), metric) >> dp.t.then_count() >> dp.m.then_laplace(scale=1.0)
+    flips = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=4), dp.discrete_distance(), f=0.5
+    )
+    for measurement, most in ((mean, 2), (count, 1), (flips, 1)):
+        made = adapted(measurement)
+        assert made.d_in == most
+        assert made.claim.epsilon == pytest.approx(measurement.map(most))
+        for pair in made.pairs():
+            assert all(measurement.input_domain.member(side) for side in pair)
+    for one, other in adapted(mean).pairs():
+        assert len(one) == len(other) == 10
+        assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    assert ([""], []) in adapted(count).pairs()
+    with pytest.raises(UserCodeError, match="cannot be made") as caught:
+        adapted(mean, d_in=1)
+    assert "take d_in = 2" in str(caught.value.__cause__)
 
 
 def test_mechanisms_tools_and_models_of_diffprivlib() -> None:
