@@ -20,6 +20,7 @@ from pdpaudit.adapters.domains import added, replaced, scalars, vectors
 from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import adapted, adapter_of, make_mechanism
+from pdpaudit.core.subject import Subject
 
 
 def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
@@ -33,7 +34,7 @@ def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
     made, spec = make_mechanism("opendp:make_laplace", {"scale": 2.0, "d_in": 3})
     assert spec == {"name": "opendp:make_laplace", "parameters": {"scale": 2.0, "d_in": 3}}
     assert made.claim.epsilon == 1.5
-    assert (0, 3) in made.pairs()
+    assert ("", 0, 3) in Subject(made).pairs()
 
 
 def test_a_measurement_that_claims_too_little_is_caught() -> None:
@@ -52,15 +53,17 @@ def test_mechanisms_tools_and_models_of_diffprivlib() -> None:
     from diffprivlib.mechanisms import Geometric
     from diffprivlib.tools import histogram
 
-    made = adapted(Geometric(epsilon=2.0, sensitivity=3))
+    made = Subject(adapted(Geometric(epsilon=2.0, sensitivity=3)))
     assert made.claim.epsilon == 2.0
-    assert (0, 3) in made.pairs()
+    assert ("", 0, 3) in made.pairs()
     assert isinstance(made.run(0, np.random.default_rng(1)), int)
     weighted = functools.partial(histogram, range=(0, 1), bins=2, weights=10.0)
     assert audit(weighted, seed=1, budget="quick").claims[0].status == "violated"
-    model = adapted(library.models.StandardScaler(epsilon=1.0, bounds=(0.0, 5.0)))
-    records, _ = model.pairs()[0]
+    model = Subject(adapted(library.models.StandardScaler(epsilon=1.0, bounds=(0.0, 5.0))))
+    _, records, _ = model.pairs()[0]
     once, again = (model.run(records, np.random.default_rng(3)) for _ in range(2))
+    assert isinstance(once, dict)
+    assert isinstance(again, dict)
     assert once["mean_"] == again["mean_"]
 
 
@@ -100,15 +103,20 @@ def test_events_of_dp_accounting_are_claims() -> None:
     def noisy(x: float, rng: np.random.Generator) -> float:
         return x + float(rng.normal(scale=0.5))
 
+    def claim_of(event: object) -> PrivacyClaim:
+        claim = adapted(event)
+        assert isinstance(claim, PrivacyClaim)
+        return claim
+
     known = {
         library.GaussianDpEvent(2.0): PrivacyClaim.gaussian(0.5).statement,
         library.LaplaceDpEvent(0.5): "2-protected DP",
     }
     for event, statement in known.items():
-        assert adapted(event).statement == statement
+        assert claim_of(event).statement == statement
     composed = library.SelfComposedDpEvent(library.LaplaceDpEvent(1.0), 2)
     # Two Laplace mechanisms lose 2 at most, and less than the sum at other δ.
-    assert adapted(composed).delta_at(2.0) < 1e-3 < adapted(composed).delta_at(1.0)
+    assert claim_of(composed).delta_at(2.0) < 1e-3 < claim_of(composed).delta_at(1.0)
     [claim] = audit(noisy, claim=library.GaussianDpEvent(1.0), pairs=[(0.0, 1.0)], seed=1).claims
     assert claim.status == "violated"
     with pytest.raises(InputError, match="a list is no claim"):
