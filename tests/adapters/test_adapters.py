@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from pdpaudit import PrivacyClaim, assert_private, audit
-from pdpaudit.adapters import diffprivlib as adapter_of_diffprivlib
+from pdpaudit.adapters import libraries
 from pdpaudit.adapters import opendp as adapter_of_opendp
-from pdpaudit.adapters import sklearn as adapter_of_sklearn
-from pdpaudit.adapters.domains import added, replaced, scalars, vectors
+from pdpaudit.adapters.libraries import added, replaced, scalars, vectors
 from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import adapted, adapter_of, make_mechanism
@@ -89,12 +88,12 @@ class Learner:
 
 
 def test_an_estimator_learns_from_records_that_are_replaced() -> None:
-    made = adapter_of_sklearn.adapt(Learner(epsilon=2.0), bounds=(0.0, 3.0))
+    made = libraries.estimator(Learner(epsilon=2.0), bounds=(0.0, 3.0))
     assert made.claim == PrivacyClaim(2.0, source="epsilon")
     assert made.run([([3.0], 0.0)], np.random.default_rng(1)).keys() == {"mean_"}
     assert audit(made, seed=1, budget="quick").claims[0].status == "violated"
     with pytest.raises(ValueError, match="hand over an estimator"):
-        adapter_of_sklearn.adapt("Ridge")
+        libraries.estimator("Ridge")
 
 
 def test_events_of_dp_accounting_are_claims() -> None:
@@ -198,4 +197,4 @@ def test_an_object_in_a_file_is_made_by_another_interpreter(tmp_path: Path) -> N
 def test_a_name_that_a_library_does_not_have_is_refused() -> None:
     pytest.importorskip("diffprivlib")
     with pytest.raises(ValueError, match="no mechanism, tool or model"):
-        adapter_of_diffprivlib.adapt("Nothing")
+        libraries.of_diffprivlib("Nothing")

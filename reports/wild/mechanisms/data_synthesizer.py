@@ -6,7 +6,7 @@ from itertools import product
 import pandas as pd
 from DataSynthesizer.lib.PrivBayes import get_noisy_distribution_of_attributes
 
-from pdpaudit.adapters.domains import added
+from pdpaudit.adapters.libraries import added
 
 
 class Counts:

@@ -2,7 +2,7 @@
 
 from diffprivlib.models import LinearRegression
 
-from pdpaudit.adapters.sklearn import Estimator
+from pdpaudit.adapters.libraries import Estimator
 
 wrong = Estimator(
     LinearRegression(bounds_X=(0.0, 100.0), bounds_y=(0.0, 100.0), fit_intercept=False),

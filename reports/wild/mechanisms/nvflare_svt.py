@@ -7,7 +7,7 @@ from nvflare.apis.dxo import DXO, DataKind, from_shareable
 from nvflare.apis.fl_context import FLContext
 from nvflare.app_common.filters.svt_privacy import SVTPrivacy
 
-from pdpaudit.adapters.domains import vectors
+from pdpaudit.adapters.libraries import vectors
 
 logging.disable(logging.CRITICAL)
 

@@ -2,7 +2,7 @@
 
 from snsql.sql._mechanisms.approx_bounds import approx_bounds
 
-from pdpaudit.adapters.domains import added
+from pdpaudit.adapters.libraries import added
 
 
 class Bounds:

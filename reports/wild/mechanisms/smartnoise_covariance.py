@@ -9,7 +9,7 @@ import sklearn.linear_model._base
 sys.modules.setdefault("sklearn.linear_model.base", sklearn.linear_model._base)
 from snsynth.models.dp_covariance import DPcovariance
 
-from pdpaudit.adapters.domains import replaced
+from pdpaudit.adapters.libraries import replaced
 
 
 class Covariance:
