@@ -47,7 +47,7 @@ def environment(folder: Path, bug: JSON) -> Path:
 def audited(bug: JSON, python: Path, seed: int) -> JSON:
     """Return what one audit found."""
     name = bug["mechanism"]
-    name = str(HERE / name) if name.startswith("mechanisms/") else name
+    name = str(HERE / name) if name.startswith("mechanisms.py:") else name
     began = time.monotonic()
     made = Elsewhere(str(python), name, bug.get("with"))
     result = audit(
