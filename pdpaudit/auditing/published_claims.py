@@ -23,7 +23,7 @@ from pdpaudit.auditing.exact_verdict import audit_by_law
 from pdpaudit.auditing.proof import prove_claim
 from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.auditing.small_networks import try_small_networks
-from pdpaudit.checks import Options, check_sop
+from pdpaudit.checks import Options, check_sop, require_statistic
 from pdpaudit.core.composition import (
     composition_table,
     optimal_composition,
@@ -181,7 +181,7 @@ class BoundClaim:
         findings = []
         watcher.stage(f"{self.id}: exhausting small networks", len(self.members))
         for name, vertices in self.members:
-            restated = _Restated(make_sop(name), self.bound)
+            restated = _Restated(require_statistic(make_sop(name))[0], self.bound)
             options = Options(
                 max_vertices=vertices,
                 examples=0,

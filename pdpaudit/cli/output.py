@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.progress import (
     BarColumn,
@@ -45,7 +45,7 @@ class _Screen(Console):
         super().print(*(_harmless(one, shown) for one in objects), **options)
 
 
-def _harmless(thing: object, shown: Callable[[str], str]) -> Any:
+def _harmless(thing: RenderableType, shown: Callable[[str], str]) -> RenderableType:
     """Return what is to be printed, its text passed through a function."""
     if isinstance(thing, str):
         return shown(thing)

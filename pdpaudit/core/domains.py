@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pdpaudit.core.errors import InputError, ParameterError
 
@@ -71,7 +71,7 @@ class Domain(Protocol):
         ...
 
     @property
-    def form(self) -> Callable[[Any], object]:
+    def form(self) -> Callable[..., object]:
         """What makes an input of a side of a pair."""
         ...
 

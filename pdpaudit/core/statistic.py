@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Never, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DeclaredStatistic", "name_of", "score_all", "stated_error", "statistic"]
 
 Scalar = Callable[["nx.Graph", int, frozenset[int]], float]
-Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
+Fast = Callable[[csr_array, npt.NDArray[np.integer]], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class FastDeclaredStatistic(DeclaredStatistic):
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``."""
         return self.fast(adjacency, targets)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from types import CodeType
-from typing import Any
 
 from pdpaudit.adapters.elsewhere import made_elsewhere
 from pdpaudit.core.errors import InputError, described
@@ -64,7 +63,7 @@ def finder(*, trust: bool) -> Find:
     return find
 
 
-def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, Any]]:
+def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, object]]:
     """Return the mechanism of a witness, and how it was made now."""
     name, parameters = spec["name"], spec["parameters"]
     if not isinstance(parameters, Mapping):

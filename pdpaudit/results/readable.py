@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pdpaudit.outputs.records import JSON
     from pdpaudit.results.results import CheckResult, ClaimResult, Status
 
 __all__ = ["Readable"]
@@ -23,9 +24,9 @@ class Readable:
         subject: str
         checks: tuple[CheckResult, ...]
         claims: tuple[ClaimResult, ...]
-        context: Mapping[str, Any]
+        context: JSON
 
-        to_json: Callable[[], dict[str, Any]]
+        to_json: Callable[[], JSON]
 
         @property
         def status(self) -> Status:

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import SEVERITY, Fields, Status
 from pdpaudit.results.readable import Readable
@@ -59,17 +59,16 @@ class CheckResult:
 
     name: str
     status: Status
-    declared: Any = None
-    observed: Any = None
+    declared: object = None
+    observed: object = None
     exact: bool = False
     scope: str = ""
-    witness: Mapping[str, Any] | None = None
+    witness: JSON | None = None
     detail: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
-        body: dict[str, Any] = plain(asdict(self))
-        return body
+        return plain_fields(asdict(self))
 
     @classmethod
     def from_json(cls, fields: Fields) -> CheckResult:
@@ -101,17 +100,17 @@ class ClaimResult:
     statement: str
     source: str
     status: Status
-    claimed: Mapping[str, Any]
+    claimed: JSON
     lower_bound: float | None = None
     exact: float | None = None
     confidence: float | None = None
     method: str = ""
-    event: Mapping[str, Any] = field(default_factory=dict)
-    pair: Mapping[str, Any] = field(default_factory=dict)
+    event: JSON = field(default_factory=dict)
+    pair: JSON = field(default_factory=dict)
     samples: Mapping[str, int] = field(default_factory=dict)
     detectable_epsilon: float | None = None
-    witness: Mapping[str, Any] | None = None
-    inference: Mapping[str, Any] = field(default_factory=dict)
+    witness: JSON | None = None
+    inference: JSON = field(default_factory=dict)
     detail: str = ""
     first_difference: FirstDifference | None = None
 
@@ -120,14 +119,12 @@ class ClaimResult:
         """The claim."""
         return PrivacyClaim.from_json(self.claimed, self.source)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
         body = asdict(self)
         # What not every result has is there only where it says something.
         optional = ("inference", "detail", "first_difference")
-        kept = {k: v for k, v in body.items() if v or k not in optional}
-        written: dict[str, Any] = plain(kept)
-        return written
+        return plain_fields({k: v for k, v in body.items() if v or k not in optional})
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -136,24 +133,29 @@ class ClaimResult:
         if confidence is not None and not 0 < confidence < 1:
             raise fields.fail("confidence", "a number between 0 and 1")
         samples = fields.inner("samples")
-        known: dict[str, Any] = {
-            **{key: fields.text(key) for key in ("id", "statement", "source", "method", "detail")},
-            **{key: fields.number(key) for key in ("lower_bound", "detectable_epsilon")},
-            "status": fields.status(),
-            "claimed": _claimed(fields.inner("claimed")),
-            "event": _event(fields.inner("event")),
-            "pair": _worded(fields.inner("pair")),
-            "samples": {str(key): samples.whole(key) for key in samples.body},
-            "witness": fields.mapping("witness") or None,
-            "inference": fields.mapping("inference"),
-        }
-        if fields.mapping("first_difference"):
-            known["first_difference"] = FirstDifference.from_json(fields.inner("first_difference"))
+        parted = fields.inner("first_difference")
+        known = ClaimResult(
+            id=fields.text("id"),
+            statement=fields.text("statement"),
+            source=fields.text("source"),
+            status=fields.status(),
+            claimed=_claimed(fields.inner("claimed")),
+            lower_bound=fields.number("lower_bound"),
+            method=fields.text("method"),
+            event=_event(fields.inner("event")),
+            pair=_worded(fields.inner("pair")),
+            samples={str(key): samples.whole(key) for key in samples.body},
+            detectable_epsilon=fields.number("detectable_epsilon"),
+            witness=fields.mapping("witness") or None,
+            inference=fields.mapping("inference"),
+            detail=fields.text("detail"),
+            first_difference=FirstDifference.from_json(parted) if parted.body else None,
+        )
         if exact is not None:
-            return ExactFinding(**known, exact=exact, confidence=confidence)
+            return ExactFinding(**{**vars(known), "exact": exact, "confidence": confidence})
         if confidence is not None:
-            return SampledFinding(**known, confidence=confidence)
-        return ClaimResult(**known)
+            return SampledFinding(**{**vars(known), "confidence": confidence})
+        return known
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ class SampledFinding(ClaimResult):
     confidence: float = field(kw_only=True)
 
 
-def _claimed(fields: Fields) -> dict[str, Any]:
+def _claimed(fields: Fields) -> dict[str, object]:
     if "kind" in fields.body:
         try:
             return PrivacyClaim.from_json(fields.body).to_json()
@@ -187,7 +189,7 @@ def _claimed(fields: Fields) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": delta}
 
 
-def _event(fields: Fields) -> dict[str, Any]:
+def _event(fields: Fields) -> dict[str, object]:
     """Check counts and probabilities; the rest is shown as it is."""
     event = _worded(fields)
     counts = ("runs_a_side", "inside", "inside_other")
@@ -205,7 +207,7 @@ def _event(fields: Fields) -> dict[str, Any]:
     return event
 
 
-def _worded(fields: Fields) -> dict[str, Any]:
+def _worded(fields: Fields) -> dict[str, object]:
     return {**fields.body, "words": fields.text("words")}
 
 
@@ -224,7 +226,7 @@ class Result(Readable):
     elapsed_s: float
     checks: tuple[CheckResult, ...] = ()
     claims: tuple[ClaimResult, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: JSON = field(default_factory=dict)
     source: str = ""
     commit: str = ""
     place: str = ""
@@ -256,9 +258,9 @@ class Result(Readable):
         """The worst of what is inside."""
         return worst(one.status for one in self.findings)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JSON:
         """Return the versioned JSON form; what is not finite becomes a string."""
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "format": FORMAT,
             "command": self.command,
             "subject": self.subject,
@@ -278,10 +280,10 @@ class Result(Readable):
             body["claims"] = [claim.to_json() for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
-        return sealed(plain(body))
+        return sealed(plain_fields(body))
 
 
-def sealed(body: Mapping[str, object]) -> dict[str, Any]:
+def sealed(body: Mapping[str, object]) -> dict[str, object]:
     """Return the JSON form of a result with the digest of all that does not change from run to run.
 
     It shows damage and careless edits. It is no signature: whoever forges a result can seal it
@@ -371,7 +373,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             os.unlink(temporary)
 
 
-def load(path: Path) -> dict[str, Any]:
+def load(path: Path) -> JSON:
     """Read the JSON form of a result.
 
     Raises
@@ -394,10 +396,15 @@ def load(path: Path) -> dict[str, Any]:
     return body
 
 
-def plain(value: object) -> Any:
+def plain_fields(body: Mapping[str, object]) -> dict[str, object]:
+    """Return an object of JSON; what is not finite becomes a string."""
+    return {str(key): plain(item) for key, item in body.items()}
+
+
+def plain(value: object) -> object:
     """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return plain_fields(value)
     if isinstance(value, str | bool | int) or value is None:
         return value
     if isinstance(value, float):

@@ -9,8 +9,9 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
@@ -25,6 +26,7 @@ from pdpaudit.experiments.generated_networks import (
     plant,
 )
 from pdpaudit.io import read_network
+from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import stream
 
 FOLDER = Path(__file__).parent
@@ -41,9 +43,9 @@ PARTS = {
 MADE_UP = {"imdb_size": ("IMDB", IMDB), "dblp_size": ("DBLP", DBLP)}
 
 
-def records() -> list[dict[str, Any]]:
+def records() -> list[JSON]:
     """Return what is recorded of every network and regime."""
-    read: list[dict[str, Any]] = json.loads(RECORDS.read_text(encoding="utf-8"))
+    read: list[JSON] = json.loads(RECORDS.read_text(encoding="utf-8"))
     return read
 
 
@@ -71,9 +73,7 @@ def _adjacency(name: str, min_weight: float | None, data: Path) -> csr_array:
     if not path.is_file():
         raise InputError(f"{path}: no such file; say where the networks are with --data FOLDER")
 
-    def everybody(adjacency: csr_array, _: object) -> Any:
-        import numpy as np
-
+    def everybody(adjacency: csr_array, _: object) -> npt.NDArray[np.bool_]:
         # Labels are planted later; reading wants some.
         return np.arange(adjacency.shape[0]) == 0
 

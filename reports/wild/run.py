@@ -16,11 +16,11 @@ import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pdpaudit import audit
 from pdpaudit.adapters.elsewhere import Elsewhere
 from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import plain
 
 HERE = Path(__file__).parent
@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 LIMIT_S, INSTALL_S = 60.0, 900.0
 
 
-def environment(folder: Path, bug: Mapping[str, Any]) -> Path:
+def environment(folder: Path, bug: JSON) -> Path:
     """Return the interpreter that has a version of a package, made where there is none."""
     package, version = bug["package"], bug["version"]
     place = folder / f"{package}-{version}"
@@ -44,10 +44,10 @@ def environment(folder: Path, bug: Mapping[str, Any]) -> Path:
     return python
 
 
-def audited(bug: Mapping[str, Any], python: Path, seed: int) -> dict[str, Any]:
+def audited(bug: JSON, python: Path, seed: int) -> JSON:
     """Return what one audit found."""
     name = bug["mechanism"]
-    name = str(HERE / name) if name.startswith("mechanisms/") else name
+    name = str(HERE / name) if name.startswith("mechanisms.py:") else name
     began = time.monotonic()
     made = Elsewhere(str(python), name, bug.get("with"))
     result = audit(
@@ -72,9 +72,9 @@ def audited(bug: Mapping[str, Any], python: Path, seed: int) -> dict[str, Any]:
     }
 
 
-def row(bug: Mapping[str, Any], folder: Path, seeds: Mapping[str, list[int]]) -> dict[str, Any]:
+def row(bug: JSON, folder: Path, seeds: Mapping[str, list[int]]) -> JSON:
     """Return what all audits of one bug and of its control found, or why there are none."""
-    found: dict[str, Any] = {"name": bug["name"], "package": bug["package"]}
+    found: dict[str, object] = {"name": bug["name"], "package": bug["package"]}
     found.update(version=bug["version"], truth=bug["truth"], why=bug["why"])
     control = bug.get("control")
     parts = {"bug": bug}
@@ -92,16 +92,16 @@ def row(bug: Mapping[str, Any], folder: Path, seeds: Mapping[str, list[int]]) ->
     return found
 
 
-def _short(found: Any) -> str:
-    if isinstance(found, str):
-        return found
+def _short(found: object) -> str:
+    if not isinstance(found, list):
+        return str(found)
     bounds = [one["bound"] or 0.0 for one in found]
     statuses = [one["status"].replace("_", " ") for one in found]
     seconds = max(one["seconds"] for one in found)
     return f"{', '.join(statuses)}; bounds {', '.join(f'{b:.3f}' for b in bounds)}; {seconds} s"
 
 
-def page(rows: list[dict[str, Any]], skipped: list[dict[str, str]]) -> str:
+def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
     """Return the page, in Markdown."""
     lines = [HEAD, TABLE]
     for one in rows:
@@ -145,27 +145,27 @@ TABLE = (
 )
 
 
-def _verdicts(found: Any) -> str:
+def _verdicts(found: object) -> str:
     if not isinstance(found, list):
         return "not carried out" if found else "none"
     statuses = [one["status"].replace("_", " ") for one in found]
     return ", ".join(f"{statuses.count(one)} {one}" for one in dict.fromkeys(statuses))
 
 
-def _bounds(found: Any) -> str:
+def _bounds(found: object) -> str:
     if not isinstance(found, list):
         return ""
     return ", ".join(f"{one['bound']:.3f}" for one in found if one["bound"] is not None)
 
 
-def _cost(found: Any) -> str:
+def _cost(found: object) -> str:
     if not isinstance(found, list):
         return ""
     most = max(found, key=lambda one: one["seconds"])
     return f"{most['draws']:,}, {most['seconds']:g}"
 
 
-def _sentence(part: str, one: Mapping[str, Any]) -> str:
+def _sentence(part: str, one: JSON) -> str:
     bound = "" if one["bound"] is None else f", bound {one['bound']:.3f}"
     words = str(one["words"]).replace("|", "\\|")
     return (
@@ -197,13 +197,13 @@ def main() -> None:
     (HERE / "README.md").write_text(page(rows, listed["skipped"]), encoding="utf-8")
 
 
-def _known(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
+def _known(file: Path) -> dict[tuple[str, str], JSON]:
     """Return what was found before, or by another process."""
     known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     return {(one["name"], one["version"]): one for one in known}
 
 
-def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+def _write(file: Path, rows: list[JSON]) -> None:
     text = json.dumps(plain(rows), indent=1, ensure_ascii=False, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
 

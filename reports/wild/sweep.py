@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-from typing import Any
 
 from pdpaudit import audit
 from pdpaudit.adapters.elsewhere import Elsewhere
@@ -25,7 +24,7 @@ print(json.dumps({n: needed(getattr(m, n)) for n in dir(m) if n.startswith("make
 """
 
 #: What an argument of that name is given.
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, object] = {
     "scale": 1.0,
     "prob": 0.75,
     "f": 0.5,

@@ -337,6 +337,7 @@ def test_a_network_of_numpy_values_arrives_as_it_was_sent(file: str) -> None:
 
     array = np.array([[1.5, -0.0], [np.inf, np.nan]], dtype=np.float32)
     back = decode(encode({"a": array, (1, 2): [{3}, b"x", 2**5000]}))
+    assert isinstance(back, dict)
     assert back["a"].dtype == array.dtype
     assert back["a"].tobytes() == array.tobytes()
     assert back[(1, 2)] == [{3}, b"x", 2**5000]

@@ -7,6 +7,7 @@ import math
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def test_an_infinite_loss_is_a_number_again(mine: Path) -> None:
     assert run("replay", "r.json", "--trust") == 0
 
 
-def _now(body: dict[str, Any]) -> str:
+def _now(body: Mapping[str, object]) -> str:
     return str(Result.from_json(body, "r.json").to_json()["written"])
 
 

@@ -55,10 +55,10 @@ def test_the_page_is_what_the_results_say(script):
 def test_the_dominant_regime_is_as_the_paper_has_it():
     """Private close behind, and the claimed multiplier levels off below 1.17."""
     regimes = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))["regimes"]
-    dominant = {key: told for key, told in regimes.items() if key.endswith("-dominant")}
+    dominant = {key: found for key, found in regimes.items() if key.endswith("-dominant")}
     assert len(dominant) == 5
-    for told in dominant.values():
-        target, private = told["searches"]
+    for found in dominant.values():
+        target, private = found["searches"]
         assert private["found"][-1][0] > 0.85 * target["found"][-1][0]
         assert private["claimed"][-1][0] < 1.17
         assert private["claimed"][-1][0] - private["claimed"][1][0] < 0.04
