@@ -1,7 +1,7 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
 from pdpaudit.sampling.backends import BACKENDS, backend
-from pdpaudit.sampling.engine import Hits, Means, Progress, draw, hits, tally
+from pdpaudit.sampling.engine import Hits, Means, Progress, draw, hits
 from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
 from pdpaudit.sampling.store import Store
 from pdpaudit.sampling.streams import draw_seed, stream
@@ -19,5 +19,4 @@ __all__ = [
     "draw_seed",
     "hits",
     "stream",
-    "tally",
 ]
