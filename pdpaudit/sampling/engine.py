@@ -1,8 +1,15 @@
-"""Monte Carlo through joblib: what comes out of many runs, chunk by chunk."""
+"""Monte Carlo through joblib: what comes out of many runs, chunk by chunk.
+
+Each chunk has a random stream keyed by what it is for. A stream depends on the root seed and its
+key alone, so a result does not depend on the number of workers, on the order of the checks or on
+which of them were selected.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
+import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -14,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 
+from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, same_form
 from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.guard import LIMIT_S, Guard, How, batched
 from pdpaudit.sampling.store import Kept, Store
-from pdpaudit.sampling.streams import stream
 
-__all__ = ["Hits", "Means", "Progress", "batch", "chunks", "draw", "hits"]
+__all__ = ["Hits", "Means", "Progress", "batch", "chunks", "draw", "draw_seed", "hits", "stream"]
 
 Key = tuple[str | int, ...]
 
@@ -37,6 +44,8 @@ BATCH, BATCH_S = 16, 1.0
 #: Seconds of remaining work below which starting worker processes does not pay.
 WORTH_WORKERS_S = 4.0
 
+#: Between the parts of a key.
+SEPARATOR = "\x1f"
 
 #: Called with the number of runs finished since its last call.
 Progress = Callable[[int], None]
@@ -288,3 +297,32 @@ def _drawn(
 
 def _counted(event: Counting, draws: Draws) -> Hits:
     return Hits(event.count(draws), len(draws), draws.failures, draws.form)
+
+
+def draw_seed(seed: int | None) -> int:
+    """Return the seed asked for, or a fresh one to be recorded."""
+    if seed is None:
+        return secrets.randbelow(2**32)
+    if seed < 0:
+        raise ParameterError("seed", seed, "a seed is a whole number >= 0")
+    return seed
+
+
+def stream(seed: int, *key: str | int) -> np.random.Generator:
+    """Return the random stream for one purpose."""
+    text = SEPARATOR.join(map(_part, key)).encode("utf-8", "surrogatepass")
+    # SeedSequence(seed, spawn_key=<the digest's words>), its words laid out as numpy lays them out:
+    # a long run needs a stream every few milliseconds, and each word given alone costs an array.
+    width = 4 * max(4, -(-seed.bit_length() // 32))
+    words = seed.to_bytes(width, "little") + hashlib.sha256(text).digest()
+    return np.random.default_rng(np.random.SeedSequence(np.frombuffer(words, dtype="<u4")))
+
+
+def _part(part: str | int) -> str:
+    """Write one part of a key so that different keys are written differently.
+
+    Names come from users' files and may hold anything; a numpy integer is a number like others.
+    """
+    if isinstance(part, str):
+        return f"str:{part.replace(SEPARATOR, 2 * SEPARATOR)}"
+    return f"int:{int(part)}"
