@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import PrivacyClaim
+
+from ..laws.noise import CalibratedMechanism
 
 
 def check_queries(instance: Sequence[float], count: int | None = None) -> tuple[float, ...]:
@@ -59,25 +60,12 @@ def any_query_pairs(queries: int) -> tuple[VectorPair, ...]:
 
 
 @dataclass(frozen=True)
-class QueryMechanism:
+class QueryMechanism(CalibratedMechanism):
     """A mechanism on query answers, none of which moves by more than 1; ε scales its noise."""
 
-    epsilon: float
-    source: ClassVar[str]
-    #: Answers of the pairs it is measured on, whether all may move, and ε's that are claimed.
+    #: Answers of the pairs it is measured on, and whether all may move.
     queries: ClassVar[int] = 1
     all_move: ClassVar[bool] = False
-    composed: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        if not 0.0 < self.epsilon < math.inf:
-            raise InputError(f"epsilon = {self.epsilon}: give a finite number of nats above 0")
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """What is promised."""
-        return PrivacyClaim(self.composed * self.epsilon, source=self.source)
 
     def pairs(self) -> tuple[VectorPair, ...]:
         """Return the pairs it is measured on."""
