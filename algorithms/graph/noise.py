@@ -18,19 +18,29 @@ from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import CalibratedMechanism, laplace_between
 
-__all__ = ["NoisyNumber", "NoisyRows", "laplace_cells", "product_law"]
+__all__ = ["NoisyNumber", "NoisyRows", "geometric_cells", "laplace_cells", "product_law"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class NoisyNumber(CalibratedMechanism):
-    """A whole number with noise ``P(k) ∝ exp(-rate |k|)``, clamped.
+def geometric_cells(number: int, top: int, rate: float) -> Floats:
+    """Return the probabilities of 0..top: a number with noise ``P(k) ∝ exp(-rate |k|)``, clamped.
 
     The two-sided geometric mechanism of Ghosh, Roughgarden and Sundararajan, "Universally
     utility-maximizing privacy mechanisms", 2009.
     """
+    if top == 0:
+        return np.ones(1)
+    distance = np.abs(np.arange(top + 1) - min(number, top))
+    cells = np.exp(-rate * distance) / (1.0 + math.exp(-rate))
+    cells[1:-1] *= -math.expm1(-rate)
+    return np.asarray(cells)
+
+
+@dataclass(frozen=True)
+class NoisyNumber(CalibratedMechanism):
+    """A whole number with two-sided geometric noise, clamped; see :func:`geometric_cells`."""
 
     def noise(self, graph: Graph) -> tuple[int, int, float]:
         """Return the number, the largest there may be, and the rate."""
@@ -47,13 +57,7 @@ class NoisyNumber(CalibratedMechanism):
 
     def law(self, instance: Graph) -> Law:
         """Return the exact law, in closed form."""
-        number, top, rate = self.noise(instance)
-        if top == 0:
-            return Law({0: 1.0})
-        distance = np.abs(np.arange(top + 1) - min(number, top))
-        cells = np.exp(-rate * distance) / (1.0 + math.exp(-rate))
-        cells[1:-1] *= -math.expm1(-rate)
-        return Law(dict(enumerate(cells.tolist())))
+        return Law(dict(enumerate(geometric_cells(*self.noise(instance)).tolist())))
 
     def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
         """Return such numbers, as a difference of two geometric ones; shape ``(size,)``."""
