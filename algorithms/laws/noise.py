@@ -6,12 +6,15 @@ Every noise has one parameter, its scale, in units of the score. Scale 0 is the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
 
 FloatArray = NDArray[np.float64]
 
@@ -155,3 +158,23 @@ def laplace_between(low: float, high: float, scale: float) -> float:
         return laplace_between(low, 0.0, scale) + laplace_between(0.0, high, scale)
     near, far = sorted((abs(low), abs(high)))
     return float(-0.5 * np.exp(-near / scale) * np.expm1(-(far - near) / scale))
+
+
+@dataclass(frozen=True)
+class CalibratedMechanism:
+    """A mechanism whose noise is scaled by ε, and what its source claims."""
+
+    epsilon: float
+    source: ClassVar[str]
+    #: How many ε are claimed.
+    composed: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what scales no noise."""
+        if not 0.0 < self.epsilon < math.inf:
+            raise InputError(f"epsilon = {self.epsilon}: give a finite number of nats above 0")
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """What is promised."""
+        return PrivacyClaim(self.composed * self.epsilon, source=self.source)

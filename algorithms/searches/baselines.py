@@ -31,11 +31,6 @@ class _Certain:
         """The promise."""
         raise NotImplementedError
 
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
-
     def search(self, instance: Instance) -> tuple[int, ...]:
         """Return what is found, in order."""
         raise NotImplementedError

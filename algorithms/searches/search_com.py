@@ -87,11 +87,6 @@ class Search:
         """The first promise."""
         raise NotImplementedError
 
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
-
     def question(
         self, instance: SearchInstance, targets: list[Number], protected: list[tuple[Number, int]]
     ) -> ExactRound:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
 from pdpaudit.experiments.curves import search_curves, trace, trace_by_running
 from pdpaudit.experiments.excerpt import excerpt
+from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import stream
-from pdpaudit.sampling.backends import at_worker, shareable
+from pdpaudit.sampling.backends import in_workers
 
 #: Runs done at once, at least and at most, and in about how many seconds; results never depend on
 #: it. Together they share more, but whoever waits wants to see that it goes on.
@@ -68,7 +68,7 @@ def simulate(
     jobs: int = 1,
     watcher: Watcher | None = None,
     excerpted: bool = True,
-) -> dict[str, Any]:
+) -> JSON:
     """Run searches many times and return their curves, as plain numbers."""
     if budget < 1:
         raise ParameterError("budget", budget, "a number of oracle calls, at least 1")
@@ -159,7 +159,8 @@ def trajectories(
         start = part.stop
     size = _fitting(spent)
     parts = [range(some, min(some + size, runs)) for some in range(start, runs, size)]
-    for some, theirs in _elsewhere(work, parts, jobs) if parts else ():
+    tasks = ((part.start, (part,)) for part in parts)
+    for some, theirs in in_workers(work, tasks, jobs) if parts else ():
         done[some] = theirs
         watcher.advance(len(theirs))
     return [first, *(run for some in sorted(done) for run in done[some])]
@@ -197,15 +198,3 @@ class _Work:
         if self.plain:
             return [trace_by_running(*arguments, rng) for rng in rngs]
         return trace(*arguments, rngs)
-
-
-def _elsewhere(
-    work: _Work, parts: Sequence[range], jobs: int
-) -> Iterator[tuple[int, list[Trajectory]]]:
-    """Yield the first number and the runs of each part, as workers finish them."""
-    shared = shareable(work)
-    if shared is None:
-        yield from ((part.start, work(part)) for part in parts)
-        return
-    tasks = (delayed(at_worker)(shared, part.start, part) for part in parts)
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)

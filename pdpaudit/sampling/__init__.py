@@ -1,10 +1,9 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
 from pdpaudit.sampling.backends import BACKENDS, backend
-from pdpaudit.sampling.engine import Hits, Means, Progress, draw, hits, tally
+from pdpaudit.sampling.engine import Hits, Means, Progress, draw, draw_seed, hits, stream
 from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
 from pdpaudit.sampling.store import Store
-from pdpaudit.sampling.streams import draw_seed, stream
 
 __all__ = [
     "BACKENDS",
@@ -19,5 +18,4 @@ __all__ = [
     "draw_seed",
     "hits",
     "stream",
-    "tally",
 ]

@@ -16,6 +16,7 @@ from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom, SearchCo
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.statistic import statistic
+from pdpaudit.core.subject import Subject
 
 from .helpers import network_of
 
@@ -138,13 +139,14 @@ def test_mechanisms_travel_compare_and_hash(mechanism) -> None:
     again = pickle.loads(pickle.dumps(mechanism))
     assert again == mechanism
     assert hash(again) == hash(mechanism)
-    assert mechanism.claim == mechanism.claims[0]
-    assert all(claim.source for claim in mechanism.claims)
+    claims = Subject.of(mechanism).claims
+    assert mechanism.claim == claims[0]
+    assert all(claim.source for claim in claims)
 
 
 def test_claims() -> None:
     def numbers(mechanism):
-        return [(claim.epsilon, claim.delta) for claim in mechanism.claims]
+        return [(claim.epsilon, claim.delta) for claim in Subject.of(mechanism).claims]
 
     arguments = {"sop": CN(), "epsilon": 0.5}
     assert numbers(SFS()) == numbers(QueryEveryone()) == numbers(Target(sop=CN())) == [(0, 0)]

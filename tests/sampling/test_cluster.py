@@ -20,8 +20,9 @@ from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.results.results import versions
-from pdpaudit.sampling import Store, backend, draw, engine, tally
-from pdpaudit.sampling.backends import at_worker, shareable
+from pdpaudit.sampling import Store, backend, draw, engine
+from pdpaudit.sampling.backends import in_workers
+from tests.sampling.tallies import tally
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -289,6 +290,6 @@ def test_a_worker_unpacks_a_job_once(tmp_path):
         return lambda size: size
 
     work: Any = Work()
-    shared = shareable(work)
-    assert [at_worker(shared, i, 10 * i) for i in range(3)] == [(0, 0), (1, 10), (2, 20)]
+    found = list(in_workers(work, ((i, (10 * i,)) for i in range(3)), jobs=1))
+    assert found == [(0, 0), (1, 10), (2, 20)]
     assert len(list(tmp_path.iterdir())) == 1

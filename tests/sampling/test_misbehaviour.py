@@ -322,8 +322,8 @@ def test_outputs_stay_in_the_order_of_their_chunks(monkeypatch):
     monkeypatch.setattr(engine, "BATCH", 1)
     fine = of(lambda i, r: float(r.random()))
     expected = draw(fine, None, 230, seed=1, key=("k",))
-    plain = engine._chunks
-    monkeypatch.setattr(engine, "_chunks", lambda *a: reversed([*plain(*a)]))
+    plain = engine.chunks
+    monkeypatch.setattr(engine, "chunks", lambda *a: reversed([*plain(*a)]))
     again = draw(fine, None, 230, seed=1, key=("k",))
     assert rows_of(again.arrays[None]).tolist() == rows_of(expected.arrays[None]).tolist()
     numbers = [stream(1, "k", chunk).random(50)[: 230 - 50 * chunk] for chunk in range(5)]
