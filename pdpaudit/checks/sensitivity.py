@@ -17,9 +17,8 @@ from typing import Any, cast
 
 from pdpaudit.checks.distance import NORMS, distance
 from pdpaudit.checks.evaluation import TooSlow, advice, distinct, limit
-from pdpaudit.core.domains import Domain
+from pdpaudit.core.domains import Domain, Graphs
 from pdpaudit.core.errors import InputError, ParameterError, located
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import (
     Graph,
     edge_pairs,

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.claim import PrivacyClaim, check_parameter
-from pdpaudit.core.curves import Points, turned
 from pdpaudit.core.divergence import (
     Floats,
+    Points,
     best_order,
     event_divergence,
     event_rate,
@@ -20,6 +20,7 @@ from pdpaudit.core.divergence import (
     law_divergence,
     law_rate,
     least_miss,
+    turned,
 )
 
 __all__ = [

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 
 from pdpaudit.checks.sensitivity import FORMAT, LARGEST, Question, broken_words
-from pdpaudit.core.domains import Domain
+from pdpaudit.core.domains import Domain, Graphs
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.records import Records
 from pdpaudit.core.registry import Find
