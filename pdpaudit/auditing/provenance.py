@@ -22,7 +22,7 @@ from typing import Any, TypedDict, get_args
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import Group, loaded_modules, registered
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.results import versions
+from pdpaudit.results.files import versions
 
 __all__ = ["Origin", "origin_of", "source_digest", "source_files", "store_settings"]
 

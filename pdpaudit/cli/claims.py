@@ -101,7 +101,7 @@ def _write_dossier(result: Result, command: str, folder: Path) -> None:
     from pdpaudit.report.markdown import render_markdown
     from pdpaudit.report.published import published
     from pdpaudit.report.sources import read_source
-    from pdpaudit.results.results import save, write_text
+    from pdpaudit.results.files import save, write_text
 
     place = shlex.quote(folder.as_posix())
     described = _described(

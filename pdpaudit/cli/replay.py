@@ -59,7 +59,7 @@ def replay_command(
 
     from pdpaudit.cli.output import console
     from pdpaudit.replay import finder, replay_result, terms_of
-    from pdpaudit.results.results import load
+    from pdpaudit.results.files import load
     from pdpaudit.sampling import backend
 
     body = load(file)

@@ -70,7 +70,7 @@ def report_command(
     from pdpaudit.cli.output import check_writable, console
     from pdpaudit.core.errors import InputError
     from pdpaudit.report.sources import read_source
-    from pdpaudit.results.results import write_text
+    from pdpaudit.results.files import write_text
 
     asked = [
         name

@@ -24,7 +24,7 @@ from pdpaudit.experiments.curves import curves_csv
 from pdpaudit.experiments.generated_networks import regime_of
 from pdpaudit.experiments.simulation import Contestant, simulate
 from pdpaudit.report.figures import write_comparison, write_figures
-from pdpaudit.results.results import write_text
+from pdpaudit.results.files import write_text
 
 RUNS = 200
 EPSILON = 0.05  # Lap(20) for CN, as in the paper

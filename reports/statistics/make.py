@@ -21,7 +21,8 @@ from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.sources import read_source
-from pdpaudit.results.results import CheckResult, Result, Status, save, write_text
+from pdpaudit.results.files import save, write_text
+from pdpaudit.results.results import CheckResult, Result, Status
 
 FOLDER = Path(__file__).parent
 COMMAND = "python reports/statistics/make.py"

@@ -21,7 +21,7 @@ from pdpaudit import audit
 from pdpaudit.adapters.elsewhere import Elsewhere
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.results import plain
+from pdpaudit.results.files import plain
 
 HERE = Path(__file__).parent
 

@@ -15,7 +15,7 @@ import pytest
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.source import read_source
-from pdpaudit.results.results import load
+from pdpaudit.results.files import load
 
 #: Of memory, and of processor time, which other work on the machine does not change.
 MOST_BYTES, MOST_S = 100 << 20, 2.0

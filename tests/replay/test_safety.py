@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.results.results import sealed
+from pdpaudit.results.files import sealed
 
 from .conftest import Body, result_of
 

@@ -19,7 +19,8 @@ from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.replay.trust import _no_mechanism, finder
 from pdpaudit.report.sources import read_source, replay_of
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, Result, load, sealed
+from pdpaudit.results.files import load, sealed
+from pdpaudit.results.results import ClaimResult, Result
 
 COIN = """
 from pdpaudit.core.protocols import Law, PrivacyClaim

@@ -15,7 +15,8 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report.html import render_html
 from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.sources import read_source, source_from_json
-from pdpaudit.results.results import Result, unchanged
+from pdpaudit.results.files import unchanged
+from pdpaudit.results.results import Result
 
 Saved = Callable[[dict[str, Any]], Path]
 
