@@ -329,8 +329,7 @@ class Result:
         InputError
             If the name has another ending, or the file cannot be written.
         """
-        from pdpaudit.report.html import render_html
-        from pdpaudit.report.markdown import render_markdown
+        from pdpaudit.report.rendering import render_html, render_markdown
         from pdpaudit.report.sources import source_from_json
 
         path = Path(path)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.html import render_html
+from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 
 VERSIONS = {"python": "3.12.1", "pdpaudit": "0.1.0", "numpy": "2.0.0"}

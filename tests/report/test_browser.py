@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.html import render_html
+from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"

@@ -284,7 +284,7 @@ def test_markdown_of_a_simulation_needs_no_matplotlib(
     program = (
         "import sys; from pathlib import Path\n"
         "import pdpaudit.report.figures\n"
-        "from pdpaudit.report.markdown import render_markdown\n"
+        "from pdpaudit.report.rendering import render_markdown\n"
         "from pdpaudit.report.sources import read_source\n"
         "assert 'risk multiplier' in render_markdown([read_source(Path(sys.argv[1]))])\n"
         "sys.exit('matplotlib' in sys.modules)"

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pdpaudit.report.findings import attack_of, attack_words, measured_words, tried_rows
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 
 from .conftest import audit_json

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.html import render_html
 from pdpaudit.report.plaintext import visible
+from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 
 VOID = {"meta", "link", "br"}

@@ -12,10 +12,9 @@ from markdown_it import MarkdownIt
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.document import compose
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.plaintext import visible
 from pdpaudit.report.published import section
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 
 DOSSIER = {

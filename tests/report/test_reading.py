@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import read_source, source_from_json
 from pdpaudit.results.files import unchanged
 from pdpaudit.results.results import Result

@@ -17,8 +17,7 @@ from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.core.statistic import statistic
 from pdpaudit.report.blocks import Paragraph, Pictures, Section, Table
 from pdpaudit.report.document import compose
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.results import Result
 

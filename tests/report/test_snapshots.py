@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import Source
 
 FOLDER = Path(__file__).parent / "snapshots"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.core.registry import registered
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_markdown
 from pdpaudit.report.sources import source_from_json
 
 FOLDER = Path(__file__).parents[2] / "reports" / "statistics"
