@@ -25,7 +25,7 @@ from pdpaudit import relations
 from pdpaudit.adapters import worker
 from pdpaudit.adapters.wire import Stream, decode, encode
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Raised
@@ -370,11 +370,13 @@ class Program(Outside):
         try:
             about = self._pipe.answer()
         except Misbehaviour as error:
-            raise InputError(f"--exec {command}: {error}") from None
+            raise ParameterError("program", command, str(error)) from None
         if not isinstance(about, dict) or not isinstance(about.get("pairs"), list):
-            raise InputError(
-                f"--exec {command}: it does not describe itself; answer "
-                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line'
+            raise ParameterError(
+                "program",
+                command,
+                "it does not describe itself; answer "
+                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line',
             )
         claim = about.get("claim")
         text = f"eps={claim}" if isinstance(claim, int | float) else claim
@@ -420,7 +422,7 @@ def prepared(mechanism: object, made: Made) -> object:
     given: dict[str, object] = {} if distance is None else {"d_in": distance}
     if python is not None:
         if not isinstance(mechanism, str):
-            raise InputError("python: name the mechanism; objects stay in the Python they are of")
+            raise InputError("`python`: name the mechanism; objects stay in the Python they are of")
         return Elsewhere(python, mechanism, given)
     if isinstance(mechanism, str):
         return make_mechanism(mechanism, given)[0] if given else mechanism
@@ -441,10 +443,12 @@ def made_elsewhere(
     made: Elsewhere | Program
     if command is not None:
         if name is not None or python is not None:
-            raise InputError("exec: the program is the mechanism; leave its name and python out")
+            raise InputError(
+                "`program`: the program is the mechanism; leave its name and python out"
+            )
         made = Program(command)
     elif name is None or python is None:
-        raise InputError("python: name the mechanism that it is to make")
+        raise InputError("`python`: name the mechanism that it is to make")
     else:
         given = {key: value for key, value in parameters.items() if value is not None}
         made = Elsewhere(python, name, given)

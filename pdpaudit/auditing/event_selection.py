@@ -187,7 +187,7 @@ class EventSelection:
         )
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
-        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
+        fewer = "" if config.budget == "quick" else f"; the quick plan {quick:,}"
         self.context.watcher.say(
             f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
             f"({each * runs / 60:,.0f} min){fewer}"

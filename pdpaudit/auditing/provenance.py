@@ -47,8 +47,8 @@ def store_settings(
     files = [Path(reading.pop(name)) for name in ("edges", "nodes") if name in reading]
     return {
         "mechanism": json.dumps(dict(spec), sort_keys=True, default=str),
-        "--seed": str(seed),
-        "--max-degree": str(max_degree),
+        "`seed`": str(seed),
+        "`max_degree`": str(max_degree),
         "network options": json.dumps(reading, sort_keys=True, default=str),
         "network files (digest)": _digest(files),
         "program (digest of its source)": _digest(_sources()),

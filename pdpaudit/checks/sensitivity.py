@@ -86,7 +86,7 @@ class Question:
         if declared is None:
             raise InputError(
                 "it declares no sensitivity: give it one, a number or a function of the largest "
-                "degree, or give --sensitivity"
+                "degree, or give `sensitivity`"
             )
         norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
         if norm not in NORMS:

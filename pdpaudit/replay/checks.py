@@ -81,7 +81,9 @@ def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
         if witness.n > MOST_VERTICES:
             raise ValueError(f"there are at most {MOST_VERTICES} vertices in a counterexample")
         if not witness.specification:
-            raise InputError("the witness does not name its statistic; check again with --json")
+            raise InputError(
+                "the witness does not name its statistic; check again and keep the result"
+            )
         sop, _ = require_statistic(find("sops", witness.specification))
         verified = verify_witness(witness, sop)
         if not verified.reproduced:
@@ -327,7 +329,9 @@ def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
         if witness.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         if not witness.get("specification"):
-            raise InputError("the witness does not name its function; check again with --json")
+            raise InputError(
+                "the witness does not name its function; check again and keep the result"
+            )
         function = find("functions", witness["specification"])
         question = Question.of(function, witness["relation"], None, witness["sensitivity"])
         left, right = (_input(side, question.domain) for side in witness["sides"])

@@ -134,9 +134,9 @@ def load(path: Path) -> JSON:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; check the path") from None
     except (ValueError, RecursionError):  # bad encoding, bad syntax, endless numbers or nesting
-        raise InputError(f"{path}: not JSON; give a file written with --json") from None
+        raise InputError(f"{path}: not JSON; give the file of a result") from None
     if not isinstance(body, dict) or body.get("format") != FORMAT:
-        raise InputError(f"{path}: not a {FORMAT} file; give a file written with --json")
+        raise InputError(f"{path}: not a {FORMAT} file; give the file of a result")
     return body
 
 

@@ -78,7 +78,7 @@ def test_the_command_that_a_report_prints_replays_a_persons_own_code(
     command = replay_of(read_source(Path("r.json")))
     assert command == "pdpaudit replay r.json --trust"
     assert run(*shlex.split(command)[1:-1]) == 2
-    assert "own_coin.py; add --trust" in capsys.readouterr().err
+    assert "own_coin.py; give --trust" in capsys.readouterr().err
     assert run(*shlex.split(command)[1:]) == 0
 
 

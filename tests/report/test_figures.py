@@ -247,7 +247,7 @@ def test_what_is_wrong_is_named(
     with pytest.raises(InputError) as error:
         simulation_of(told, "a.json")
     assert message in str(error.value)
-    assert str(error.value).endswith("write the file again with --json")
+    assert str(error.value).endswith("write the file again")
 
 
 def test_what_cannot_be_drawn_is_said(told: dict[str, Any], tmp_path: Path) -> None:

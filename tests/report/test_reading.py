@@ -71,7 +71,7 @@ def test_a_field_that_is_not_what_it_must_be_is_named(
         read_source(saved(audit_body))
     message = str(caught.value)
     assert message.startswith(f"result.json: {named} is ")
-    assert message.endswith("write the file again with --json")
+    assert message.endswith("write the file again")
     assert "\n" not in message
 
 
