@@ -79,7 +79,7 @@ class Measurement:
         if not metric and str(getattr(measurement, "input_carrier_type", "")) == "bool":
             domain, metric = "AtomDomain(T=bool)", "DiscreteDistance()"
         self.d_in = d_in if d_in is not None else (1, 1, 1) if "L01Inf" in metric else 1
-        self.given = _pairs(domain, metric, self.d_in, values)
+        self.given = pairs_under(domain, metric, self.d_in, values)
         self.claim = _claim(measurement, self.d_in)
 
     def pairs(self) -> Pairs:
@@ -160,7 +160,7 @@ def _smallest(measurement: Measured, d_in: Distance) -> float:
     return high
 
 
-def _pairs(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
+def pairs_under(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
     """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
     whole = re.search(r"T=([iu]\d|usize)", domain) is not None
     bounds = re.search(r"bounds=\[([^,]+), ([^\]]+)\]", domain)

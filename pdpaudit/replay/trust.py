@@ -52,7 +52,7 @@ def finder(*, trust: bool) -> Find:
                 "trust that code"
             )
         found = _imported(group, name)
-        lacks = {"mechanisms": _no_mechanism, "functions": _no_function}.get(group, _no_statistic)
+        lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
             raise InputError(
@@ -108,7 +108,7 @@ def _no_statistic(found: object) -> str:
     return ""
 
 
-def _no_mechanism(found: object) -> str:
+def no_mechanism(found: object) -> str:
     """Say what a mechanism lacks, without calling or making it; nothing if it is one."""
     run = inspect.getattr_static(found, "run", None)
     if run is None:

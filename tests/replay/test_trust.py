@@ -16,7 +16,7 @@ import pytest
 from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.replay.trust import _no_mechanism, finder
+from pdpaudit.replay.trust import finder, no_mechanism
 from pdpaudit.report.sources import read_source, replay_of
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.files import load, sealed
@@ -147,7 +147,7 @@ class Noted:
 
 @pytest.mark.parametrize("one", [Late, Noted, Late()], ids=["in __init__", "annotated", "object"])
 def test_what_is_a_mechanism_is_recognised_without_making_it(one: Any) -> None:
-    assert _no_mechanism(one) == ""
+    assert no_mechanism(one) == ""
 
 
 @pytest.mark.parametrize("name", ["subprocess:Popen", "os:system", "nowhere.py:X", "nowhere:X", ""])

@@ -96,10 +96,10 @@ def test_no_label_is_taken_apart() -> None:
 )
 def test_what_does_not_fit_is_left_out(where: tuple[str, ...], value: object) -> None:
     body = _body()
-    body["claims"][0]["inference"] = told = copy.deepcopy(SAMPLED)
+    body["claims"][0]["inference"] = shown = copy.deepcopy(SAMPLED)
     for key in where[:-1]:
-        told = told[key]
-    told[where[-1]] = value
+        shown = shown[key]
+    shown[where[-1]] = value
     source = source_from_json(body, "a.json")
     assert attack_of(source.result.claims[0]) is None
     assert "<script>" not in render_html([source])
