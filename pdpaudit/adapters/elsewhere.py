@@ -25,7 +25,7 @@ from pdpaudit import relations
 from pdpaudit.adapters import worker
 from pdpaudit.adapters.wire import Stream, decode, encode
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Raised
@@ -51,7 +51,7 @@ class Pipe:
     def __init__(self, command: Sequence[str]) -> None:
         self.command = list(command)
         try:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -66,18 +66,18 @@ class Pipe:
             ) from None
         self.owner = os.getpid()
         self._pieces, self._said = b"", deque[str](maxlen=KEPT)
-        listens = (self._process.stderr, self._said)
+        listens = (self.process.stderr, self._said)
         self._listener = threading.Thread(target=_listen, args=listens, daemon=True)
         self._listener.start()
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, _end, self.process)
 
     def ask(self, request: Mapping[str, object]) -> None:
         """Send a request; whatever goes wrong is seen where the answer is read."""
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         data = memoryview(json.dumps(request).encode("ascii") + b"\n")
         try:
             while data:
-                data = data[self._process.stdin.write(data) or 0 :]
+                data = data[self.process.stdin.write(data) or 0 :]
         except OSError:
             return
         except BaseException:
@@ -104,8 +104,8 @@ class Pipe:
         return answer
 
     def _line(self) -> bytes:
-        assert self._process.stdout is not None
-        read = self._process.stdout.fileno()
+        assert self.process.stdout is not None
+        read = self.process.stdout.fileno()
         try:
             while b"\n" not in self._pieces:
                 # A wait may be ended between two instructions only, so none is long.
@@ -123,7 +123,7 @@ class Pipe:
     def _ended(self) -> str:
         """Say how the process ended, and what it said last."""
         try:
-            status = self._process.wait(LAST_WORDS_S)
+            status = self.process.wait(LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             return "its process closed its standard output; leave it open"
         self._listener.join(LAST_WORDS_S)
@@ -234,7 +234,7 @@ class Elsewhere(Outside):
     ) -> None:
         self.python, self.name, self.parameters = python, name, dict(parameters or {})
         self.title = name
-        self._pipe: Pipe | None = None
+        self.pipe: Pipe | None = None
         self.known = self._first()
         claims = tuple(PrivacyClaim.parse(*claim) for claim in self.known["claims"])
         self.claims = claims or None
@@ -279,20 +279,20 @@ class Elsewhere(Outside):
         return decode(answer["outputs"])
 
     def _ask(self, what: str, instance: object, size: int, rng: np.random.Generator) -> None:
-        if self._pipe is None or not self._pipe.alive:
+        if self.pipe is None or not self.pipe.alive:
             self._first()
         if hasattr(instance, "adjacency"):
             raise InputError(
                 f"{self.name}: networks stay in this Python; give the mechanism a domain or pairs()"
             )
-        assert self._pipe is not None
+        assert self.pipe is not None
         stream = _stream(rng)
-        self._pipe.ask({"do": what, "input": encode(instance), "size": size, "stream": stream})
+        self.pipe.ask({"do": what, "input": encode(instance), "size": size, "stream": stream})
 
     def _answer(self) -> JSON:
         """Return what was answered; an error there is one here, of the same name."""
-        assert self._pipe is not None
-        answer = self._pipe.answered()
+        assert self.pipe is not None
+        answer = self.pipe.answered()
         if "raised" in answer:
             raise _raised(answer["raised"])
         if answer.get("printed"):
@@ -301,12 +301,12 @@ class Elsewhere(Outside):
 
     def _first(self) -> JSON:
         """Start the process, and have the mechanism made there."""
-        self._pipe = Pipe([self.python, worker.__file__])
+        self.pipe = Pipe([self.python, worker.__file__])
         places = {one.name: one.place for one in registered("adapters")}
         made = {"name": self.name, "parameters": self.parameters, "adapters": places}
-        self._pipe.ask({"do": "make", **made})
+        self.pipe.ask({"do": "make", **made})
         try:
-            answer = self._pipe.answered()
+            answer = self.pipe.answered()
         except Misbehaviour as error:
             raise InputError(f"{self.python}: {error}; give a Python 3.8 or newer") from None
         if "raised" in answer:
@@ -365,16 +365,18 @@ class Program(Outside):
 
     def __init__(self, command: str) -> None:
         self.command = self.title = command
-        self._pipe = Pipe(shlex.split(command) or [command])
-        self._pipe.ask({"do": "describe"})
+        self.pipe = Pipe(shlex.split(command) or [command])
+        self.pipe.ask({"do": "describe"})
         try:
-            about = self._pipe.answer()
+            about = self.pipe.answer()
         except Misbehaviour as error:
-            raise InputError(f"--exec {command}: {error}") from None
+            raise ParameterError("program", command, str(error)) from None
         if not isinstance(about, dict) or not isinstance(about.get("pairs"), list):
-            raise InputError(
-                f"--exec {command}: it does not describe itself; answer "
-                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line'
+            raise ParameterError(
+                "program",
+                command,
+                "it does not describe itself; answer "
+                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line',
             )
         claim = about.get("claim")
         text = f"eps={claim}" if isinstance(claim, int | float) else claim
@@ -396,12 +398,12 @@ class Program(Outside):
         self, instance: object, size: int, rng: np.random.Generator
     ) -> Iterator[list[object]]:
         """Yield outputs one by one."""
-        if not self._pipe.alive:
-            self._pipe = Pipe(self._pipe.command)
+        if not self.pipe.alive:
+            self.pipe = Pipe(self.pipe.command)
         seed = int(rng.integers(2**53))
-        self._pipe.ask({"do": "run", "input": instance, "runs": size, "seed": seed})
+        self.pipe.ask({"do": "run", "input": instance, "runs": size, "seed": seed})
         for _ in range(size):
-            answer = self._pipe.answer()
+            answer = self.pipe.answer()
             if isinstance(answer, dict) and answer.keys() == {"error"}:
                 answer = Raised(str(answer["error"]), str(answer["error"]))
             yield [answer]
@@ -420,7 +422,7 @@ def prepared(mechanism: object, made: Made) -> object:
     given: dict[str, object] = {} if distance is None else {"d_in": distance}
     if python is not None:
         if not isinstance(mechanism, str):
-            raise InputError("python: name the mechanism; objects stay in the Python they are of")
+            raise InputError("`python`: name the mechanism; objects stay in the Python they are of")
         return Elsewhere(python, mechanism, given)
     if isinstance(mechanism, str):
         return make_mechanism(mechanism, given)[0] if given else mechanism
@@ -441,10 +443,12 @@ def made_elsewhere(
     made: Elsewhere | Program
     if command is not None:
         if name is not None or python is not None:
-            raise InputError("exec: the program is the mechanism; leave its name and python out")
+            raise InputError(
+                "`program`: the program is the mechanism; leave its name and python out"
+            )
         made = Program(command)
     elif name is None or python is None:
-        raise InputError("python: name the mechanism that it is to make")
+        raise InputError("`python`: name the mechanism that it is to make")
     else:
         given = {key: value for key, value in parameters.items() if value is not None}
         made = Elsewhere(python, name, given)

@@ -88,7 +88,7 @@ class Measurement:
             raise ValueError(f"neighbours in {domain} differ by 2 under {metric}: take d_in = 2")
         self.given = [
             pair
-            for pair in _pairs(domain, metric, self.d_in, values)
+            for pair in pairs_under(domain, metric, self.d_in, values)
             if all(_belongs(measurement, side) for side in pair)
         ]
         if not self.given:
@@ -192,7 +192,7 @@ def _atoms(domain: str) -> list[object]:
     return [*ends, math.nan] if "nan=true" in domain else ends
 
 
-def _pairs(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
+def pairs_under(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
     """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
     atoms: Sequence[Any] = values or _atoms(domain)
     number: Any = type(atoms[0])

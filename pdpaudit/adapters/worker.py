@@ -127,7 +127,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.stdout = printed = Counted()
     threading.Thread(target=_end_when_alone, args=(os.getppid(),), daemon=True).start()
-    _stand_in()
+    stand_in()
     serve = Serve(printed)
     for line in sys.stdin:
         request = json.loads(line)
@@ -147,7 +147,7 @@ def _end_when_alone(parent: int) -> None:
     os._exit(0)
 
 
-def _stand_in() -> None:
+def stand_in() -> None:
     """Let adapters and mechanisms import what they need of pdpaudit, where it cannot be used."""
     try:
         importlib.import_module("pdpaudit").PrivacyClaim  # noqa: B018 - imported when asked for

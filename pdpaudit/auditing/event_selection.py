@@ -188,7 +188,7 @@ class EventSelection:
         )
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
-        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
+        fewer = "" if config.budget == "quick" else f"; the quick plan {quick:,}"
         stuck = "" if config.jobs == 1 else obstacle(self.context.mechanism)
         alone = f"; on one core, as it cannot be sent to another process: {stuck}" if stuck else ""
         self.context.watcher.say(

@@ -27,7 +27,8 @@ from rich.text import Text
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.plaintext import on_terminal, visible
-from pdpaudit.results.results import Result, save
+from pdpaudit.results.files import save
+from pdpaudit.results.results import Result
 
 __all__ = ["check_writable", "console", "progress", "write_json"]
 

@@ -183,7 +183,7 @@ def simulate_command(
 def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -> list[Path]:
     """Write the curves as numbers and as figures; return the files."""
     from pdpaudit.experiments.curves import curves_csv
-    from pdpaudit.results.results import write_text
+    from pdpaudit.results.files import write_text
 
     written = []
     if csv_file is not None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.curves import best_events, by_ratio
+from pdpaudit.core.divergence import best_events, by_ratio
 from pdpaudit.core.protocols import CodedOutputs, Law
 from pdpaudit.outputs import equal_is_same, flatten
 

@@ -39,10 +39,15 @@ from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder, made_again
-from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import AuditWitness, PairWitness, ReadNetwork, whole
+from pdpaudit.results.witnesses import (
+    AuditWitness,
+    FirstDifference,
+    PairWitness,
+    ReadNetwork,
+    whole,
+)
 
 __all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 

@@ -36,23 +36,23 @@ def finder(*, trust: bool) -> Find:
 
     def find(group: Group, name: str) -> object:
         if not isinstance(name, str) or "\0" in name:
-            raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
+            raise InputError(f"the result names no {SINGULAR[group]}; write it again")
         shown = clip(name, LONGEST)
         if group == "adapters":
             if not trust:
                 raise InputError(
-                    f"{shown}: to replay it, a program or a library is started; add --trust if you "
-                    "trust it"
+                    f"{shown}: to replay it, a program or a library is started; give `trust` if "
+                    "you trust it"
                 )
             return None
         if not (trust or is_registered(group, name)):
             raise InputError(
                 f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
-                f"and run from {clip(imported_for(group, name), LONGEST)}; add --trust if you "
+                f"and run from {clip(imported_for(group, name), LONGEST)}; give `trust` if you "
                 "trust that code"
             )
         found = _imported(group, name)
-        lacks = {"mechanisms": _no_mechanism, "functions": _no_function}.get(group, _no_statistic)
+        lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
             raise InputError(
@@ -108,7 +108,7 @@ def _no_statistic(found: object) -> str:
     return ""
 
 
-def _no_mechanism(found: object) -> str:
+def no_mechanism(found: object) -> str:
     """Say what a mechanism lacks, without calling or making it; nothing if it is one."""
     run = inspect.getattr_static(found, "run", None)
     if run is None:

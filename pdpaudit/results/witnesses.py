@@ -1,4 +1,4 @@
-"""What ``replay`` runs again: a pair of networks, an event and its samples, a certificate."""
+"""What ``replay`` runs again: a pair, an event, a certificate, where two runs first differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from pdpaudit.results.fields import Fields
 __all__ = [
     "AuditWitness",
     "Certificate",
+    "Difference",
+    "FirstDifference",
     "InlineNetwork",
     "Interval",
+    "Kind",
     "NamedNetwork",
     "PairWitness",
     "ReadNetwork",
@@ -39,6 +42,13 @@ MOST_VERTICES = 10_000_000
 
 #: Significant digits of an interval's ends.
 DIGITS = 15
+
+#: What of two runs differs first: which statement comes next, a draw, an oracle call, a value or
+#: the output.
+Kind = Literal["line", "draw", "oracle", "value", "output"]
+
+#: Runs that are compared at most.
+MOST_RUNS = 10_000
 
 Interval = tuple[Fraction, Fraction]
 
@@ -329,3 +339,44 @@ class AuditWitness:
             weighed=fields.mapping("weighed") or None,
             unseeded=True if body.get("unseeded") is True else None,
         )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A statement where runs differ, in how many of them; ``ours`` is where the event is likelier.
+
+    ``code`` is the statement's first line, ``ours`` and ``theirs`` are texts of what differs.
+    """
+
+    kind: Kind
+    file: str
+    line: int
+    code: str
+    runs: int
+    ours: str = ""
+    theirs: str = ""
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> Difference:
+        """Return the difference of a JSON form, every field looked at."""
+        kind = fields.text("kind")
+        if kind not in get_args(Kind):
+            raise fields.fail("kind", f"one of {', '.join(get_args(Kind))}")
+        texts = {key: fields.text(key) for key in ("file", "code", "ours", "theirs")}
+        return cls(kind=kind, line=fields.count("line"), runs=fields.count("runs"), **texts)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """The places where runs differ, first the one that explains most; none where nothing does."""
+
+    runs: int
+    places: tuple[Difference, ...] = ()
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> FirstDifference:
+        """Return the object of a JSON form, every field looked at."""
+        runs = fields.count("runs")
+        if not 0 < runs <= MOST_RUNS:
+            raise fields.fail("runs", f"a count of at most {MOST_RUNS:,}")
+        return cls(runs, tuple(map(Difference.from_json, fields.records("places"))))

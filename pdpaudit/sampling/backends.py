@@ -20,7 +20,7 @@ from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.results.results import versions
+from pdpaudit.results.files import versions
 
 if TYPE_CHECKING:
     from distributed import Client

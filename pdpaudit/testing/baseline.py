@@ -27,7 +27,8 @@ from pdpaudit.outputs import JSON, event_from_json
 from pdpaudit.replay.claims import candidate_of
 from pdpaudit.report.findings import log_ratio
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, plain_fields, write_text
+from pdpaudit.results.files import plain_fields, write_text
+from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import whole
 from pdpaudit.sampling import Misbehaviour, hits
 

@@ -17,11 +17,11 @@ from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.registry import resolve
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.published import KEY, published, section
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import read_source
-from pdpaudit.results.results import CheckResult, Result, Status, save, write_text
+from pdpaudit.results.files import save, write_text
+from pdpaudit.results.results import CheckResult, Result, Status
 
 FOLDER = Path(__file__).parent
 COMMAND = "python reports/statistics/make.py"
@@ -123,8 +123,8 @@ def measure(name: str, vertices: int, jobs: int) -> JSON:
         "fast_path": fast,
         "violated": sorted({*certain.cases, *found.cases}),
         "declared": {
-            "sensitivity": _plain(declared.sensitivity[:vertices]),
-            "impact_cardinality": _plain(declared.impact_cardinality[:vertices]),
+            "sensitivity": plain_values(declared.sensitivity[:vertices]),
+            "impact_cardinality": plain_values(declared.impact_cardinality[:vertices]),
         },
         "exact": _table(found.rows),
     }
@@ -132,8 +132,10 @@ def measure(name: str, vertices: int, jobs: int) -> JSON:
 
 def _table(rows: Sequence[Row]) -> dict[str, dict[str, list[float | None]]]:
     return {
-        "sensitivity": {str(row.n): _plain(row.sensitivity) for row in rows},
-        "impact_cardinality": {str(row.n): _plain(row.impact_cardinality or ()) for row in rows},
+        "sensitivity": {str(row.n): plain_values(row.sensitivity) for row in rows},
+        "impact_cardinality": {
+            str(row.n): plain_values(row.impact_cardinality or ()) for row in rows
+        },
     }
 
 
@@ -186,12 +188,13 @@ def _observed(entry: JSON) -> dict[str, dict[str, object]]:
     return parts
 
 
-def _plain(values: Sequence[float]) -> list[float | None]:
+def plain_values(values: Sequence[float]) -> list[float | None]:
     """Round, with no bound (infinity) as null, and whole numbers as such."""
-    return [None if math.isinf(value) else _rounded(value) for value in values]
+    return [None if math.isinf(value) else rounded(value) for value in values]
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """Return a number of the digits that are written, a whole one as such."""
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() else short
 

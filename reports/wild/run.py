@@ -2,7 +2,9 @@
 
     python reports/wild/run.py --environments FOLDER [--seeds 1 2 3] [--only WORD]
 
-An environment is made for each package and version where FOLDER has none.
+An environment is made for each package and version where FOLDER has none. The constructors of
+OpenDP are audited by ``--sweep PYTHON --time-limit 40 --seeds 1``, an interpreter that has OpenDP;
+a violation is no finding before it is worked out by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from pdpaudit import audit
 from pdpaudit.adapters.elsewhere import Elsewhere
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.results import plain
+from pdpaudit.results.files import plain
 
 HERE = Path(__file__).parent
 
@@ -177,12 +179,18 @@ def _sentence(part: str, one: JSON) -> str:
 def main() -> None:
     """Audit, and write the numbers and the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environments", type=Path, required=True)
+    parser.add_argument("--environments", type=Path)
+    parser.add_argument("--sweep", metavar="PYTHON", help="an interpreter that has OpenDP")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="of one audit of a sweep")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--control-seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--only", default="")
     parser.add_argument("--page", action="store_true", help="write the page from results.json")
     asked = parser.parse_args()
+    if asked.sweep is not None:
+        return sweep(asked.sweep, asked.time_limit, asked.seeds[0])
+    if asked.environments is None and not asked.page:
+        parser.error("--environments: say where they are, or are to be made")
     listed = tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))
     file = HERE / "results.json"
     seeds = {"bug": asked.seeds, "control": asked.control_seeds}
@@ -206,6 +214,60 @@ def _known(file: Path) -> dict[tuple[str, str], JSON]:
 def _write(file: Path, rows: list[JSON]) -> None:
     text = json.dumps(plain(rows), indent=1, ensure_ascii=False, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
+
+
+#: Lists constructors and what each must be given.
+LISTED = """
+import inspect, json, opendp.measurements as m
+takes = lambda f: inspect.signature(f).parameters.values()
+needed = lambda f: [one.name for one in takes(f) if one.default is one.empty]
+print(json.dumps({n: needed(getattr(m, n)) for n in dir(m) if n.startswith("make_")}))
+"""
+
+#: What an argument of that name is given.
+DEFAULTS: dict[str, object] = {
+    "scale": 1.0,
+    "prob": 0.75,
+    "f": 0.5,
+    "threshold": 5,
+    "k": 2,
+    "categories": ["a", "b", "c"],
+    "candidates": [0, 2, 4, 6, 8],
+    "alpha": 0.5,
+    "total_limit": 10,
+    "value_limit": 5,
+    "optimize": "max",
+    "lower": 0,
+    "upper": 10,
+}
+
+#: Arguments that the adapter finds.
+FOUND = {"input_domain", "input_metric", "output_measure"}
+
+
+def verdict(python: str, name: str, needed: list[str], limit: float, seed: int) -> list[str]:
+    """Return a row of the table: claim, bound and verdict, or why there is none."""
+    lacking = [one for one in needed if one not in FOUND and one not in DEFAULTS]
+    if lacking:
+        return ["", "", f"no default for {', '.join(lacking)}"]
+    given = {one: DEFAULTS[one] for one in needed if one not in FOUND}
+    try:
+        made = Elsewhere(python, f"opendp:{name}", given)
+        [claim] = audit(made, seed=seed, time_limit=limit, budget="quick").claims
+    except (InputError, Misbehaviour) as error:
+        return ["", "", " ".join(str(error).split()).rpartition("bin/python: ")[2][:90]]
+    bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
+    words = claim.method[:60] if claim.status == "error" else claim.event.get("words", "")
+    return [claim.statement, bound, f"{claim.status.replace('_', ' ')}: {words}"[:90]]
+
+
+def sweep(python: str, limit: float, seed: int) -> None:
+    """Audit every measurement constructor of OpenDP that default arguments build; print a table."""
+    listed = subprocess.run([python, "-c", LISTED], capture_output=True, check=True)
+    print("| constructor | claim | bound | verdict |\n|---|---|---|---|")  # noqa: T201
+    for name, needed in json.loads(listed.stdout).items():
+        row = verdict(python, name, needed, limit, seed)
+        print(f"| {name} | {' | '.join(row)} |", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

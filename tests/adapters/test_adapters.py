@@ -225,7 +225,7 @@ def test_adapters_are_found_by_the_library_of_a_name_or_an_object() -> None:
 def test_pairs_of_a_domain_under_a_metric(
     domain: str, metric: str, distance: Any, pair: tuple[Any, Any]
 ) -> None:
-    assert pair in adapter_of_opendp._pairs(domain, metric, distance, None)
+    assert pair in adapter_of_opendp.pairs_under(domain, metric, distance, None)
 
 
 def test_neighbours_differ_in_one_record_only() -> None:

@@ -141,7 +141,7 @@ def test_adapters_of_ours_need_no_pdpaudit_where_they_run(name: str) -> None:
     place = next(one.place for one in registered("adapters") if one.name == name)
     code = (
         "import importlib, sys; sys.path.insert(0, sys.argv[1]); import worker; "
-        "worker._stand_in(); importlib.import_module(sys.argv[2])"
+        "worker.stand_in(); importlib.import_module(sys.argv[2])"
     )
     folder, module = str(Path(worker.__file__).parent), place.partition(":")[0]
     command = [sys.executable, "-I", "-S", "-c", code, folder, module]
@@ -325,8 +325,8 @@ def test_a_program_that_does_not_describe_itself_is_refused(tmp_path: Path) -> N
 
 def test_no_process_outlives_its_mechanism(file: str) -> None:
     mechanism = Elsewhere(sys.executable, f"{file}:Noisy")
-    assert mechanism._pipe is not None
-    number = mechanism._pipe._process.pid
+    assert mechanism.pipe is not None
+    number = mechanism.pipe.process.pid
     del mechanism
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
