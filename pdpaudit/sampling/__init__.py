@@ -1,7 +1,17 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
 from pdpaudit.sampling.backends import BACKENDS, backend
-from pdpaudit.sampling.engine import Hits, Means, Progress, draw, draw_seed, hits, stream
+from pdpaudit.sampling.engine import (
+    Hits,
+    Means,
+    Progress,
+    Silent,
+    Watcher,
+    draw,
+    draw_seed,
+    hits,
+    stream,
+)
 from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
 from pdpaudit.sampling.store import Store
 
@@ -12,7 +22,9 @@ __all__ = [
     "Means",
     "Misbehaviour",
     "Progress",
+    "Silent",
     "Store",
+    "Watcher",
     "backend",
     "draw",
     "draw_seed",
