@@ -1,5 +1,6 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
+from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.sampling.backends import BACKENDS, backend
 from pdpaudit.sampling.engine import (
     Hits,
@@ -12,7 +13,7 @@ from pdpaudit.sampling.engine import (
     hits,
     stream,
 )
-from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
+from pdpaudit.sampling.guard import BatchFailed
 from pdpaudit.sampling.store import Store
 
 __all__ = [

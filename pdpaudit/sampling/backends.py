@@ -25,8 +25,6 @@ from pdpaudit.results.results import versions
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["BACKENDS", "backend", "in_workers"]
-
 K = TypeVar("K")
 T = TypeVar("T")
 

@@ -28,20 +28,6 @@ from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.guard import LIMIT_S, Guard, How, batched
 from pdpaudit.sampling.store import Kept, Store
 
-__all__ = [
-    "Hits",
-    "Means",
-    "Progress",
-    "Silent",
-    "Watcher",
-    "batch",
-    "chunks",
-    "draw",
-    "draw_seed",
-    "hits",
-    "stream",
-]
-
 Key = tuple[str | int, ...]
 
 #: Runs per chunk. Fixed, so that the streams do not depend on the number of workers; small enough
