@@ -111,7 +111,7 @@ def search_com_rounds_law(
             if len(now.targets) == 0:
                 done[found] = float(left.sum())
                 continue
-            winners, none = _one_round(left, now, noise, stopping)
+            winners, none = one_round(left, now, noise, stopping)
             done[found] = none
             for name, after in zip(now.targets, winners, strict=True):
                 mass = float(after.sum())
@@ -219,7 +219,7 @@ def _totals(shape: tuple[int, ...]) -> NDArray[np.int64]:
     return np.asarray(np.indices(shape).sum(axis=0)) if shape else np.zeros((), dtype=np.int64)
 
 
-def _one_round(
+def one_round(
     left: FloatArray,
     now: Stage,
     noise: Laplace,
@@ -268,14 +268,14 @@ def _thinned(start: FloatArray, above: FloatArray) -> FloatArray:
     state = np.broadcast_to(start, (above.shape[0], *start.shape))
     for axis, size in enumerate(start.shape[1:]):
         # from N (rows) to how many of them stay below (columns)
-        matrix = _thinning(size, above[:, axis])
+        matrix = thinning(size, above[:, axis])
         # one matrix for each point of the batch, the same for all other axes
         matrix = matrix.reshape(matrix.shape[:1] + (1,) * (start.ndim - 2) + matrix.shape[1:])
         state = np.moveaxis(np.moveaxis(state, axis + 2, -1) @ matrix, -1, axis + 2)
     return np.asarray(state)
 
 
-def _thinning(size: int, above: FloatArray) -> FloatArray:
+def thinning(size: int, above: FloatArray) -> FloatArray:
     """Binomial laws of how many of N < size are not above, shape (points, size, size)."""
     kept = np.arange(size)
     if size > _CHOOSABLE:

@@ -46,7 +46,7 @@ def test_the_files_are_written_as_the_script_writes_them(
         assert file.read_bytes() == (FOLDER / file.name).read_bytes(), file.name
 
 
-def test_what_is_missed_is_told(script: Any) -> None:
+def test_what_is_missed_is_reported(script: Any) -> None:
     row = {
         "mechanism": "SVT1", "epsilon": 0.1, "true": None, "bound": 0.1, "to_beat": 0.2,
         "oracle": 0.5, "oracle_pair": "a", "share": 0.2, "draws": 1000, "pairs": ["b"],

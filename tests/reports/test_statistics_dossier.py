@@ -115,7 +115,7 @@ def test_every_registered_statistic_is_there(entries):
     assert [entry["name"] for entry in entries] == list(make.SCOPE)
 
 
-def test_the_command_is_told():
+def test_the_command_is_reported():
     assert make.COMMAND in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
