@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.stats import binom
 
-from pdpaudit.algorithms.laws.noise import Laplace
+from pdpaudit.algorithms.laws.noise import Laplace, Rule
 from pdpaudit.algorithms.samplers.partition import (
     component_labels,
     component_members,
@@ -27,7 +27,6 @@ from pdpaudit.algorithms.samplers.partition import (
     seed_components,
     targeted_mask,
 )
-from pdpaudit.algorithms.samplers.search_com import Calibration
 from pdpaudit.algorithms.searches.rounds import score
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import SearchInstance
@@ -299,10 +298,10 @@ class _Seen:
 
 
 def law_by_counts(
-    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+    instance: SearchInstance, sop: StatisticOfProximity, rule: Rule, rounds: int
 ) -> Law:
     """Law of statistic-first search and several rounds of SearchCom; small networks only."""
-    if calibration.score_scale == 0:
+    if rule.noise.scale == 0:
         raise LawUnavailable("no noise on the scores")
     seen = _all_states(instance, sop, rounds)
     start = seed_components(instance)
@@ -328,9 +327,9 @@ def law_by_counts(
         sizes,
         stage,
         rounds,
-        noise=Laplace(calibration.score_scale),
-        threshold=calibration.limit,
-        threshold_noise=Laplace(calibration.limit_scale),
+        noise=Laplace(rule.noise.scale),
+        threshold=rule.limit,
+        threshold_noise=Laplace(rule.limit_scale),
     )
     paths = [tuple(map(_vertex, path)) for path in law.probabilities]
     outputs = outputs_of(instance, paths)
