@@ -17,8 +17,6 @@ from pdpaudit.core.protocols import Law
 
 from .noise import Integers, NoisyRows, laplace_cells, product_law
 
-__all__ = ["NoisyDegrees", "NoisyDegreesHalfNoise"]
-
 
 @dataclass(frozen=True)
 class NoisyDegrees(NoisyRows):

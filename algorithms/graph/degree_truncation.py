@@ -21,8 +21,6 @@ from pdpaudit.core.graphs import Graph, GraphPair, complete, small_graphs, star,
 
 from .noise import NoisyNumber
 
-__all__ = ["FlowTies", "TruncatedTies"]
-
 #: The largest number released; more than any of the pairs has.
 _TOP = 40
 

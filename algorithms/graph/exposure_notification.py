@@ -18,8 +18,6 @@ from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import CalibratedMechanism
 
-__all__ = ["RandomisedMeetings", "RandomisedNotification"]
-
 
 @dataclass(frozen=True)
 class _Notification(CalibratedMechanism):

@@ -18,8 +18,6 @@ from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import CalibratedMechanism, laplace_between
 
-__all__ = ["NoisyNumber", "NoisyRows", "geometric_cells", "laplace_cells", "product_law"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from pdpaudit.core.protocols import Law
 
 from .noise import Integers, NoisyRows, product_law
 
-__all__ = ["SuppressedTies"]
-
 
 @dataclass(frozen=True)
 class SuppressedTies(NoisyRows):

@@ -20,8 +20,6 @@ from pdpaudit.core.protocols import Law
 
 from .noise import Integers, NoisyRows, product_law
 
-__all__ = ["RandomisedLists", "RandomisedTies"]
-
 
 @dataclass(frozen=True)
 class RandomisedTies(NoisyRows):

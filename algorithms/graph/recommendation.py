@@ -26,13 +26,6 @@ from pdpaudit.core.protocols import Law, Outputs
 from ..laws.noise import CalibratedMechanism
 from ..zoo import ReportNoisyMax1
 
-__all__ = [
-    "ExponentialRecommendation",
-    "NoisyRecommendation",
-    "TwoRecommendations",
-    "favourite",
-]
-
 
 def favourite(contacts: int, others: int) -> Graph:
     """Return a graph in which one candidate, the first, shares all contacts but the last.

@@ -23,14 +23,6 @@ from pdpaudit.core.protocols import Law, PrivacyClaim
 
 from .noise import NoisyNumber
 
-__all__ = [
-    "NoisyStars",
-    "NoisyTies",
-    "NoisyTriangles",
-    "NoisyTrianglesLocal",
-    "NoisyTrianglesSmooth",
-]
-
 
 @dataclass(frozen=True)
 class _NoisyCount(NoisyNumber):

@@ -152,6 +152,20 @@ class Exponential(Noise):
         return np.asarray(-np.where(log_u < _LOG_HALF, np.log1p(-u), upper))
 
 
+@dataclass(frozen=True)
+class Rule:
+    """How a search round ranks the vertices, and when it gives up."""
+
+    noise: Noise
+    threshold: float | None = None
+    limit: float = math.inf
+    limit_scale: float = 0.0
+
+    def draw_limits(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw K̂ ``size`` times."""
+        return self.limit + Laplace(self.limit_scale).draw(size, rng)
+
+
 def laplace_between(low: float, high: float, scale: float) -> float:
     """Return ``P(low < X ≤ high)`` of the Laplace law around 0, to relative accuracy."""
     if low < 0 < high:

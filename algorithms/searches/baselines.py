@@ -9,8 +9,8 @@ import numpy as np
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 
-from ..laws.noise import Laplace
-from ..samplers.trajectories import Rule, Traced
+from ..laws.noise import Laplace, Rule
+from ..samplers.trajectories import Traced
 from .rounds import (
     check_search,
     examine,

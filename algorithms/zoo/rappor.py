@@ -55,7 +55,7 @@ class _Rappor:
     p: ClassVar[float] = 0.0
 
     @property
-    def _one_if_set(self) -> float:
+    def one_if_set(self) -> float:
         """Probability that a set bit is reported as 1; 1 minus it for one that is not set."""
         permanent = 1.0 - self.f / 2.0
         return permanent * self.q + (1.0 - permanent) * self.p
@@ -69,16 +69,16 @@ class _Rappor:
     ) -> npt.NDArray[np.bool_]:
         """Return reports, shape ``(size, 20)``; one draw a bit; O(size)."""
         draws = rng.random((size, _BITS), dtype=np.float64)
-        return np.asarray(draws < self._ones(instance))
+        return np.asarray(draws < self.ones(instance))
 
     def law(self, instance: Queries) -> Law:
         """Return the exact law of the report, lazily: see :class:`BitsLaw`."""
-        return Law(BitsLaw(self._ones(instance)))
+        return Law(BitsLaw(self.ones(instance)))
 
-    def _ones(self, instance: Queries) -> Floats:
-        """Probability of a 1 for each bit."""
-        ones = np.full(_BITS, 1.0 - self._one_if_set)
-        ones[list(set_bits(instance))] = self._one_if_set
+    def ones(self, instance: Queries) -> Floats:
+        """Return the probability of a 1 for each bit."""
+        ones = np.full(_BITS, 1.0 - self.one_if_set)
+        ones[list(set_bits(instance))] = self.one_if_set
         return ones
 
 

@@ -31,21 +31,6 @@ from pdpaudit.outputs.records import (
     sort_key,
 )
 
-__all__ = [
-    "ABSENT",
-    "Atom",
-    "Batch",
-    "Coded",
-    "Column",
-    "Crossed",
-    "Group",
-    "Numbered",
-    "Whole",
-    "batch_of",
-    "cut_at",
-    "whole_of",
-]
-
 Floats = npt.NDArray[np.float64]
 
 #: Numbers of any kind.

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.outputs.records import SCALAR, Leaf, Record, Structure, flatten, is_failure
 
-__all__ = ["ROWS", "Draws", "Outputs", "gathered", "of_records", "rows_of", "same_form"]
-
 Array = npt.NDArray[np.float64 | np.bool_]
 
 

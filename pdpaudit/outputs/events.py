@@ -29,20 +29,6 @@ from pdpaudit.outputs.columns import (
 from pdpaudit.outputs.draws import Draws
 from pdpaudit.outputs.records import JSON, Path, Record, Structure, flatten
 
-__all__ = [
-    "Event",
-    "Membership",
-    "Range",
-    "Score",
-    "Several",
-    "Side",
-    "Term",
-    "cells_of",
-    "complexity",
-    "event_from_json",
-    "simplest",
-]
-
 Floats = npt.NDArray[np.float64]
 Side = Literal["left", "right"]
 

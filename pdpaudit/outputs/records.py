@@ -25,27 +25,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "JSON",
-    "NUMERIC",
-    "RAISES",
-    "SCALAR",
-    "WIDE",
-    "Layout",
-    "Path",
-    "Record",
-    "Structure",
-    "Unreadable",
-    "equal_is_same",
-    "failure",
-    "flatten",
-    "is_failure",
-    "layout",
-    "number_of",
-    "rest_of",
-    "sort_key",
-]
-
 #: None for a leaf, else what kind of container, its keys (None where they are 0, 1, ...), and the
 #: structures of what is in it.
 Structure: TypeAlias = "tuple[str, Keys | None, tuple[Structure, ...]] | None"

@@ -10,8 +10,6 @@ from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Wh
 from pdpaudit.outputs.events import Event, Membership, Score
 from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, Path
 
-__all__ = ["Vocabulary", "event_words", "list_names", "shown"]
-
 #: Names shown in a sentence before the rest is counted, and characters of one.
 SHOWN, MOST = 4, 60
 

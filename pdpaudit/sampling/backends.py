@@ -25,8 +25,6 @@ from pdpaudit.results.files import versions
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["BACKENDS", "backend", "in_workers", "obstacle"]
-
 K = TypeVar("K")
 T = TypeVar("T")
 

@@ -18,8 +18,6 @@ from typing import NoReturn, TypeAlias
 
 from pdpaudit.core.errors import Exhausted, Misbehaviour, OutOfTime
 
-__all__ = ["AGAIN_S", "GRACE_S", "Clock", "Ended"]
-
 #: Seconds between two looks at the time, and between two attempts to end a call.
 AGAIN_S = 0.05
 

@@ -10,8 +10,6 @@ from collections import Counter
 
 import numpy as np
 
-__all__ = ["decode", "encode"]
-
 #: Fast, and outputs repeat a lot.
 LEVEL = 1
 

@@ -28,8 +28,6 @@ from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.guard import LIMIT_S, Guard, How, batched
 from pdpaudit.sampling.store import Kept, Store
 
-__all__ = ["Hits", "Means", "Progress", "batch", "chunks", "draw", "draw_seed", "hits", "stream"]
-
 Key = tuple[str | int, ...]
 
 #: Runs per chunk. Fixed, so that the streams do not depend on the number of workers; small enough
@@ -49,6 +47,35 @@ SEPARATOR = "\x1f"
 
 #: Called with the number of runs finished since its last call.
 Progress = Callable[[int], None]
+
+
+class Watcher(Protocol):
+    """Follows what an audit or a simulation is doing."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Take note that a new stage begins, of ``total`` runs or pairs."""
+        ...
+
+    def advance(self, done: int) -> None:
+        """Take note how many more runs or pairs are done."""
+        ...
+
+    def say(self, words: str) -> None:
+        """Take note of what a person who waits wants to know."""
+        ...
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Say nothing."""
+
+    def advance(self, done: int) -> None:
+        """Say nothing."""
+
+    def say(self, words: str) -> None:
+        """Say nothing."""
 
 
 class Means(TypedDict, total=False):

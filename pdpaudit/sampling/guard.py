@@ -26,8 +26,6 @@ from pdpaudit.outputs.records import RAISES
 from pdpaudit.sampling.clock import Clock, Ended
 from pdpaudit.sampling.surroundings import Surroundings, reopen
 
-__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour", "Raised", "batched"]
-
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
 LIMIT_S = 120.0
 

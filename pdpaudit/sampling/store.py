@@ -27,8 +27,6 @@ from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.files import open_file
 from pdpaudit.sampling.encoding import decode, encode
 
-__all__ = ["Kept", "Store"]
-
 T = TypeVar("T")
 
 #: "pdpa", in the header of every store, so that no other SQLite file is taken for one.

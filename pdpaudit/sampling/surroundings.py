@@ -20,8 +20,6 @@ from numpy.random.mtrand import get_bit_generator, set_bit_generator
 
 from pdpaudit.core.errors import Misbehaviour
 
-__all__ = ["Surroundings", "reopen"]
-
 T = TypeVar("T")
 
 #: Looks at a part of the process, and returns what puts it back where it was changed.

@@ -14,8 +14,6 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["Place", "Recorder", "Step", "Value", "recorded", "recorded_oracle", "text", "tracing"]
-
 #: Steps that are kept of a run, and events looked at: what comes later is not compared.
 MOST_STEPS, MOST_EVENTS = 5_000, 50_000
 

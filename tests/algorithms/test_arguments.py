@@ -72,7 +72,7 @@ def test_declarations_must_be_finite(which: str, declares: float) -> None:
     numbers: dict[str, Any] = {"sensitivity": 1.0, "impact_cardinality": 1} | {which: declares}
     sop = statistic(**numbers)(lambda graph, vertex, targets: 0.0)
     with pytest.raises(InputError, match=which.replace("_", " ")):
-        _ = SearchComRound(sop, 1.0, 5, 9).noises
+        _ = SearchComRound(sop, 1.0, 5, 9).rule
 
 
 @pytest.mark.parametrize("which", ["sensitivity", "impact_cardinality"])
@@ -88,7 +88,7 @@ def test_declarations_that_fail_are_named(which: str, declares, said: str) -> No
     sop = CN()
     object.__setattr__(sop, which, declares)
     with pytest.raises(InputError, match=which + said):
-        _ = SearchComRound(sop, 1.0, 5, 9).noises
+        _ = SearchComRound(sop, 1.0, 5, 9).rule
 
 
 def test_a_statistic_that_fails_is_named() -> None:
@@ -174,5 +174,5 @@ def test_the_degree_bound_is_public() -> None:
     ]:
         search = SearchCom(sop=CN(), epsilon=0.5, stop=stop, max_degree=max_degree)
         instance = network_of(nx.empty_graph(n), [0], (0,)).instance()
-        noises = SearchComRound.of(search, instance).noises
-        assert (noises.score_scale, noises.limit, noises.limit_scale) == expected
+        rule = SearchComRound.of(search, instance).rule
+        assert (rule.noise.scale, rule.limit, rule.limit_scale) == expected

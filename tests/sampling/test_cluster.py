@@ -234,7 +234,7 @@ def test_the_command_gives_the_same_result_on_a_cluster(cluster, eager, tmp_path
 
 
 @pytest.mark.slow
-def test_a_scheduler_without_workers_or_none_at_all_is_told(tmp_path, monkeypatch):
+def test_a_scheduler_without_workers_or_none_at_all_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("pdpaudit.sampling.backends.PATIENCE_S", 1)
     with (
         pytest.raises(InputError, match="no scheduler answers"),
@@ -271,7 +271,7 @@ def _without(monkeypatch, name):
         yield
 
 
-def test_a_missing_package_is_told_with_its_remedy(monkeypatch):
+def test_a_missing_package_is_reported_with_its_remedy(monkeypatch):
     with (
         _without(monkeypatch, "distributed"),
         pytest.raises(InputError, match=r"pip install 'pdpaudit\[cluster\]'"),

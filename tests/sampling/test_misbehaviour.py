@@ -368,7 +368,7 @@ def test_arrays_stay_arrays_and_categories_are_counted():
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_whole_numbers_that_no_float_holds_are_told_apart(dtype):
+def test_whole_numbers_that_no_float_holds_are_distinguished(dtype):
     wide = np.array([2**53, 2**53 + 1, 2**53 + 1], dtype=dtype)
     assert gathered(wide, 3).counts == {flatten(2**53): 1, flatten(2**53 + 1): 2}
     rows = gathered(np.stack([wide, wide], axis=1), 3)

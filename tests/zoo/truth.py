@@ -96,7 +96,7 @@ def _bits_loss(mechanism: Any) -> TrueLoss:
     The bits are independent, and whichever way one differs the report that favours the value has
     the same ratio.
     """
-    one = mechanism._one_if_set
+    one = mechanism.one_if_set
     differing = {
         pair.name: len(set_bits(pair.left) ^ set_bits(pair.right)) for pair in mechanism.pairs()
     }
@@ -149,7 +149,7 @@ def log_density(mechanism: Any, instance: Queries, outputs: Any) -> Floats:
     """Return the log density of each output, shape ``(size,)``."""
     queries = np.array(check_queries(instance))
     if isinstance(mechanism, Rappor | OneTimeRappor):
-        ones = mechanism._ones(instance)
+        ones = mechanism.ones(instance)
         return np.asarray(np.where(outputs, np.log(ones), np.log1p(-ones)).sum(axis=1))
     if isinstance(mechanism, ReportNoisyMax3 | ReportNoisyMax4):
         deviation, noise = outputs[:, :1] - queries, mechanism.noise(mechanism.scale)
