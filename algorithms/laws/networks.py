@@ -122,7 +122,8 @@ def _law_of_paths(instance: SearchInstance, masses: Sequence[tuple[tuple[int, ..
         assert isinstance(path, tuple)
         return written_out(instance, path)
 
-    return replace(law, probabilities=CodedOutputs(law.probabilities, coding_of(instance), write))
+    coded = CodedOutputs(law.probabilities, coding_of(instance), write, shared=length)
+    return replace(law, probabilities=coded)
 
 
 def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:
