@@ -209,12 +209,7 @@ def check(
         chosen = replace(chosen, seed=seed)
     name, where = named_sop(sop, Path.cwd())
     statistic = make_sop(sop) if isinstance(sop, str) else sop
-    found = check_sop(statistic, chosen)
-    if where is not None:
-        found = tuple(
-            replace(one, witness={**one.witness, "specification": where}) if one.witness else one
-            for one in found
-        )
+    found = tuple(one.of(where) for one in check_sop(statistic, chosen))
     return Result(
         "check",
         where or name,

@@ -349,16 +349,7 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
         lambda least, chance: math.inf,
         looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
     )
-    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, ladder, known, weighed)
-    single = bool(witness.single)
-    confirmation = Confirmation(context, again.number, again.promise, budget.share, 0, single)
-    rebuilt = confirmation.result(chosen, power)
-    if rebuilt.status == "error":
-        raise _Unlike(rebuilt.method)
+    rebuilt = _confirmed(witness, again, power, spent=0)
     for key, value in (("statement", rebuilt.statement), ("claimed", rebuilt.claimed)):
         if claim.get(key) != value:
             raise _Unlike(f"{key} is not what the mechanism says")
@@ -378,6 +369,21 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
     return Replay(name, True, f"{words}; lower bound {rebuilt.lower_bound:.4g}{again.note}")
 
 
+def _confirmed(witness: AuditWitness, again: _Again, power: Power, spent: int) -> ClaimResult:
+    """Confirm the event of a witness again."""
+    context = again.context
+    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
+    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
+    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
+    chosen = Chosen(again.candidate, again.event, ladder, Known(*witness.known or ()), weighed)
+    single = bool(witness.single)
+    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
+    rebuilt = confirmation.result(chosen, power)
+    if rebuilt.status == "error":
+        raise _Unlike(rebuilt.method)
+    return rebuilt
+
+
 def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
     """Say whether two counts could have one probability, wrongly not in one of a million."""
     table = np.array([[inside, runs - inside] for inside, runs in (one, other)])
@@ -393,18 +399,8 @@ def _sampled(
             f"sampled by pdpaudit {terms.version}, this is {__version__}, whose samples may "
             "differ; install that version, or audit again"
         )
-    context = again.context
-    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
     spent = claim["samples"]["discovery"]
-    ladder = [_varied(again.event, one) for one in witness.ladder or ()]
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, tuple(ladder), known, weighed)
-    single = bool(witness.single)
-    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
-    rebuilt = confirmation.result(chosen, _recorded(claim, witness))
-    if rebuilt.status == "error":
-        raise _Unlike(rebuilt.method)
+    rebuilt = _confirmed(witness, again, _recorded(claim, witness), spent)
     if witness.ladder is None:
         # Older results do not say which other thresholds were counted.
         rebuilt = replace(rebuilt, inference=claim.get("inference") or {})

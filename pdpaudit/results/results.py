@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,6 +45,12 @@ class CheckResult:
     scope: str = ""
     witness: JSON | None = None
     detail: str = ""
+
+    def of(self, specification: str | None) -> CheckResult:
+        """Return the check with the name of what was checked in its witness, if it has both."""
+        if self.witness is None or specification is None:
+            return self
+        return replace(self, witness={**self.witness, "specification": specification})
 
     def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
 from pdpaudit.core.registry import make_sop
@@ -112,13 +112,8 @@ def _result(
     checks: Sequence[CheckResult],
     elapsed: float,
 ) -> Result:
-    specified = tuple(
-        replace(check, witness={**check.witness, "specification": where})
-        if check.witness is not None and where is not None
-        else check
-        for check in checks
-    )
-    return Result("check", where or name, options.seed, elapsed, checks=specified)
+    named = tuple(check.of(where) for check in checks)
+    return Result("check", where or name, options.seed, elapsed, checks=named)
 
 
 def _judged(budget: Budget, result: Result, where: str | None, sop: object) -> str:
