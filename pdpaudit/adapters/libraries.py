@@ -38,6 +38,9 @@ __all__ = [
 #: Sizes of small data sets, the coordinates of a vector, and pairs of one kind at most.
 SIZES, WIDTH, MOST = (1, 2, 5), 3, 60
 
+#: Coordinates of a vector that are changed at most: 2 to that power are combined.
+COORDINATES = 5
+
 #: Tools of diffprivlib whose sensitivity is for one record more; of the others, for one replaced.
 ADDED = ("histogram", "histogram2d", "histogramdd")
 
@@ -58,9 +61,11 @@ def scalars(values: Iterable[float], distance: float) -> list[tuple[float, float
 
 
 def vectors(one: float, width: int = WIDTH) -> list[tuple[list[float], list[float]]]:
-    """Return pairs of vectors in which any coordinates differ by one distance each."""
-    corners = list(product((type(one)(0), one), repeat=width))
-    return [(list(a), list(b)) for a, b in combinations(corners, 2)][:MOST]
+    """Return pairs of vectors in which any of the first and the last coordinate differ by one."""
+    zero, some = type(one)(0), min(width, COORDINATES)
+    rest = [zero] * (width - some)
+    corners = [[*corner[:-1], *rest, corner[-1]] for corner in product((zero, one), repeat=some)]
+    return _some(list(combinations(corners, 2)))
 
 
 def bases(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[list[T]]:
@@ -75,20 +80,24 @@ def bases(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[list[T]]:
         for base in [*alike, *halves]:
             if base not in found:
                 found.append(base)
-    return found[:MOST]
+    return found
+
+
+def _some(pairs: list[T]) -> list[T]:
+    """Return some of many pairs, of every size and kind."""
+    return pairs[:: -(-len(pairs) // MOST) or 1]
 
 
 def added(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[tuple[list[T], list[T]]]:
     """Return pairs of data sets of which one has one record more."""
-    return [([*base, value], base) for base in bases(values, sizes) for value in values][:MOST]
+    return _some([([*base, value], base) for base in bases(values, sizes) for value in values])
 
 
 def replaced(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[tuple[list[T], list[T]]]:
     """Return pairs of data sets that differ in one record."""
     others = list(combinations(values, 2))
-    return [
-        ([*base, one], [*base, other]) for base in bases(values, sizes) for one, other in others
-    ][:MOST]
+    found = bases(values, sizes)
+    return _some([([*base, one], [*base, other]) for base in found for one, other in others])
 
 
 # Estimators
@@ -130,7 +139,7 @@ class Estimator:
 
     def pairs(self) -> Pairs:
         """Return neighbouring data sets."""
-        return replaced(self.records, sizes=(2, 5))
+        return replaced(self.records, sizes=(2, 5, 11))
 
     def run(self, records: Sequence[tuple[Sequence[float], float]], rng: Rng) -> dict[str, object]:
         """Fit one like it, and return what it learned."""
@@ -142,8 +151,27 @@ class Estimator:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made.fit(features, labels)
-        known = vars(made).items()
-        return {name: value for name, value in sorted(known) if name[-1] == "_" != name[0]}
+        return _learned(made)
+
+
+def _learned(made: object) -> dict[str, object]:
+    """Return the attributes that end in an underscore, with those of what they hold."""
+    known = sorted(vars(made).items())
+    return {name: _plain(value) for name, value in known if name[-1] == "_" != name[0]}
+
+
+def _plain(value: Any) -> object:
+    """Return values for what a library alone knows: other estimators, trees, mixed arrays."""
+    if hasattr(value, "fit"):
+        return _learned(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("O", "V"):
+        return _plain(value.tolist())
+    ours = type(value).__module__.partition(".")[0] in ("sklearn", "diffprivlib")
+    return _plain(value.__getstate__()) if ours and hasattr(value, "__getstate__") else value
 
 
 def _seed(rng: Rng) -> int:

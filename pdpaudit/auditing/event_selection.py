@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import cloudpickle
 import numpy as np
@@ -35,6 +35,8 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+from pdpaudit.sampling.backends import obstacle
+from pdpaudit.sampling.clock import in_time
 
 __all__ = ["EventSelection"]
 
@@ -96,6 +98,14 @@ SEARCHING, TESTING_ENDS = 0.5, 0.7
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
+class Choice(Protocol):
+    """What the chooser of events returns: an event, what it promises, and others as good."""
+
+    event: Event
+    expected: float
+    others: tuple[Choice, ...]
+
+
 class EventSelection:
     """The search for a pair and an event, and what it has spent."""
 
@@ -144,7 +154,7 @@ class EventSelection:
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""
-        if self.context.config.jobs == 1:
+        if self.context.config.jobs == 1 or obstacle(self.context.mechanism):
             return
         kept = cloudpickle.dumps(self.context.mechanism)
         one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
@@ -188,9 +198,11 @@ class EventSelection:
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
         fewer = "" if config.budget == "quick" else f"; the quick plan {quick:,}"
+        stuck = "" if config.jobs == 1 else obstacle(self.context.mechanism)
+        alone = f"; on one core, as it cannot be sent to another process: {stuck}" if stuck else ""
         self.context.watcher.say(
             f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
-            f"({each * runs / 60:,.0f} min){fewer}"
+            f"({each * runs / 60:,.0f} min){fewer}{alone}"
         )
         return True
 
@@ -288,11 +300,16 @@ class EventSelection:
 
     def _stands_out(self, one: MeasuredPair) -> bool:
         """Whether a pair seems to break every claim by more than chance over all pairs explains."""
-        return one.score > max(claim.epsilon for claim in self.claims) and all(
-            self._choose(*one.halves, self.expected_bound(claim, CERTAIN), thorough=False).expected
-            > claim.epsilon
-            for claim in self.claims
-        )
+        if one.score <= max(claim.epsilon for claim in self.claims):
+            return False
+        try:
+            return all(
+                self._quick_choice(one, claim, CERTAIN).expected > claim.epsilon
+                for claim in self.claims
+            )
+        except OutOfTime:
+            self._out_of_time(one)
+            return False
 
     def _climb(self, found: list[MeasuredPair], each: int) -> list[MeasuredPair]:
         """Follow local moves, with that number of runs a side for each."""
@@ -421,9 +438,25 @@ class EventSelection:
             return False
         left, right = (self._pools[key] for key in self._keys(one.candidate))
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
-        expected_bound = self.expected_bound(self.claims[0], COMPARING)
-        one.score = self._choose(*one.halves, expected_bound, thorough=False).expected
+        try:
+            one.score = self._quick_choice(one, self.claims[0], COMPARING).expected
+        except OutOfTime:
+            return self._out_of_time(one)
         return True
+
+    def _quick_choice(self, one: MeasuredPair, claim: PrivacyClaim, caution: float) -> Choice:
+        """Return the event that a short look at a pair chooses; OutOfTime after the search."""
+        expected_bound = self.expected_bound(claim, caution)
+        choose: Callable[[], Choice] = partial(
+            self._choose, *one.halves, expected_bound, thorough=False
+        )
+        return in_time(self.context.until(SEARCHING), "the choice of an event", choose)
+
+    def _careful_choice(self, one: MeasuredPair, claim: PrivacyClaim) -> Choice:
+        choose: Callable[[], Choice] = partial(
+            self._choose, *one.halves, self.expected_bound(claim, CHOOSING)
+        )
+        return in_time(self.context.until(TESTING_ENDS), "the choice of an event", choose)
 
     def _out_of_time(self, one: MeasuredPair) -> bool:
         """Note that the search is over; say whether the pair has a score."""
@@ -492,12 +525,11 @@ class EventSelection:
         """
         if one.score == -math.inf:
             return
-        for kind in dict.fromkeys(claim.family for claim in self.claims):
-            expected_bound = self.expected_bound(kind, CHOOSING)
-            choice = self._choose(*one.halves, expected_bound)
-            one.events += [choice.event, *(other.event for other in choice.others)]
         number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
         try:
+            for kind in dict.fromkeys(claim.family for claim in self.claims):
+                choice = self._careful_choice(one, kind)
+                one.events += [choice.event, *(other.event for other in choice.others)]
             inside = self._inside(one, size, number)
         except BatchFailed as error:
             self._batch_failed(str(error))

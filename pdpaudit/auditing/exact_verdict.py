@@ -30,6 +30,7 @@ from pdpaudit.core.privacy_loss import (
     trade_off,
 )
 from pdpaudit.core.protocols import (
+    CodedOutputs,
     LargestLoss,
     Law,
     LawUnavailable,
@@ -154,10 +155,18 @@ def _judged(
     laws = worst.laws
     assert laws is not None
     loss = loss_for(*laws, claim)
-    event = simplest(loss.outputs, loss.event, loss.side)
+    event = simplest(loss.outputs, loss.event, loss.side, _shared(*laws))
     ends = _ends([one.losses[claim.family] for one in found])
     evidence = Evidence(context, number, claim, worst.candidate, event)
     return exact_claim(evidence, laws, loss, ends)
+
+
+def _shared(left: Law, right: Law) -> int:
+    """Return how many first entries all outputs of a pair share, as far as its laws know."""
+    one, other = left.probabilities, right.probabilities
+    if isinstance(one, CodedOutputs) and isinstance(other, CodedOutputs):
+        return one.shared if one.coding == other.coding else 0
+    return 0
 
 
 def exact_claim(

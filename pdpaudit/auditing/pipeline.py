@@ -106,7 +106,9 @@ def audit(
         },
         **origin_of(asked.origin),
     )
-    return explained_result(result, asked, networks) if config.explain else result
+    if not config.explain:
+        return result
+    return explained_result(result, asked, networks, until=context.until())
 
 
 def _say_where_all(context: AuditContext) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pdpaudit.core.network import Network
     from pdpaudit.experiments.simulation import Contestant
+    from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
 
 __all__ = ["EXAMPLES", "simulate_command"]
@@ -142,8 +143,8 @@ def simulate_command(
             jobs=jobs,
             watcher=watcher,
         )
-    simulation["network"] |= about.pop("network", {})
-    simulation |= about
+    described = {**simulation["network"], **about.get("network", {})}
+    simulation = {**simulation, **about, "network": described}
     options = {**vars(chosen), "budget": budget, **(reading.to_json() if reading else {})}
     context = {
         "simulation": simulation,
@@ -180,7 +181,7 @@ def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -
 
 def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int, screen: Console
-) -> tuple[Network, dict[str, object], o.NetworkOptions | None]:
+) -> tuple[Network, JSON, o.NetworkOptions | None]:
     """Return the network, what a report needs, and how it was read; say what there is."""
     from pdpaudit.core.errors import InputError
     from pdpaudit.core.network import targeted_components
@@ -189,7 +190,7 @@ def _network(
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
         said = [f"embedded network: {network.n:,} people, {network.edges:,} ties"]
-        about: dict[str, object] = {
+        about: JSON = {
             "population": {
                 "process": "infect",
                 "p": infection.p,

@@ -215,6 +215,8 @@ class CodedOutputs(Mapping[Hashable, float]):
         What two laws share whose equal codes are equal outputs, and whose other codes are not.
     write : callable
         Returns the output of a code.
+    shared : int
+        How many entries at the beginning all outputs are known to share, where they are tuples.
 
     Examples
     --------
@@ -228,8 +230,9 @@ class CodedOutputs(Mapping[Hashable, float]):
         chances: Mapping[Hashable, float],
         coding: Hashable,
         write: Callable[[Hashable], Hashable],
+        shared: int = 0,
     ) -> None:
-        self.chances, self.coding, self.write = chances, coding, write
+        self.chances, self.coding, self.write, self.shared = chances, coding, write, shared
 
     def __iter__(self) -> Iterator[Hashable]:
         """Write the outputs one after another, so that they are not all held."""

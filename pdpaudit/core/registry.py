@@ -325,8 +325,10 @@ def _adapted(adapter: Registered, target: object, given: JSON) -> object:
     except InputError:
         raise
     except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == adapter.name
+        remedy = "install it" if missing else "install the versions it needs"
         raise InputError(
-            f"{adapter.name}: {error}; install it, or name an environment that has it with python"
+            f"{adapter.name}: {error}; {remedy}, or name another environment's Python with `python`"
         ) from None
     except Exception as error:
         raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error

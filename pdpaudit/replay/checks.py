@@ -362,11 +362,12 @@ def _input(written: str, domain: Domain) -> object:
     value = decode(written.encode("ascii"))
     if not isinstance(domain, Graphs):
         return value
-    vertices, ties = value
-    places = {*itertools.combinations(range(min(vertices, LARGEST)), 2)}
-    if not 0 <= vertices <= LARGEST or not places.issuperset(ties) or list(ties) != sorted({*ties}):
-        raise ValueError("a side is no small graph")
-    return Graph(vertices, ties)
+    match value:
+        case int(vertices), tuple(ties) if 0 <= vertices <= LARGEST:
+            places = {*itertools.combinations(range(vertices), 2)}
+            if places.issuperset(ties) and list(ties) == sorted({*ties}):
+                return Graph(vertices, ties)
+    raise ValueError("a side is no small graph")
 
 
 def _neighbours(domain: Domain, relation: str, left: object, right: object) -> bool:

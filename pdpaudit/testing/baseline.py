@@ -127,7 +127,7 @@ def measure_growth(
         if counts is not None:
             most, level = upper_bound(*counts, alpha / 2, delta), alpha / 2
         x, y = (
-            hits(mechanism, side, size, event, seed=seed, key=(*key, name)).inside
+            int(hits(mechanism, side, size, event, seed=seed, key=(*key, name)).inside)
             for name, side in (("left", left), ("right", right))
         )
     except Misbehaviour as error:

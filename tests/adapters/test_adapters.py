@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import types
 from importlib.metadata import EntryPoint
@@ -18,7 +19,7 @@ from pdpaudit.adapters import opendp as adapter_of_opendp
 from pdpaudit.adapters.libraries import added, replaced, scalars, vectors
 from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.registry import adapted, adapter_of, make_mechanism
+from pdpaudit.core.registry import UserCodeError, adapted, adapter_of, make_mechanism
 from pdpaudit.core.subject import Subject
 
 
@@ -47,6 +48,33 @@ def test_a_measurement_that_claims_too_little_is_caught() -> None:
         assert_private(wrong, d_in=1, samples=500)
 
 
+def test_inputs_belong_to_the_domain_and_are_as_far_apart_as_the_claim_says() -> None:
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    records, metric = dp.vector_domain, dp.symmetric_distance()
+    ages, names = dp.atom_domain(bounds=(0.0, 100.0), nan=False), dp.atom_domain(T=str)
+    mean = (records(ages, size=10), metric) >> dp.t.then_mean() >> dp.m.then_laplace(scale=10.0)
+    count = (records(names), metric) >> dp.t.then_count() >> dp.m.then_laplace(scale=1.0)
+    flips = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=4), dp.discrete_distance(), f=0.5
+    )
+    for measurement, most in ((mean, 2), (count, 1), (flips, 1)):
+        made = adapter_of_opendp.adapt(measurement)
+        assert made.d_in == most
+        assert made.claim.epsilon == pytest.approx(measurement.map(most))
+        for pair in made.pairs():
+            assert all(measurement.input_domain.member(side) for side in pair)
+    for one, other in adapter_of_opendp.adapt(mean).pairs():
+        assert isinstance(one, list)
+        assert isinstance(other, list)
+        assert len(one) == len(other) == 10
+        assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    assert ([""], []) in adapter_of_opendp.adapt(count).pairs()
+    with pytest.raises(UserCodeError, match="cannot be made") as caught:
+        adapted(mean, d_in=1)
+    assert "take d_in = 2" in str(caught.value.__cause__)
+
+
 def test_mechanisms_tools_and_models_of_diffprivlib() -> None:
     library = pytest.importorskip("diffprivlib")
     from diffprivlib.mechanisms import Geometric
@@ -70,6 +98,19 @@ def test_what_an_estimator_learns_is_its_output() -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     result = audit(linear.Ridge(), epsilon=1.0, samples=300, seed=1)
     assert result.violated
+
+
+def test_estimators_within_estimators_are_seen_whole() -> None:
+    library = pytest.importorskip("diffprivlib")
+    forest = library.models.RandomForestClassifier(
+        n_estimators=2, max_depth=2, bounds=(0, 1), classes=[0, 1]
+    )
+    made = libraries.of_diffprivlib(forest)
+    assert isinstance(made, libraries.Estimator)
+    records = [([0.0], 0.0), ([1.0], 1.0)]
+    once, again, other = (made.run(records, np.random.default_rng(i)) for i in (3, 3, 4))
+    assert repr(once) == repr(again) != repr(other)
+    assert "object at 0x" not in repr(once)
 
 
 class Learner:
@@ -122,18 +163,33 @@ def test_events_of_dp_accounting_are_claims() -> None:
         audit(noisy, claim=[], pairs=[(0.0, 1.0)])  # type: ignore[arg-type]
 
 
-def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            ModuleNotFoundError("No module named 'absent'", name="absent"),
+            "absent: No module named 'absent'; install it",
+        ),
+        (
+            ImportError("cannot import name 'X' from 'other'", name="other"),
+            "absent: cannot import name 'X' from 'other'; install the versions it needs",
+        ),
+    ],
+)
+def test_a_library_that_cannot_be_imported_is_named(
+    monkeypatch: pytest.MonkeyPatch, error: ImportError, words: str
+) -> None:
     point = EntryPoint("absent", "tests_absent:adapt", "pdpaudit.adapters")
     module: Any = types.ModuleType("tests_absent")
     monkeypatch.setitem(sys.modules, "tests_absent", module)
 
     def adapt(target: object, **parameters: object) -> object:
-        raise ImportError("No module named 'absent'")
+        raise error
 
     module.adapt = adapt
     item = registry.Registered("absent", point.value, "tests", point)
     monkeypatch.setattr(registry, "registered", lambda group: [item])
-    with pytest.raises(InputError, match="absent: No module named 'absent'; install it"):
+    with pytest.raises(InputError, match=re.escape(words)):
         make_mechanism("absent:thing", {})
 
 

@@ -216,6 +216,7 @@ def test_a_mistyped_file_is_refused_before_anything_else_is_imported() -> None:
         ("[1, 2]", [1, 2]),
         ("(1, 2)", [1, 2]),
         ("True", True),
+        ("false", False),
         ("much", "much"),
         ("1e999", "1e999"),
         ("a=b", "a=b"),
