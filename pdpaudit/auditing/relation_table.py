@@ -13,7 +13,7 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.auditing.released import tried_together
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
-from pdpaudit.core.relations import ALL, related, relations_of
+from pdpaudit.core.variants import ALL, related, relations_of
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import ClaimResult, Result
 

@@ -354,9 +354,9 @@ def _made(
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
     from pdpaudit.core.registry import refuse_without_claim
-    from pdpaudit.core.relations import ALL as EACH
-    from pdpaudit.core.relations import related
-    from pdpaudit.core.subject import Subject, promising
+    from pdpaudit.core.subject import Subject
+    from pdpaudit.core.variants import ALL as EACH
+    from pdpaudit.core.variants import promising, related
 
     made, spec = _named(name, made_with)
     name = name or str(made_with.program)

@@ -31,8 +31,8 @@ from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
-from pdpaudit.core.relations import related
-from pdpaudit.core.subject import Subject, Variant
+from pdpaudit.core.subject import Subject
+from pdpaudit.core.variants import Variant, related
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes

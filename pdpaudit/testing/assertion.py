@@ -13,8 +13,8 @@ from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
-from pdpaudit.core.relations import related
-from pdpaudit.core.subject import Subject, promising, specified
+from pdpaudit.core.subject import Subject
+from pdpaudit.core.variants import promising, related, specified
 from pdpaudit.outputs import JSON
 from pdpaudit.report.findings import STATUS_WORDS, difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times

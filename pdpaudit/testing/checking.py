@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
 from pdpaudit.core.registry import make_sop
-from pdpaudit.core.subject import named_sop
+from pdpaudit.core.variants import named_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.session import Budget, current
 from pdpaudit.testing.summary import labelled, record, saved, short
