@@ -103,7 +103,7 @@ def test_what_could_not_be_foreseen_is_refused(project: Project) -> None:
         def hidden(): assert_private(Coin(), samples=2000)
         def test_hidden(): hidden()
         @pytest.mark.pdp_audit
-        def test_hidden(): hidden()
+        def test_marked(): hidden()
         """
     )
     result = it.runpytest_inprocess("-W", "ignore")
