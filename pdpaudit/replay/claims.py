@@ -37,8 +37,7 @@ from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
-from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.trust import finder, made_again
+from pdpaudit.replay.trust import compared, differences, finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import (
