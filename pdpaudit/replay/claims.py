@@ -38,7 +38,7 @@ from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.trust import compared, differences, finder, made_again
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import (
     AuditWitness,
@@ -364,7 +364,7 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
         if not _alike((fresh[key], fresh["runs_a_side"]), other):
             return Replay(name, False, f"{words}, which is not the same mechanism")
     if (rebuilt.status == "violated") != violated:
-        return Replay(name, False, f"{words}: {rebuilt.status.replace('_', ' ')} this time")
+        return Replay(name, False, f"{words}: {STATUS_WORDS[rebuilt.status]} this time")
     return Replay(name, True, f"{words}; lower bound {rebuilt.lower_bound:.4g}{again.note}")
 
 

@@ -23,7 +23,7 @@ from pdpaudit.report.simulation import (
 )
 from pdpaudit.report.sources import KEY as PREFACE
 from pdpaudit.report.sources import Preface, Source, command_of, listing_of, preface_of, replay_of
-from pdpaudit.results.fields import Fields, is_number
+from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["Document", "compose", "found_words"]
@@ -167,7 +167,7 @@ def _has(source: Source, *keys: str) -> bool:
 def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tuple[str, str], ...]:
     """Return the terms that a report uses, each with its meaning."""
     glossary = f.glossary()
-    terms = {f.STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     uses = {
         "claims": any(source.result.claims for source in sources),
         "checks": any(source.result.checks for source in sources),

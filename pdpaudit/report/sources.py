@@ -15,8 +15,8 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import needs_trust
 from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
-from pdpaudit.report.findings import STATUS_WORDS, claim_words, least_true
-from pdpaudit.results.fields import Fields
+from pdpaudit.report.findings import claim_words, least_true
+from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.files import load, plain
 from pdpaudit.results.results import ClaimResult, Result, Status
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.fields import SEVERITY, Fields, Status
+from pdpaudit.results.fields import SEVERITY, STATUS_WORDS, Fields, Status
 from pdpaudit.results.files import FORMAT, plain_fields, sealed, user, versions, write_text
 from pdpaudit.results.witnesses import FirstDifference
 
@@ -292,7 +292,7 @@ class Result:
         return f"<pre>{escape(self.summary())}</pre>"
 
     def _line(self) -> str:
-        head = f"{self.command} of {self.subject}: {self.status.replace('_', ' ')}"
+        head = f"{self.command} of {self.subject}: {STATUS_WORDS[self.status]}"
         if not self.claims:
             checks = "1 check" if len(self.checks) == 1 else f"{len(self.checks)} checks"
             return f"{head}, {checks}"

@@ -16,9 +16,10 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import promising, related, specified
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import STATUS_WORDS, difference_words, shown_words
+from pdpaudit.report.findings import difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
+from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.files import plain_fields
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
