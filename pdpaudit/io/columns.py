@@ -313,9 +313,16 @@ def _listed(names: Sequence[str], limit: int = 12) -> str:
 def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) -> str | None:
     """Return why the first line is no edge, if it is none."""
     head, rows = table.head, table.sample()
+    if _is_size_line(table):
+        return "it says how many vertices and edges follow"
+    whole_rows = bool(rows) and all(_INTEGER.fullmatch(field) for row in rows for field in row)
+    if len(head) != table.width and whole_rows and not all(map(is_number, head)):
+        return f"it has {len(head)} columns, words among them, and the others {table.width} numbers"
     if len(head) != table.width:
-        columns = "1 column" if len(head) == 1 else f"{len(head)} columns"
-        return f"it has {columns} and the others {table.width}"
+        raise InputError(
+            f"{table.where(0)}: {len(head)} columns that name no ends, and the others have "
+            f"{table.width}; correct the line, or remove it"
+        )
     if not rows:
         return None
     if any(normal(name) in IDS for name in head):
@@ -336,17 +343,18 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
         not is_number(head[c]) and (c not in ends or not is_missing(head[c])) for c in numbered
     ):
         return "it has words where the others have numbers"
-    if len(numbered) == table.width == 2 and _is_size_line(table):
-        return "it says how many vertices and edges follow"
     return None
 
 
 def _is_size_line(table: Table) -> bool:
-    if not all(value.isdigit() for value in table.head) or int(table.head[1]) != table.size - 1:
+    head = [int(value) for value in table.head if value.isdigit()]
+    if not len(table.head) == len(head) > 1 or head[-1] != table.size - 1:
+        return False
+    if len(head) == table.width > 2:
         return False
     _, names, _ = table.factorize([0, 1], 1)
     ids = [int(name) for name in names if _INTEGER.fullmatch(name)]
-    return len(ids) == len(names) and min(ids) >= 0 and max(ids) <= int(table.head[0])
+    return len(ids) == len(names) and min(ids) >= 0 and max(ids) <= max(head[:-1])
 
 
 def _time(
@@ -375,7 +383,12 @@ def _weight(
         return found, []
     if options.get("count_contacts"):
         return None, []
-    others = [c for c in range(table.width) if c not in (*ends, time)]
+    others = [
+        c
+        for c in range(table.width)
+        if c not in (*ends, time)
+        and not (normal(names[c]) in INDEX and _counts_rows([row[c] for row in table.sample()]))
+    ] if any(names) else []  # fmt: skip
     known = [normal(names[c]) for c in others]
     for name in WEIGHTS:
         if known.count(name) == 1:

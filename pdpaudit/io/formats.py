@@ -6,6 +6,7 @@ import io
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.io.fields import whole
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.text_formats import (
     read_dl,
@@ -52,6 +54,8 @@ _UNREAD = [
     (r"<(!doctype )?html\b", "a web page", "save the table in it as CSV"),
 ]
 _MOST_VERTICES = 50_000_000
+#: Attributes of edges that are surely no weights.
+_NO_WEIGHTS = {"id", "key", "label", "source", "target", "type"}
 
 
 def find_format(source: Source) -> tuple[str | None, tuple[str, ...]]:
@@ -211,7 +215,9 @@ def _read_json(source: Source) -> nx.Graph:
             "table with one edge a row"
         )
     key = next((key for key in ("id", "key") if all(key in node for node in nodes)), "name")
-    ids = [str(node.get(key, i)) for i, node in enumerate(nodes)]
+    ids = [whole(str(node.get(key, i))) for i, node in enumerate(nodes)]
+    if any(node.get(key, i) is None for i, node in enumerate(nodes)):
+        raise InputError(f"{source.path}: a node's {key} is null; give each node its own")
     graph = nx.MultiGraph()
     graph.add_nodes_from(zip(ids, nodes, strict=True))
     if len(graph) < len(nodes):
@@ -221,9 +227,13 @@ def _read_json(source: Source) -> nx.Graph:
         ends = [end.get("id", end.get("index")) if isinstance(end, dict) else end for end in ends]
         if key == "name":  # d3 counts them from 0
             ends = [ids[end] if isinstance(end, int) else end for end in ends]
-        if not all(str(end) in graph for end in ends):
-            raise InputError(f"{source.path}: a link with an end that is no node; add the node")
-        graph.add_edge(*map(str, ends), **{k: v for k, v in link.items() if k != "key"})
+        one, other = (whole(str(end)) for end in ends)
+        if one not in graph or other not in graph:
+            raise InputError(
+                f"{source.path}: link {show(one, 30)} - {show(other, 30)} has an end that is no "
+                "node; add the node, or remove the link"
+            )
+        graph.add_edge(one, other, **{k: v for k, v in link.items() if k != "key"})
     return graph
 
 
@@ -316,6 +326,11 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
                 )
     elif weight is not None and weight != "weight":
         raise InputError(f"{place}: no edge has {weight!r}; name the attribute of the weight")
+    others = sorted({str(key) for *_, data in graph.edges(data=True) for key in data} - _NO_WEIGHTS)
+    said = (
+        f"no edge has a {attribute}, so all ties count alike; edges have {', '.join(others[:12])}: "
+        "name a weight with `weight_column`"
+    )
     attributes: dict[str, list[object]] = {}
     for i, node in enumerate(nodes):
         for key, value in graph.nodes[node].items():
@@ -326,6 +341,7 @@ def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ti
         weights=weights,
         where=where,
         attributes=attributes,
+        notes=(said,) if weights is None and others else (),
     )
 
 
@@ -369,17 +385,22 @@ def righted(path: Path, data: bytes, kind: str) -> bytes:
     root = ElementTree.fromstring(without_declaration(data))
     own = _split(root.tag)[0]
     nested = 0
+    people: Counter[str] = Counter()
+    ends: dict[str, None] = {}
     keys: set[str] = set()
     used: set[str] = set()
     for element in root.iter():
         space, name = _split(element.tag)
         if space not in (own, ""):
             continue
+        for part in [part for part in element if _split(part.tag)[1] == "spells"]:
+            element.remove(part)  # times, at which networkx trips over what Gephi writes
         element.tag = f"{{{_SPACES[kind]}}}{name}"
         if name == "graph":
             nested += 1
-        elif name == "node" and element.get("yfiles.foldertype") == "group":
-            nested -= 1  # networkx looks into these
+        elif name == "node":
+            people[element.get("id", "")] += 1
+            nested -= element.get("yfiles.foldertype") == "group"  # networkx looks into these
         elif name == "key" and kind == "GraphML":
             keys.add(element.get("id", ""))
             if element.get("attr.name") is None and element.get("yfiles.type") is None:
@@ -392,6 +413,7 @@ def righted(path: Path, data: bytes, kind: str) -> bytes:
             used.add(element.get("key", ""))
         elif name == "edge":
             element.attrib.pop("directed", None)  # both are ties, and a mixture is refused
+            ends |= dict.fromkeys(filter(None, map(element.get, ("source", "target"))))
         elif name == "attribute" and element.get("type") not in _TYPES[kind]:
             element.set("type", "string")
     if nested > 1:
@@ -399,6 +421,13 @@ def righted(path: Path, data: bytes, kind: str) -> bytes:
             f"{path}: holds {nested} graphs, beside or inside each other, of which one would be "
             "read; write one graph with everybody in it"
         )
+    # networkx would make one vertex of two, and another of an end that is no node.
+    twice = next((name for name, times in people.items() if times > 1), None)
+    unknown = next((end for end in ends if end not in people), None)
+    if twice is not None or unknown is not None:
+        what = f"node {show(unknown or '', 30)} is an end of an edge and is not listed"
+        what = what if twice is None else f"node {show(twice, 30)} is listed twice"
+        raise InputError(f"{path}: {what}; list each node once")
     for key in sorted(used - keys) if kind == "GraphML" else ():
         described = {"id": key, "for": "node", "attr.name": key, "attr.type": "string"}
         root.insert(0, ElementTree.Element(f"{{{_SPACES[kind]}}}key", described))

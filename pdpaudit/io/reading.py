@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
+from pdpaudit.io.fields import folded
 from pdpaudit.io.formats import find_format, read_graph_file
 from pdpaudit.io.people import (
     People,
@@ -306,13 +307,9 @@ def _places(
 
 def _refuse_other_spellings(edges: Path, nodes: Path, people: People, names: list[str]) -> None:
     """Refuse to protect whoever is listed in another spelling: case, blanks or leading zeros."""
-
-    def folded(name: str) -> str:
-        return " ".join(name.casefold().split()).lstrip("0")
-
-    spelled = {folded(name): name for name in people.names}
-    for name in names:
-        if other := spelled.get(folded(name)):
+    spelled = dict(zip(folded(people.names), people.names, strict=True))
+    for name, form in zip(names, folded(names), strict=True):
+        if other := spelled.get(form):
             raise InputError(
                 f"{edges}: {show(name)} is in no row of {nodes}, and {show(other)} is: write them "
                 "alike, or list both"

@@ -236,7 +236,7 @@ def _find_separator(source: Source, data: bytes, header: bool) -> str:
     text = data[: 1 << 20].decode(errors="ignore")
     sample = [line for line in text.split("\n") if line.strip(" \t")][: SAMPLE + 1]
     best: tuple[bool, bool, int] | None = None
-    chosen = ""
+    chosen, chosen_width, chosen_counts = "", 0, set[int]()
     for rank, separator in enumerate(_SEPARATORS):
         counts = [_count(line, separator) for line in sample]
         usable = Counter(count for count in counts[1:] or counts if count > 1)
@@ -246,9 +246,12 @@ def _find_separator(source: Source, data: bytes, header: bool) -> str:
         agrees = counts[0] == width
         if header and separator == " " and not agrees:
             continue  # a single column of names with spaces in them
+        # Where most lines, but not all, have as many fields by tabs as all have words.
+        if separator == " " and chosen == "\t" and {*counts} == {chosen_width} != chosen_counts:
+            return separator
         merit = (2 * votes >= len(counts[1:] or counts), agrees, -rank)
         if best is None or merit > best:
-            best, chosen = merit, separator
+            best, chosen, chosen_width, chosen_counts = merit, separator, width, {*counts}
     if best is None:
         if header:
             return "\t"

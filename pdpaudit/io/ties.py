@@ -12,7 +12,7 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns, is_number
-from pdpaudit.io.fields import NOBODY, gaps, is_missing, named_ends, times_of, unify
+from pdpaudit.io.fields import NOBODY, folded, gaps, is_missing, named_ends, times_of, unify
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.table import Table, read_table
 
@@ -188,9 +188,11 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     where = np.flatnonzero(inside) + first_row
     notes = [*source.notes, *table.notes, *columns.notes, *unified]
     notes += [f"{source.path}: {DROPPED_ENDS}"] if missing.any() else []
+    known_names, pairs = distinct[order].tolist(), number[people[ends[inside]]]
+    notes += _doubts(str(source.path), known_names, pairs)
     return Ties(
-        names=distinct[order].tolist(),
-        ends=number[people[ends[inside]]],
+        names=known_names,
+        ends=pairs,
         weights=weights,
         where=lambda row: table.where(int(where[row])),
         dropped=Dropped(
@@ -201,6 +203,28 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         ),
         notes=tuple(notes),
     )
+
+
+def _doubts(place: str, names: Sequence[str], ends: npt.NDArray[np.int64]) -> list[str]:
+    """Say what may be two names of one person, and columns that may be of two kinds."""
+    said, forms = [], folded(names)
+    spelled = dict(zip(forms, names, strict=True))
+    if len(spelled) < len(names):
+        pairs = zip(names, map(spelled.__getitem__, forms), strict=True)
+        apart = [pair for pair in pairs if pair[0] != pair[1]]
+        one, other = (show(name, 30) for name in apart[0])
+        said.append(
+            f"{place}: {len(apart):,} names are those of others but for case, blanks or leading "
+            f"zeros ({one}, {other}) and are read as other people; write them alike if they are one"
+        )
+    first = np.zeros(len(names), dtype=np.bool_)
+    first[ends[:, 0]] = True
+    if len(ends) > 2 and not first[ends[:, 1]].any():
+        said.append(
+            f"{place}: no name is in both columns of ends; if one of them holds places or events, "
+            "these are read as people"
+        )
+    return said
 
 
 def _refuse_open_quotes(table: Table, values: Sequence[str], rows: npt.NDArray[np.int64]) -> None:
@@ -217,10 +241,11 @@ def _repeated_headers(
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are the header once more."""
     if columns.header and len(table.head) > max(columns.source, columns.target):
-        pair = [table.head[columns.source], table.head[columns.target]]
-        if all(name in values for name in pair):
-            codes = [values.index(name) for name in pair]
-            return np.asarray((ends == codes).all(axis=1), dtype=np.bool_)
+        alike = [
+            np.array([len(value) == len(name) and value.lower() == name for value in values])
+            for name in (table.head[end].lower() for end in (columns.source, columns.target))
+        ]
+        return np.asarray(alike[0][ends[:, 0]] & alike[1][ends[:, 1]])
     return np.zeros(len(ends), dtype=np.bool_)
 
 
