@@ -146,7 +146,7 @@ class CN(Named):
         return 2 * max_degree + 1 if max_degree >= 2 else 2 * max_degree
 
 
-_ROWS = 1 << 16  # paths expanded at once: bounds the memory, not the result
+ROWS = 1 << 16  # paths expanded at once: bounds the memory, not the result
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ def _enumerated(adjacency: csr_array, targets: Vertices, k: int) -> npt.NDArray[
 def _blocks(adjacency: csr_array, paths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
     """Cut the paths where their continuations would fill more than one block."""
     cumulated = np.cumsum(np.diff(adjacency.indptr)[paths[:, -1]], dtype=np.int64)
-    yield from np.split(paths, np.flatnonzero(np.diff(cumulated // _ROWS)) + 1)
+    yield from np.split(paths, np.flatnonzero(np.diff(cumulated // ROWS)) + 1)
 
 
 def _expand(adjacency: csr_array, paths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

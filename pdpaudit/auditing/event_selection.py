@@ -35,6 +35,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+from pdpaudit.sampling.backends import obstacle
 from pdpaudit.sampling.clock import in_time
 
 __all__ = ["EventSelection"]
@@ -153,7 +154,7 @@ class EventSelection:
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""
-        if self.context.config.jobs == 1:
+        if self.context.config.jobs == 1 or obstacle(self.context.mechanism):
             return
         kept = cloudpickle.dumps(self.context.mechanism)
         one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
@@ -196,10 +197,12 @@ class EventSelection:
         )
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
-        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
+        fewer = "" if config.budget == "quick" else f"; the quick plan {quick:,}"
+        stuck = "" if config.jobs == 1 else obstacle(self.context.mechanism)
+        alone = f"; on one core, as it cannot be sent to another process: {stuck}" if stuck else ""
         self.context.watcher.say(
             f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
-            f"({each * runs / 60:,.0f} min){fewer}"
+            f"({each * runs / 60:,.0f} min){fewer}{alone}"
         )
         return True
 

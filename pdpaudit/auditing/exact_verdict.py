@@ -79,7 +79,7 @@ def audit_by_law(
         if isinstance(unavailable, TooExpensive):
             context.remark(
                 f"{unavailable}, so it was sampled instead; "
-                "--time-limit gives them as many seconds as you like"
+                "`time_limit` gives them as many seconds as you like"
             )
         return None
     wrong: set[CandidatePair] = set()
@@ -103,7 +103,7 @@ def audit_by_law(
             except Misbehaviour as error:
                 context.blocked.append(f"{pair.candidate.label}, {error}")
         if context.blocked and (result is None or result.status != "violated"):
-            why = f"{context.blocked[0]}; --samples does without its law"
+            why = f"{context.blocked[0]}; `samples` does without its law"
             result = unconfirmed_claim(context, number, claim, why)
         if result is None:
             result = unconfirmed_claim(context, number, claim, TOO_LATE, status="inconclusive")
@@ -123,7 +123,7 @@ def by_beginning(
     except (LawUnavailable, OutOfTime):
         return None
     except Misbehaviour as error:
-        why = f"{error}; --samples does without its law"
+        why = f"{error}; `samples` does without its law"
         return [], [unconfirmed_claim(context, i, one, why) for i, one in enumerate(claims, 1)]
     begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
     judged = audit_by_law(begun, candidates, claims)

@@ -26,9 +26,8 @@ from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Side
-from pdpaudit.results.difference import Difference, FirstDifference, Kind
 from pdpaudit.results.results import ClaimResult, Result
-from pdpaudit.results.witnesses import PairWitness, ReadNetwork
+from pdpaudit.results.witnesses import Difference, FirstDifference, Kind, PairWitness, ReadNetwork
 from pdpaudit.sampling import Misbehaviour, stream
 from pdpaudit.sampling.guard import Guard
 from pdpaudit.sampling.trace import (

@@ -20,7 +20,7 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable, SearchRound
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
@@ -124,7 +124,9 @@ def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
         return False
     with suppress(InputError, Misbehaviour, LawUnavailable):
         rounds = (mechanism.ask("search_round", one.instance()) for one in networks)
-        return mechanism.has("search_round") and all(len(one.targets) == 0 for one in rounds)
+        return mechanism.has("search_round") and all(
+            isinstance(one, SearchRound) and len(one.targets) == 0 for one in rounds
+        )
     return False
 
 

@@ -179,12 +179,12 @@ class BoundClaim:
     def examine(self, seed: int, watcher: Watcher) -> Audited:
         """Exhaust all small networks, and say whether the bound is attained."""
         # Every audit looks which claims are known to be violated, and few check a statistic.
-        from pdpaudit.checks import Options, check_sop
+        from pdpaudit.checks import Options, check_sop, require_statistic
 
         findings = []
         watcher.stage(f"{self.id}: exhausting small networks", len(self.members))
         for name, vertices in self.members:
-            restated = _Restated(make_sop(name), self.bound)
+            restated = _Restated(require_statistic(make_sop(name))[0], self.bound)
             options = Options(
                 max_vertices=vertices,
                 examples=0,

@@ -17,9 +17,8 @@ from typing import Any, cast
 
 from pdpaudit.checks.distance import NORMS, distance
 from pdpaudit.checks.evaluation import TooSlow, advice, distinct, limit
-from pdpaudit.core.domains import Domain
+from pdpaudit.core.domains import Domain, Graphs
 from pdpaudit.core.errors import InputError, ParameterError, located
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import (
     Graph,
     edge_pairs,
@@ -87,7 +86,7 @@ class Question:
         if declared is None:
             raise InputError(
                 "it declares no sensitivity: give it one, a number or a function of the largest "
-                "degree, or give --sensitivity"
+                "degree, or give `sensitivity`"
             )
         norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
         if norm not in NORMS:

@@ -87,7 +87,7 @@ class FastStatistic(StatisticOfProximity, Protocol):
     """A statistic that also scores all vertices at once on a sparse matrix."""
 
     def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``."""
         ...
@@ -339,7 +339,7 @@ class ProvedBound:
 class BoundedMechanism(Protocol):
     """A mechanism of which it is known what it really keeps."""
 
-    def proved_bound(self, instance: Any) -> ProvedBound | None:
+    def proved_bound(self, instance: Instance) -> ProvedBound | None:
         """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
         ...
 
@@ -369,7 +369,7 @@ class LargestLoss:
 class SearchedMechanism(Protocol):
     """A mechanism that can search all it may meet in a configuration, not only given networks."""
 
-    def largest_loss(self, instance: Any) -> LargestLoss | None:
+    def largest_loss(self, instance: Instance) -> LargestLoss | None:
         """Return the largest loss found in the configuration of ``instance``; None if unknown."""
         ...
 
@@ -377,7 +377,7 @@ class SearchedMechanism(Protocol):
 #: From a protected vertex and its new neighbours to the vertices whose statistic is another then,
 #: the vertex itself always among them, and what it is.
 Rewirer = Callable[
-    [int, npt.NDArray[np.integer[Any]]],
+    [int, npt.NDArray[np.integer]],
     tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
 ]
 
@@ -386,7 +386,7 @@ Rewirer = Callable[
 class RewiringStatistic(FastStatistic, Protocol):
     """A statistic that says what changes when one vertex is rewired, without scoring everybody."""
 
-    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]) -> Rewirer:
+    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer]) -> Rewirer:
         """Return what tells the changes on this graph with these targets."""
         ...
 
@@ -425,7 +425,7 @@ class SearchRound:
 class RoundMechanism(Protocol):
     """A search whose next round can be looked at by itself."""
 
-    def search_round(self, instance: Any) -> SearchRound:
+    def search_round(self, instance: Instance) -> SearchRound:
         """Return the round after what is found from the seeds."""
         ...
 
@@ -457,7 +457,7 @@ class TracingMechanism(Protocol):
     """A search that draws its trajectories without being run call by call, equal in law."""
 
     def trajectories(
-        self, instance: Any, budget: int, rngs: Sequence[np.random.Generator]
+        self, instance: Instance, budget: int, rngs: Sequence[np.random.Generator]
     ) -> list[Trajectory]:
         """Return a run for each generator, cut off after ``budget`` oracle calls."""
         ...
@@ -491,6 +491,6 @@ class RoundLoss:
 class RoundLossMechanism(Protocol):
     """A search whose loss adds up over the components it finds."""
 
-    def round_loss(self, instance: Any) -> RoundLoss:
+    def round_loss(self, instance: Instance) -> RoundLoss:
         """Return what each search round loses on this network and its neighbours."""
         ...

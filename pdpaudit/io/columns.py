@@ -347,14 +347,14 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
 
 
 def _is_size_line(table: Table) -> bool:
-    head = [int(value) for value in table.head if value.isdigit()]
-    if not len(table.head) == len(head) > 1 or head[-1] != table.size - 1:
+    """Whether the first line says how many vertices and rows follow, as of a matrix."""
+    size = [int(value) for value in table.head if value.isdecimal()]
+    if not 1 < len(size) == len(table.head) or not 0 < table.size - 1 == size[-1]:
         return False
-    if len(head) == table.width > 2:
-        return False
-    _, names, _ = table.factorize([0, 1], 1)
-    ids = [int(name) for name in names if _INTEGER.fullmatch(name)]
-    return len(ids) == len(names) and min(ids) >= 0 and max(ids) <= max(head[:-1])
+    if len(size) == table.width > 2:
+        return False  # a tie with its weight
+    ids = table.factorize([0, 1], 1)[1]
+    return all(one.isdecimal() and int(one) <= max(size[:-1]) for one in ids)
 
 
 def _time(

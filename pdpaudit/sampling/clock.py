@@ -14,11 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeAlias, TypeVar
 
 from pdpaudit.core.errors import Exhausted, Misbehaviour, OutOfTime
-
-__all__ = ["AGAIN_S", "GRACE_S", "Clock", "Ended", "in_time"]
 
 T = TypeVar("T")
 
@@ -40,6 +38,9 @@ SIGNAL: signal.Signals | None = (
 #: Where nothing is to be raised, for it is not others' code.
 OURS = frozenset(str(Path(__file__).with_name(name)) for name in ("clock.py", "guard.py"))
 
+#: What ``signal.signal`` takes and gives.
+Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+
 _exit = os._exit
 
 
@@ -56,7 +57,7 @@ class Clock:
         self._lock = threading.Lock()
         self._attempts = 0
         self._since, self._named = math.inf, False
-        self._before: Any = None
+        self._before: Handler = None
 
     def __enter__(self) -> Clock:
         """Begin to be looked at."""

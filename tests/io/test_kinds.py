@@ -677,6 +677,7 @@ DOUBTS = {
     "the size of a matrix above its entries": Kind(
         "3 3 2\n1 2\n2 3\n", "1-2 2-3", says=("how many vertices and edges follow",)
     ),
+    "powers that are no numbers": Kind("1,²\n²,3\n", "1-² ²-3"),
     "sizes above ties with weights": Kind("3 2\n1 2 0.5\n2 3 4\n", "1-2 2-3", says=("how many",)),
     "tabs and blanks mixed": Kind("a\tb\nb c\nc \t d\n", "a-b b-c c-d"),
     "names of several words between tabs": Kind(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from pdpaudit.cli.report import report_command
+from pdpaudit.cli.results import report_command
 from pdpaudit.core.errors import InputError
 
 Saved = Callable[[dict[str, Any]], Path]
@@ -76,7 +76,7 @@ def test_without_jinja2_the_way_out_is_named(audit_body: dict[str, Any], saved: 
     program = (
         "import sys; sys.modules['jinja2'] = None\n"
         "from pathlib import Path\n"
-        "from pdpaudit.report.html import render_html\n"
+        "from pdpaudit.report.rendering import render_html\n"
         "from pdpaudit.report.sources import read_source\n"
         "try: render_html([read_source(Path(sys.argv[1]))])\n"
         "except Exception as error: sys.exit(f'{type(error).__name__}: {error}')"
