@@ -15,8 +15,6 @@ from pdpaudit.io.fields import IDS, INDEX, TIMES, WEIGHTS, is_missing, named_end
 from pdpaudit.io.source import show
 from pdpaudit.io.table import Table
 
-__all__ = ["EdgeOptions", "Ends", "choose_columns", "find_column", "find_id_column"]
-
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 NAMES_COLUMNS = "it names the columns"
 _ENDS_HELP = "say which two columns are the ends with `source_column` and `target_column`"

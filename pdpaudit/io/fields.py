@@ -13,23 +13,6 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 
-__all__ = [
-    "IDS",
-    "INDEX",
-    "NOBODY",
-    "TIMES",
-    "WEIGHTS",
-    "folded",
-    "gaps",
-    "is_missing",
-    "named_ends",
-    "names_columns",
-    "normal",
-    "times_of",
-    "unify",
-    "whole",
-]
-
 _PAIRS = [
     *(("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")),
     *(("source", "destination"), ("sender", "receiver"), ("sender", "recipient")),

@@ -7,7 +7,7 @@ import json
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
-import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.fields import whole
@@ -27,12 +26,11 @@ from pdpaudit.io.text_formats import (
     read_pajek,
     read_tgf,
 )
-from pdpaudit.io.ties import Ties
+from pdpaudit.io.ties import Row, Ties, listed_ties
 
 if TYPE_CHECKING:
     import networkx as nx  # where it is used, for most files need none of it
 
-__all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
 _BEGINNINGS = [
     (r"%%matrixmarket", "Matrix Market"),
@@ -147,7 +145,7 @@ def read_graph_file(source: Source, kind: str, *, weight_column: str | None = No
         for items, default in ((found.nodes, "node_default"), (found.edges, "edge_default")):
             for *_, data in items(data=True):
                 data.update({**found.graph.get(default, {}), **data})
-        ties = ties_from_networkx(found, weight=weight_column, place=str(source.path))
+        ties = ties_from_networkx(found, weight_column, source.path)
     return _named(ties, (*source.notes, f"{source.path} read as {kind}", *ties.notes))
 
 
@@ -295,54 +293,29 @@ FORMATS = {
 }
 
 
-def ties_from_networkx(graph: nx.Graph, *, weight: str | None, place: str) -> Ties:
-    """Return the ties of any networkx graph, vertices in its order, named by ``str``.
+def ties_from_networkx(graph: nx.Graph, weight: str | None, path: Path) -> Ties:
+    """Return the ties of a networkx graph, vertices in its order, named by ``str``.
 
     Edges without the attribute of the weight, by default ``weight``, weigh 1; if none has it the
-    ties have no weights. ``place`` is what to begin an error with.
+    ties have no weights.
     """
-    nodes: list[Hashable] = list(graph.nodes)
-    index = {node: i for i, node in enumerate(nodes)}
-    attribute = "weight" if weight is None else weight
-    pairs: list[tuple[int, int]] = []
-    values: list[object] = []
-    for one, other, data in graph.edges(data=True):
-        pairs.append((index[one], index[other]))
-        values.append(data.get(attribute))
-
-    def where(row: int) -> str:
-        one, other = (str(nodes[end]) for end in pairs[row])
-        return f"{place}, edge {show(one, 30)} - {show(other, 30)}"
-
-    weights = None
-    if any(value is not None for value in values):
-        given = pd.Series([1.0 if value is None else value for value in values], dtype=object)
-        weights = pd.to_numeric(given, errors="coerce").to_numpy(np.float64)
-        for row in np.flatnonzero(np.isnan(weights)).tolist():
-            if str(values[row]).lower() != "nan":
-                raise InputError(
-                    f"{where(row)}: {attribute} {show(str(values[row]))} is not a number; "
-                    "correct it"
-                )
-    elif weight is not None and weight != "weight":
-        raise InputError(f"{place}: no edge has {weight!r}; name the attribute of the weight")
-    others = sorted({str(key) for *_, data in graph.edges(data=True) for key in data} - _NO_WEIGHTS)
+    attribute = weight or "weight"
+    edges = list(graph.edges(data=True))
+    rows: list[Row] = [(None, str(a), str(b), data.get(attribute)) for a, b, data in edges]
+    weighted = any(row[3] is not None for row in rows)
+    if not weighted and attribute != "weight":
+        raise InputError(f"{path}: no edge has {weight!r}; name the attribute of the weight")
+    others = sorted({str(key) for *_, data in edges for key in data} - _NO_WEIGHTS)
     said = (
-        f"no edge has a {attribute}, so all ties count alike; edges have {', '.join(others[:12])}: "
+        f"no edge has a weight, so all ties count alike; edges have {', '.join(others[:12])}: "
         "name a weight with `weight_column`"
     )
     attributes: dict[str, list[object]] = {}
-    for i, node in enumerate(nodes):
-        for key, value in graph.nodes[node].items():
-            attributes.setdefault(str(key), [None] * len(nodes))[i] = value
-    return Ties(
-        names=[str(node) for node in nodes],
-        ends=np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        weights=weights,
-        where=where,
-        attributes=attributes,
-        notes=(said,) if weights is None and others else (),
-    )
+    for i, (_, data) in enumerate(graph.nodes(data=True)):
+        for key, value in data.items():
+            attributes.setdefault(str(key), [None] * len(graph))[i] = value
+    ties = listed_ties(path, rows, list(map(str, graph)), attributes)
+    return replace(ties, notes=() if weighted or not others else (said,))
 
 
 _DECLARATION = re.compile(rb"^\s*<\?xml[^>]*\?>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -28,9 +28,7 @@ from pdpaudit.io.people import (
     read_labels,
 )
 from pdpaudit.io.source import read_source, show
-from pdpaudit.io.ties import Dropped, Ties, collapse, read_edge_list
-
-__all__ = ["Plant", "Reading", "read_network"]
+from pdpaudit.io.ties import Ties, collapse, dropped_words, read_edge_list
 
 Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
 """Chooses who is targeted, given adjacency matrix (n, n) and names (n): to bool, shape (n,)."""
@@ -317,7 +315,7 @@ def _refuse_other_spellings(edges: Path, nodes: Path, people: People, names: lis
 
 
 def _summary(
-    network: Network, components: Sequence[npt.NDArray[np.int64]], dropped: Dropped
+    network: Network, components: Sequence[npt.NDArray[np.int64]], dropped: Mapping[str, int]
 ) -> str:
     isolates = int(np.count_nonzero(np.diff(network.adjacency.indptr) == 0))
     alone = f" ({isolates:,} without ties)" if isolates else ""
@@ -325,7 +323,7 @@ def _summary(
     of = "component of size" if len(sizes) == 1 else "components of sizes"
     return (
         f"{_count(network.n, 'vertex', 'vertices')}{alone}, "
-        f"{_count(network.edges, 'edge', 'edges')}; dropped {dropped}\n"
+        f"{_count(network.edges, 'edge', 'edges')}; dropped {dropped_words(dropped)}\n"
         f"{int(network.targeted.sum()):,} targeted, {len(network.protected):,} protected; the "
         f"targeted form {len(sizes):,} {of} {_sizes(sizes)}"
     )

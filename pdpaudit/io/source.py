@@ -14,8 +14,6 @@ from pathlib import Path
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
 
-__all__ = ["Source", "read_source", "show"]
-
 _PACKED = "unpack it, or pack it with gzip"
 _OFFICE = "unpack it, pack it with gzip, or save the table in it as CSV"
 # What is no text, by its first bytes: what it is, and what to do instead.

@@ -17,8 +17,6 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.io.fields import names_columns
 from pdpaudit.io.source import Source, show
 
-__all__ = ["SAMPLE", "Table", "read_table"]
-
 SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
 _SEPARATORS = "\t;|, "  # a name may hold what comes later in this list without quotes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -16,38 +17,25 @@ from pdpaudit.io.fields import NOBODY, folded, gaps, is_missing, named_ends, tim
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.table import Table, read_table
 
-__all__ = ["Dropped", "Ties", "collapse", "matrix_ties", "read_edge_list"]
-
 _MOST_ROWS = 20_000
 
 
-@dataclass(frozen=True)
-class Dropped:
-    """Rows that are not edges of the network, and why."""
+#: What is said of rows that are left out, where there is one and where there are more.
+_ONE = {
+    "self-loops": "self-loop",
+    "duplicates": "duplicate",
+    "blank rows": "blank row",
+    "rows with a missing end": "row with a missing end",
+    "repeated headers": "repeated header",
+}
 
-    self_loops: int = 0
-    duplicates: int = 0
-    below_min_weight: int = 0
-    zero_weight: int = 0
-    blank_rows: int = 0
-    missing_ends: int = 0
-    repeated_headers: int = 0
-    outside_window: int = 0
 
-    def __str__(self) -> str:
-        """Return the counts that are not zero, in words."""
-        words = [
-            (self.self_loops, "self-loop", "self-loops"),
-            (self.duplicates, "duplicate", "duplicates"),
-            (self.below_min_weight, "below min weight", "below min weight"),
-            (self.zero_weight, "zero-weight", "zero-weight"),
-            (self.blank_rows, "blank row", "blank rows"),
-            (self.missing_ends, "row with a missing end", "rows with a missing end"),
-            (self.repeated_headers, "repeated header", "repeated headers"),
-            (self.outside_window, "outside the time window", "outside the time window"),
-        ]
-        counted = [f"{n:,} {one if n == 1 else many}" for n, one, many in words if n]
-        return ", ".join(counted) or "nothing"
+def dropped_words(dropped: Mapping[str, int]) -> str:
+    """Return the counts that are not zero, in words."""
+    counted = [
+        f"{n:,} {_ONE.get(what, what) if n == 1 else what}" for what, n in dropped.items() if n
+    ]
+    return ", ".join(counted) or "nothing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +46,7 @@ class Ties:
     ends: npt.NDArray[np.int64]  # (rows, 2)
     weights: npt.NDArray[np.float64] | None
     where: Callable[[int], str]  # the place of a row in the file, to begin an error with
-    dropped: Dropped = Dropped()
+    dropped: Mapping[str, int] = field(default_factory=dict)  # how many rows, by why
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # None where silent
     notes: tuple[str, ...] = ()
     ids: list[str] | None = None  # what a graph file calls the vertices beside their labels
@@ -66,7 +54,7 @@ class Ties:
 
 def collapse(
     ties: Ties, min_weight: float | None, *, count_contacts: bool = False
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Dropped]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, int]]:
     """Return the ends of each pair of tied vertices once, ``low < high``, sorted; O(m log m).
 
     Rows of weight 0 say that there is no tie; rows of the same two people are one tie, as heavy as
@@ -108,14 +96,13 @@ def collapse(
         light = int(np.count_nonzero(heaviest < min_weight))
         pairs = pairs[heaviest >= min_weight]
     low, high = np.divmod(pairs, max(n, 1))
-    duplicates = len(key) - len(pairs) - light
-    dropped = replace(
-        ties.dropped,
-        self_loops=loops,
-        duplicates=duplicates,
-        below_min_weight=light,
-        zero_weight=zero,
-    )
+    dropped = {
+        "self-loops": loops,
+        "duplicates": len(key) - len(pairs) - light,
+        "below min weight": light,
+        "zero-weight": zero,
+        **ties.dropped,
+    }
     return low, high, dropped
 
 
@@ -128,6 +115,8 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
             "correct it, or name another column with `weight_column`"
         )
 
+
+Row = tuple[int | None, str, str, object]  # line, both ends, weight
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}")
@@ -175,9 +164,15 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         inside &= window
     elif options.get("since") or options.get("until"):
         raise InputError("`since` and `until` need the column of times: name it with `time_column`")
+    kept = np.flatnonzero(inside) + first_row
+
+    def where(row: int) -> str:
+        return table.where(int(kept[row]))
+
     weights = None
     if columns.weight is not None:
-        weights = _weights(table, columns.weight, first_row, inside)
+        codes, given, _ = table.factorize([columns.weight], first_row)
+        weights = numbers_of(given, where, codes[inside, 0])
     # People of rows that are left out stay people, but not what a header or a gap is called.
     known = ends[~header].ravel()
     known = known[~absent[known]]
@@ -185,24 +180,17 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     order = pd.unique(people[known])
     number = np.full(len(distinct), -1, dtype=np.int64)
     number[order] = np.arange(len(order))
-    where = np.flatnonzero(inside) + first_row
+    names, ends = distinct[order].tolist(), number[people[ends[inside]]]
     notes = [*source.notes, *table.notes, *columns.notes, *unified]
     notes += [f"{source.path}: {DROPPED_ENDS}"] if missing.any() else []
-    known_names, pairs = distinct[order].tolist(), number[people[ends[inside]]]
-    notes += _doubts(str(source.path), known_names, pairs)
-    return Ties(
-        names=known_names,
-        ends=pairs,
-        weights=weights,
-        where=lambda row: table.where(int(where[row])),
-        dropped=Dropped(
-            blank_rows=table.blank_rows,
-            missing_ends=int(missing.sum()),
-            repeated_headers=int(header.sum()),
-            outside_window=outside,
-        ),
-        notes=tuple(notes),
-    )
+    dropped = {
+        "blank rows": table.blank_rows,
+        "rows with a missing end": int(missing.sum()),
+        "repeated headers": int(header.sum()),
+        "outside the time window": outside,
+    }
+    notes += _doubts(str(source.path), names, ends)
+    return Ties(names, ends, weights, where, dropped, notes=tuple(notes))
 
 
 def _doubts(place: str, names: Sequence[str], ends: npt.NDArray[np.int64]) -> list[str]:
@@ -290,20 +278,43 @@ def _in_window(
     return np.asarray((row_times >= begin) & (row_times <= end))
 
 
-def _weights(
-    table: Table, column: int, first_row: int, inside: npt.NDArray[np.bool_]
+def numbers_of(
+    values: Sequence[object],
+    where: Callable[[int], str],
+    codes: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.float64]:
-    codes, values, _ = table.factorize([column], first_row)
-    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(float)
-    weights: npt.NDArray[np.float64] = numbers[codes[inside, 0]]
-    if np.isnan(weights).any():
-        row = int(np.flatnonzero(inside)[np.isnan(weights)][0])
+    """Return weights as numbers: the values, or where there are ``codes`` the value of each."""
+    codes = np.arange(len(values)) if codes is None else codes
+    given = pd.Series(np.array(values, dtype=object))
+    numbers: npt.NDArray[np.float64] = pd.to_numeric(given, errors="coerce").to_numpy(float)[codes]
+    for row in np.flatnonzero(np.isnan(numbers))[:1].tolist():
         raise InputError(
-            f"{table.where(row + first_row)}: weight {show(values[codes[row, 0]])} is not a "
-            "number; correct it (decimals take a point), or name another column with "
-            "`weight_column`"
+            f"{where(row)}: weight {show(str(values[codes[row]]))} is not a number; correct it "
+            "(decimals take a point), or name another column with `weight_column`"
         )
-    return weights
+    return numbers
+
+
+def listed_ties(
+    path: Path,
+    rows: Sequence[Row],
+    names: Sequence[str] = (),
+    attributes: Mapping[str, Sequence[object]] | None = None,
+) -> Ties:
+    """Return ties from rows of names; people listed in ``names`` come first."""
+
+    def where(row: int) -> str:
+        line, one, other, _ = rows[row]
+        edge = f"edge {show(one, 30)} - {show(other, 30)}"
+        return f"{path}, {edge if line is None else f'line {line}'}"
+
+    index = {name: i for i, name in enumerate(names)}
+    ends = [[index.setdefault(name, len(index)) for name in row[1:3]] for row in rows]
+    weights = None
+    if any(row[3] is not None for row in rows):
+        weights = numbers_of([1 if row[3] is None else row[3] for row in rows], where)
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    return Ties(list(index), pairs, weights, where, attributes=attributes or {})
 
 
 def matrix_ties(
