@@ -17,6 +17,7 @@ from pdpaudit.io.table import Table
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 NAMES_COLUMNS = "it names the columns"
+_UNNAMED = "the first line does not name two as the ends"
 _ENDS_HELP = "say which two columns are the ends with `source_column` and `target_column`"
 
 
@@ -117,13 +118,17 @@ def _one_of(
     return pairs[0]
 
 
-def _ambiguous(table: Table, pairs: Iterable[tuple[int, int]]) -> InputError:
-    """Return a refusal that shows every reading and the options that choose."""
-    readings = " or ".join(f"columns {a + 1} and {b + 1}" for a, b in pairs)
+def _undecided(table: Table, what: str) -> InputError:
+    """Return a refusal that shows the first line, and the options that choose."""
     return InputError(
-        f"{table.source.path}: the ends may be {readings}; {_ENDS_HELP}, by name or number (first "
-        f"line: {_listed(table.head)})"
+        f"{table.source.path}: {what}; {_ENDS_HELP}, by name or number (first line: "
+        f"{_listed(table.head)})"
     )
+
+
+def _ambiguous(table: Table, pairs: Iterable[tuple[int, int]]) -> InputError:
+    readings = " or ".join(f"columns {a + 1} and {b + 1}" for a, b in pairs)
+    return _undecided(table, f"the ends may be {readings}")
 
 
 def _agrees(rows: Sequence[Sequence[str]], column: int, ids: Collection[str]) -> bool:
@@ -165,10 +170,7 @@ def is_number(text: str) -> bool:
 def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
     """Find the ends without their names."""
     if {"id", "label"} <= {normal(name) for name in table.head}:
-        raise InputError(
-            f"{table.source.path}: looks like a nodes file (first line: {_listed(table.head)}); "
-            f"give it after `nodes` and the edges after `edges`, or {_ENDS_HELP}"
-        )
+        raise _undecided(table, "looks like a nodes file, which is given after `nodes`")
     if table.width == 2:
         _refuse_people(table, ids)
         return 0, 1
@@ -181,11 +183,7 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
             if len(found) == 2:
                 return found[0], found[1]
     if table.width > 3:
-        raise InputError(
-            f"{table.source.path}: {table.width} columns, and the first line does not tell which "
-            f"two are the ends; {_ENDS_HELP}, by name or number (first line: "
-            f"{_listed(table.head)})"
-        )
+        raise _undecided(table, f"{table.width} columns, and {_UNNAMED}")
     # Where the rows hold nothing, the first line says what would be there.
     kinds = [
         _kind([row[c] for row in rows if not is_missing(row[c])] or table.head[c : c + 1])
@@ -207,11 +205,7 @@ def _by_kinds(table: Table, kinds: Sequence[str], counters: Sequence[int]) -> tu
     for one, other, third in ((0, 1, 2), (1, 2, 0), (0, 2, 1)):
         if kinds[one] == kinds[other] != kinds[third] and kinds[third] in beside:
             return one, other
-    raise InputError(
-        f"{table.source.path}: 3 columns, the third not a weight, and the first line does not "
-        f"tell which two are the ends; {_ENDS_HELP}, by name or number (first line: "
-        f"{_listed(table.head)})"
-    )
+    raise _undecided(table, f"3 columns, the third not a weight, and {_UNNAMED}")
 
 
 def _values(table: Table, column: int) -> set[str]:
@@ -226,10 +220,10 @@ def _refuse_people(table: Table, ids: Collection[str]) -> None:
         return
     one, other = (_values(table, column) for column in (0, 1))
     if table.size > 2 and one.isdisjoint(other) and not (one | other <= set(ids)):
-        raise InputError(
-            f"{table.source.path}: looks like people and what they are (first line: "
-            f"{_listed(table.head)}), for no value is in both columns; give it after `nodes`, or "
-            f"{_ENDS_HELP}"
+        raise _undecided(
+            table,
+            "looks like people and what they are, which is given after `nodes`, for no value is in "
+            "both columns",
         )
 
 
@@ -240,9 +234,9 @@ def _by_shared_values(table: Table, counters: Sequence[int]) -> tuple[int, int]:
     """
     sets = [_values(table, column) for column in range(3)]
     if sets[1] | sets[2] <= {"0", "1"} and table.size > 3:
-        raise InputError(
-            f"{table.source.path}: columns 2 and 3 hold only 0 and 1, as of people and what they "
-            f"are or where they were; give ties, or {_ENDS_HELP}"
+        raise _undecided(
+            table,
+            "columns 2 and 3 hold only 0 and 1, as of people and what they are or where they were",
         )
     if len(sets[2]) == 1 < table.size - 1 or sets[2] <= {"0", "1"}:
         return 0, 1  # nobody is met that seldom: a weight

@@ -8,6 +8,7 @@ import io
 import re
 import zipfile
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,7 +156,8 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
     zero = data.find(0)
     if zero >= 0:
         raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
-    if data.isascii() or _is_utf8(data):
+    with suppress(UnicodeDecodeError):
+        data.decode()
         return data, ()
     declared = _DECLARED.match(data)
     if declared and _CODED.fullmatch(declared[1].decode().lower()):
@@ -174,11 +176,3 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
             f"{path}: is neither UTF-8 nor Windows-1252 text; save it as UTF-8"
         ) from None
     return text.encode(), (f"{path} is not UTF-8: read as Windows-1252 (Latin-1)",)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

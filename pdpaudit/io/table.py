@@ -106,7 +106,21 @@ class Table:
         if self.size == 1:
             return pd.DataFrame({column: pd.Series(dtype=object) for column in columns or ()})
         try:
-            frame = _parse(self._body, self.separator, self.row_width, columns, most)
+            frame = pd.read_csv(
+                io.BytesIO(self._body),
+                sep=r"\s+" if self.separator == " " else self.separator,
+                header=None,
+                names=range(self.row_width),
+                index_col=False,
+                usecols=None if columns is None else list(columns),
+                nrows=most,
+                dtype=object,
+                na_filter=False,
+                skipinitialspace=True,
+                skip_blank_lines=False,
+                low_memory=False,
+                encoding="utf-8",
+            )
             if len(frame) != min(self.size - 1, most or self.size):
                 raise ValueError(f"{self.size - 1:,} rows, read as {len(frame):,}")
             return frame
@@ -123,26 +137,6 @@ def _first(codes: Rows, count: int) -> Rows:
     first = np.empty(count, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment stays
     return first
-
-
-def _parse(
-    data: bytes, separator: str, width: int, columns: Sequence[int] | None, rows: int | None
-) -> pd.DataFrame:
-    return pd.read_csv(
-        io.BytesIO(data),
-        sep=r"\s+" if separator == " " else separator,
-        header=None,
-        names=range(width),
-        index_col=False,
-        usecols=None if columns is None else list(columns),
-        nrows=rows,
-        dtype=object,
-        na_filter=False,
-        skipinitialspace=True,
-        skip_blank_lines=False,
-        low_memory=False,
-        encoding="utf-8",
-    )
 
 
 def read_table(source: Source, *, header: bool) -> Table:

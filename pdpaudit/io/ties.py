@@ -158,12 +158,10 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     _refuse_second_header(table, columns, ends, names)
     inside = ~(missing | header)
     outside = 0
-    if columns.time is not None and (options.get("since") or options.get("until")):
+    if options.get("since") or options.get("until"):
         window = _in_window(table, columns.time, first_row, options, inside)
         outside = int(np.count_nonzero(inside & ~window))
         inside &= window
-    elif options.get("since") or options.get("until"):
-        raise InputError("`since` and `until` need the column of times: name it with `time_column`")
     kept = np.flatnonzero(inside) + first_row
 
     def where(row: int) -> str:
@@ -254,9 +252,15 @@ def _refuse_second_header(
 
 
 def _in_window(
-    table: Table, column: int, first_row: int, options: EdgeOptions, inside: npt.NDArray[np.bool_]
+    table: Table,
+    column: int | None,
+    first_row: int,
+    options: EdgeOptions,
+    inside: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.bool_]:
     """Return which rows lie between the times of a window, both included."""
+    if column is None:
+        raise InputError("`since` and `until` need the column of times: name it with `time_column`")
     codes, values, _ = table.factorize([column], first_row)
     used = sorted(set(codes[inside, 0].tolist()))
     place = f"{table.source.path}, column {column + 1}"
