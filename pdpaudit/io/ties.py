@@ -68,41 +68,32 @@ def collapse(
             "`min_weight`: the file has no weight column known as such; name it with "
             "`weight_column`, count rows with `count_contacts`, or leave `min_weight` out"
         )
-    n = len(ties.names)
-    ends, weights = ties.ends, ties.weights
-    zero = 0
+    n, ends, weights = len(ties.names), ties.ends, ties.weights
     if weights is not None:
         _check(ties, weights)
-        if not weights.all():
-            ends, weights = ends[weights > 0], weights[weights > 0]
-            zero = len(ties.ends) - len(ends)
+        ends, weights = ends[weights > 0], weights[weights > 0]
     low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
-    key = low * n + high
-    proper = low != high
-    if not proper.all():
-        key = key[proper]
-        weights = None if weights is None else weights[proper]
-    loops = len(ends) - len(key)
+    key, weights = (
+        (low * n + high)[low != high],
+        weights if weights is None else weights[low != high],
+    )
     light = 0
     if min_weight is None:
-        key = np.sort(key)  # numpy's unique hashes, which these keys make very slow
-        pairs = key[np.diff(key, prepend=-1) != 0]
+        ordered = np.sort(key)  # numpy's unique hashes, which these keys make very slow
+        pairs = ordered[np.diff(ordered, prepend=-1) != 0]
     else:
-        pairs, pair, times = np.unique(key, return_inverse=True, return_counts=True)
-        heaviest = times.astype(np.float64)
-        if weights is not None and not count_contacts:
-            heaviest[:] = 0
-            np.maximum.at(heaviest, pair, weights)
-        light = int(np.count_nonzero(heaviest < min_weight))
-        pairs = pairs[heaviest >= min_weight]
-    low, high = np.divmod(pairs, max(n, 1))
+        rows = pd.Series(key if weights is None else weights).groupby(key)
+        heaviest = rows.size() if count_contacts else rows.max()
+        pairs = heaviest.index[heaviest >= min_weight].to_numpy()
+        light = len(heaviest) - len(pairs)
     dropped = {
-        "self-loops": loops,
+        "self-loops": len(ends) - len(key),
         "duplicates": len(key) - len(pairs) - light,
         "below min weight": light,
-        "zero-weight": zero,
+        "zero-weight": len(ties.ends) - len(ends),
         **ties.dropped,
     }
+    low, high = np.divmod(pairs, max(n, 1))
     return low, high, dropped
 
 
