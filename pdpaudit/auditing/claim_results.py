@@ -111,7 +111,11 @@ def claim_fields(
     """
     context, candidate, event = evidence.context, evidence.candidate, evidence.event
     pair = (
-        {"words": candidate.words(event.side), "number": candidate.number}
+        {
+            "words": candidate.words(event.side),
+            "number": candidate.number,
+            **({} if candidate.sides is None else {"sides": list(candidate.sides)}),
+        }
         if candidate.pair is None
         else pair_json(candidate.pair, event.side, context.file)
     )

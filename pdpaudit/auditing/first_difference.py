@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, recorded_pair
 from pdpaudit.auditing.provenance import installed
 from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.network import Network
@@ -101,7 +101,7 @@ def _explained(
     if "base" in pair:
         candidate = network_candidate(PairWitness.from_json(pair).build(seed, read))
     else:
-        candidate = own_pairs(mechanism)[pair["number"] - 1]
+        candidate = recorded_pair(mechanism, pair)
     return explained(claim, mechanism, candidate, seed, runs, until)
 
 

@@ -13,7 +13,9 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.graphs import (
@@ -32,9 +34,11 @@ __all__ = [
     "MOST_PAIRS",
     "Answers",
     "Bounded",
+    "Change",
     "Domain",
     "Graphs",
     "InputPair",
+    "Movable",
     "OneOf",
     "Value",
     "diagonal",
@@ -56,6 +60,15 @@ Value: TypeAlias = Hashable
 InputPair: TypeAlias = tuple[object, object]
 A = TypeVar("A")
 B = TypeVar("B")
+
+
+class Change(NamedTuple):
+    """Records that stay, and one that is taken for another or for none."""
+
+    rest: tuple[object, ...]
+    ours: tuple[object, ...]
+    theirs: tuple[object, ...]
+    front: bool = False
 
 
 def unchanged(value: A) -> A:
@@ -88,6 +101,27 @@ class Domain(Protocol):
     @property
     def form(self) -> Callable[..., object]:
         """What makes an input of a side of a pair."""
+        ...
+
+
+@runtime_checkable
+class Movable(Domain, Protocol):
+    """A domain of which each pair is a change, near which there are others."""
+
+    def changes(self, relation: str) -> list[Change]:
+        """Return the changes that its pairs are, in the same order."""
+        ...
+
+    def joined(self, change: Change) -> InputPair:
+        """Return a change as two inputs."""
+        ...
+
+    def varied(self, change: Change, rng: np.random.Generator) -> Change:
+        """Return a change near another."""
+        ...
+
+    def neighbours(self, relation: str, left: object, right: object) -> bool:
+        """Say whether two inputs are of this domain, and neighbours by definition."""
         ...
 
 
@@ -163,12 +197,39 @@ class Bounded:
         """Say whether a value is one of these numbers."""
         if not isinstance(value, Real) or isinstance(value, bool):
             return False
-        inside = self.low <= value <= self.high and (not self.whole or value == int(value))
+        inside = self.low <= value <= self.high and (not self.whole or value % 1 == 0)
         return inside or (self.unusual and repr(value) in map(repr, self.values()))
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of different numbers."""
         return one_for_another(self.values())
+
+    def changes(self, relation: str) -> list[Change]:
+        """Return the pairs as changes of the one number there is."""
+        return [Change((), (ours,), (theirs,)) for ours, theirs in self.pairs(relation)]
+
+    def joined(self, change: Change) -> InputPair:
+        """Return a change as two numbers."""
+        return change.ours[0], change.theirs[0]
+
+    def varied(self, change: Change, rng: np.random.Generator) -> Change:
+        """Return a change near another, with another number on one side."""
+        drawn = (self.drawn(rng),)
+        return change._replace(ours=drawn) if rng.random() < 0.5 else change._replace(theirs=drawn)
+
+    def drawn(self, rng: np.random.Generator) -> float:
+        """Return a number at random, half of the time one of those to try."""
+        values = self.values()
+        if rng.random() < 0.5:
+            return values[int(rng.integers(len(values)))]
+        low, high = max(self.low, -1e6), min(self.high, 1e6)
+        drawn = float(rng.uniform(low, high)) if low <= high else float(self.low)
+        return round(drawn) if self.whole else drawn
+
+    def neighbours(self, relation: str, left: object, right: object) -> bool:
+        """Say whether two inputs are different numbers of these."""
+        sides: tuple[Any, Any] = (left, right)
+        return repr(left) != repr(right) and all(map(self.admits, sides))
 
     def complete(self, relation: str) -> bool:
         """Say whether these are all: of few whole numbers."""
@@ -207,6 +268,10 @@ class OneOf:
     def admits(self, value: Value) -> bool:
         """Say whether a value is one of these."""
         return repr(value) in map(repr, self.options)
+
+    def drawn(self, rng: np.random.Generator) -> Value:
+        """Return one of the values at random."""
+        return self.options[int(rng.integers(len(self.options)))]
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of different values."""

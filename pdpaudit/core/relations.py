@@ -86,6 +86,13 @@ def related(
     known = relations_of(subject, domain)
     if relation is None:
         relation = next(one for one in known if one != EXPLICIT)
+    if relation == "vertex" and known == NETWORK_RELATIONS:
+        raise ParameterError(
+            "relation",
+            relation,
+            "both networks of a search have the same people, whom its list names; rewired takes "
+            "all ties from one of them, or gives any others",
+        )
     if relation not in known:
         few = known == (EXPLICIT,)
         more = "; give it a domain of pdpaudit.relations to try others" if few else ""

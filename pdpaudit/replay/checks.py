@@ -27,11 +27,10 @@ from pdpaudit.checks.witness import (
     PairWitness,
     read_witness,
 )
-from pdpaudit.core.domains import Domain, Graphs
+from pdpaudit.core.domains import Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
-from pdpaudit.core.records import Records
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.compare import compared, differences
@@ -379,16 +378,6 @@ def _neighbours(domain: Domain, relation: str, left: object, right: object) -> b
         alike = relation == "edge" and len(changed) == 1
         alike = alike or (relation == "rewired" and bool(changed and set.intersection(*changed)))
         return left.vertices == right.vertices and alike
-    if not isinstance(domain, Records):
-        return repr((left, right)) in map(repr, domain.pairs(relation))
-    if not (isinstance(left, list) and isinstance(right, list)):
-        return False
-    ours, theirs = (list(map(repr, side)) for side in (left, right))
-    if relation == "replace":
-        one = len(ours) == len(theirs) and sum(map(str.__ne__, ours, theirs)) == 1
-    else:
-        longer, shorter = sorted((ours, theirs), key=len, reverse=True)
-        one = shorter in (longer[:i] + longer[i + 1 :] for i in range(len(longer)))
-    least, most = domain.sizes
-    sized = all(least <= len(side) <= most for side in (left, right))
-    return one and sized and all(map(domain.admits, (*left, *right)))
+    if isinstance(domain, Movable):
+        return domain.neighbours(relation, left, right)
+    return repr((left, right)) in map(repr, domain.pairs(relation))

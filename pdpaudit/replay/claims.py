@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from pdpaudit import __version__
-from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, recorded_pair
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
@@ -41,13 +41,7 @@ from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import (
-    AuditWitness,
-    FirstDifference,
-    PairWitness,
-    ReadNetwork,
-    whole,
-)
+from pdpaudit.results.witnesses import AuditWitness, FirstDifference, PairWitness, ReadNetwork
 
 __all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 
@@ -205,12 +199,9 @@ def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) ->
         if built.relation != (Subject.of(mechanism).relation or PROTECTED):
             raise ValueError(f"{built.relation} is not the relation that was audited")
         return network_candidate(built)
-    own, number = own_pairs(Subject.of(mechanism)), whole(pair["number"])
-    if not 1 <= number <= len(own):
-        raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
-    found = own[number - 1]
+    found = recorded_pair(Subject.of(mechanism), pair)
     # Older results call a pair without a name by its number alone.
-    old = f"pair {number}"
+    old = f"pair {pair['number']}"
     return replace(found, label=old, reverse="") if pair.get("words") == old else found
 
 

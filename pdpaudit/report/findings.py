@@ -392,7 +392,10 @@ def _power_words(claim: ClaimResult) -> str:
         return ""
     if math.isinf(seen):
         what = "loss" if claim.promise.approximate else symbol
-        return f"No {what}, however large, would have been found: draw more samples."
+        return (
+            f"No {what}, however large, would have been found: draw more, by --thorough or "
+            '--samples, in Python by budget="thorough" or samples.'
+        )
     if not claim.promise.approximate:
         return f"A {symbol} of {seen:.3g}, shown by one event of that rate, would have been found."
     return (

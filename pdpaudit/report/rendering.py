@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report.document import Document, compose
 from pdpaudit.report.findings import MARKS, STATUS_WORDS
@@ -160,13 +160,17 @@ def _coded(text: str) -> str:
 
 def render_html(sources: Sequence[Source]) -> str:
     """Return a report as HTML."""
-    environment = _environment()
     from markupsafe import Markup
+
+    environment = _environment()
 
     style = files("pdpaudit.report").joinpath("templates/style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     page = environment.get_template("page.html.j2").render(
-        doc=compose(sources), style=Markup(style), style_hash=Markup(f"sha256-{digest}")
+        doc=compose(sources),
+        style=Markup(style),
+        style_hash=Markup(f"sha256-{digest}"),
+        charts=find_spec("matplotlib") is not None,
     )
     return page + "\n"
 
@@ -174,13 +178,8 @@ def render_html(sources: Sequence[Source]) -> str:
 @cache
 def _environment() -> Environment:
     """Return jinja2 over the report's templates; kept, as compiling them costs more than a page."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-    except ModuleNotFoundError:
-        raise InputError(
-            'a report in HTML needs jinja2, which is not installed: pip install "pdpaudit[report]"'
-        ) from None
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     def seen(value: object) -> object:
         if isinstance(value, Markup) or not isinstance(value, str):

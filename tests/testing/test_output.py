@@ -101,7 +101,6 @@ def test_hostile_names_break_nothing(
 
 
 def test_the_results_become_a_report(hostile: pytest.Pytester) -> None:
-    pytest.importorskip("jinja2")
     from pdpaudit.cli import main
 
     result = hostile.runpytest_inprocess("--pdp-report=results", "-k", "script or emoji")
