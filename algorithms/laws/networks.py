@@ -53,7 +53,7 @@ def law_of_searches(
     if rounds > 1:
         raise LawUnavailable(
             f"whom {rounds} search rounds examined stays hidden between them, so only the first "
-            "round has an exact law: ask for 2 components, or sample (--samples)"
+            "round has an exact law: ask for 2 components, or for samples"
         )
     state = state_after_sfs(instance, sop)
     targets, law = _search_com(state, rule)
