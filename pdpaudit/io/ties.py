@@ -178,21 +178,26 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         "repeated headers": int(header.sum()),
         "outside the time window": outside,
     }
-    notes += _doubts(str(source.path), names, ends)
+    notes += _doubts(str(source.path), names, ends, where)
     return Ties(names, ends, weights, where, dropped, notes=tuple(notes))
 
 
-def _doubts(place: str, names: Sequence[str], ends: npt.NDArray[np.int64]) -> list[str]:
+def _doubts(
+    place: str, names: Sequence[str], ends: npt.NDArray[np.int64], where: Callable[[int], str]
+) -> list[str]:
     """Say what may be two names of one person, and columns that may be of two kinds."""
     said, forms = [], folded(names)
     spelled = dict(zip(forms, names, strict=True))
     if len(spelled) < len(names):
         pairs = zip(names, map(spelled.__getitem__, forms), strict=True)
         apart = [pair for pair in pairs if pair[0] != pair[1]]
-        one, other = (show(name, 30) for name in apart[0])
+        # Their places and not the names, for these may be people's.
+        rows = np.flatnonzero((ends == names.index(apart[0][0])).any(axis=1))
+        more = f" ({len(apart) - 1:,} more like it)" if len(apart) > 1 else ""
         said.append(
-            f"{place}: {len(apart):,} names are those of others but for case, blanks or leading "
-            f"zeros ({one}, {other}) and are read as other people; write them alike if they are one"
+            f"{where(int(rows[0])) if len(rows) else place}: a name is that of another but for "
+            f"case, blanks or leading zeros{more}, and is read as another person; write them alike "
+            "if they are one"
         )
     first = np.zeros(len(names), dtype=np.bool_)
     first[ends[:, 0]] = True
