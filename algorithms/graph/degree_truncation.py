@@ -15,9 +15,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from pdpaudit.core.domains import unchanged
+from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph, GraphPair, complete, small_graphs, star, vertex_pairs, wheel
 
 from .noise import NoisyNumber

@@ -16,9 +16,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.domains import unchanged
+from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
 from pdpaudit.core.protocols import Law, PrivacyClaim
 

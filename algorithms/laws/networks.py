@@ -53,7 +53,7 @@ def law_of_searches(
     if rounds > 1:
         raise LawUnavailable(
             f"whom {rounds} search rounds examined stays hidden between them, so only the first "
-            "round has an exact law: ask for 2 components, or for samples"
+            "round has an exact law: ask for 2 components, or give `samples`"
         )
     state = state_after_sfs(instance, sop)
     targets, law = _search_com(state, rule)
@@ -122,7 +122,8 @@ def _law_of_paths(instance: SearchInstance, masses: Sequence[tuple[tuple[int, ..
         assert isinstance(path, tuple)
         return written_out(instance, path)
 
-    return replace(law, probabilities=CodedOutputs(law.probabilities, coding_of(instance), write))
+    coded = CodedOutputs(law.probabilities, coding_of(instance), write, shared=length)
+    return replace(law, probabilities=coded)
 
 
 def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:

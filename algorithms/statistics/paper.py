@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Rewirer
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Vertices = npt.NDArray[np.integer[Any]]
 Arc = tuple[int, int, int]  # (step, from, to)
@@ -96,6 +97,7 @@ class CN(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = CN()
     >>> sop(nx.star_graph(3), 1, frozenset({2, 3})), sop.sensitivity(9), sop.impact_cardinality(9)
     (1, 1, 19)
@@ -200,6 +202,7 @@ class Path(_Ordered):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = Path(k=2)
     >>> str(sop), sop(nx.cycle_graph(4), 0, frozenset({1, 2})), sop.sensitivity(3)
     ('Path_2', 3, 3)
@@ -320,6 +323,7 @@ class Triangle(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = Triangle()
     >>> sop(nx.complete_graph(4), 0, frozenset({1, 2, 3})), sop.sensitivity(3)
     (3, 3)
@@ -390,6 +394,7 @@ class Flow(_Ordered):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = Flow(k=3)
     >>> str(sop), sop(nx.cycle_graph(5), 0, frozenset({2})), sop.sensitivity(4)
     ('Flow_3', 2.0, 4)
@@ -473,6 +478,9 @@ def _maximum(arcs: list[Arc], source: int, sinks: frozenset[int]) -> float:
     rows, columns, signs = zip(*balance, strict=True)
     equal = csr_array((signs, (rows, columns)), shape=(len(places), len(arcs)))
     leaving = np.array([-1.0 if step == 1 else 0.0 for step, _, _ in arcs])
+    # Not above: importing it takes longer than reading a large network.
+    from scipy.optimize import linprog
+
     # The stubs of scipy know dense constraints only.
     solved = linprog(  # type: ignore[call-overload]
         leaving, A_ub=upper, b_ub=np.ones(len(edges)), A_eq=equal, b_eq=np.zeros(len(places))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
@@ -295,24 +295,33 @@ def event_from_json(body: JSON) -> Event:
 LIST_ASPECTS = ("first", "last", "length", "output")
 
 
-def simplest(outputs: Iterable[object], inside: frozenset[object], side: Side) -> Membership:
-    """Return the simplest description of a set of outputs among all that can occur."""
-    wanted = frozenset(map(flatten, inside))  # 1 and True are equal, and two outputs
+def simplest(
+    outputs: Iterable[object], inside: frozenset[object], side: Side, shared: int = 0
+) -> Membership:
+    """Return the simplest description of a set of outputs among all that can occur.
+
+    Where all are tuples known to share their first entries, only what follows these is looked at.
+    """
+
+    def record(output: object) -> Record:
+        return flatten(output[shared:] if shared and isinstance(output, tuple) else output)
+
+    wanted = frozenset(map(record, inside))  # 1 and True are equal, and two outputs
     parts: dict[Structure, list[Record]] = {}
-    for record in map(flatten, outputs):
-        parts.setdefault(record[0], []).append(record)
+    for one in map(record, outputs):
+        parts.setdefault(one[0], []).append(one)
     batch = Batch(tuple(Group(structure, records, None) for structure, records in parts.items()))
-    known = [record for records in parts.values() for record in records]
+    known = [one for records in parts.values() for one in records]
     lists = [entries for group in batch.groups for entries in group.entries]
     prefix = shared_prefix(lists) if all(group.ordered for group in batch.groups) else 0
-    aspects = LIST_ASPECTS if any(lists) else LIST_ASPECTS[-1:]
+    aspects = LIST_ASPECTS if shared or any(lists) else LIST_ASPECTS[-1:]
     for aspect in aspects:
         column = Column(aspect, prefix=prefix)
         split: tuple[set[Hashable], set[Hashable]] = (set(), set())
         for output, value in zip(known, batch.categories(column), strict=True):
             split[output in wanted].add(value)
         if split[0].isdisjoint(split[1]):
-            return Membership(side, column, frozenset(split[1]))
+            return Membership(side, replace(column, prefix=shared + prefix), frozenset(split[1]))
     raise AssertionError("the whole output tells outputs apart")
 
 

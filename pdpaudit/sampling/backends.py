@@ -20,7 +20,7 @@ from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.results.results import versions
+from pdpaudit.results.files import versions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -157,10 +157,25 @@ def _connected(scheduler: str) -> Iterator[Client]:
         yield client
 
 
+def obstacle(work: object) -> str:
+    """Say why something cannot be sent to another process; nothing where it can."""
+    try:
+        cloudpickle.dumps(work)
+    except Exception as error:  # whatever an object of other people raises
+        return " ".join(str(error).split()) or type(error).__name__
+    return ""
+
+
 def in_workers(
     work: Callable[..., T], tasks: Iterable[tuple[K, tuple[object, ...]]], jobs: int
 ) -> Generator[tuple[K, T], None, None]:
-    """Yield the name of each task and what ``work`` gives for its arguments, as they come."""
+    """Yield the name of each task and what ``work`` gives for its arguments, as they come.
+
+    What cannot travel, as what holds a lock, a file or another library's pointer, is done here.
+    """
+    if obstacle(work):
+        yield from ((name, work(*arguments)) for name, arguments in tasks)
+        return
     shared = _shared(work)
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(_at_worker)(shared, name, *arguments) for name, arguments in tasks

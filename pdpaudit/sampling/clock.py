@@ -14,9 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 from pdpaudit.core.errors import Exhausted, Misbehaviour, OutOfTime
+
+T = TypeVar("T")
 
 #: Seconds between two looks at the time, and between two attempts to end a call.
 AGAIN_S = 0.05
@@ -76,9 +78,9 @@ class Clock:
                 signal.signal(SIGNAL, self._before)
 
     def wind(self, what: str) -> None:
-        """Begin a call; raises Misbehaviour if the one before it took too long."""
+        """Begin a call; raises Misbehaviour if the one before it took too long, or time is up."""
         now = time.monotonic()
-        if now > self._deadline:
+        if now > min(self._deadline, self._until):
             self._late()
         self._since, self._named = now, False
         self.what, self._deadline = what, min(now + self.limit, self._until)
@@ -159,6 +161,21 @@ class Clock:
             os.write(self.stderr, words.encode())
         finally:
             _exit(2)
+
+
+def in_time(until: float, what: str, function: Callable[[], T]) -> T:
+    """Return what a function of ours answers; raises OutOfTime where it takes longer than that."""
+    if until == math.inf:
+        return function()
+    try:
+        with Clock(max(until - time.monotonic(), 0.0), what, until) as clock:
+            clock.wind(what)
+            try:
+                return function()
+            finally:
+                clock.stop()
+    except Ended:
+        raise clock.error() from None
 
 
 #: Clocks at work, and the thread that looks at them as long as there are any.

@@ -6,6 +6,9 @@ Run with ``python -m pytest tests/benchmarks/bench_sampling.py -s``.
 from __future__ import annotations
 
 import os
+import statistics
+import subprocess
+import sys
 import time
 from contextlib import nullcontext
 from typing import Any
@@ -162,3 +165,29 @@ def _numbers() -> float:
         rng.laplace(size=chunk)
         rng.binomial(2000, rng.random(chunk) / 2)
     return (time.process_time() - start) / (16 * chunk) * 1e9
+
+
+# An audit of its own with all threads of linear algebra, or with the one that it takes.
+AUDIT = """
+import contextlib, sys, time
+from pdpaudit.auditing import pipeline
+from pdpaudit.cli import main
+if sys.argv[1] == "all threads":
+    pipeline.threadpool_limits = lambda *_, **__: contextlib.nullcontext()
+try:
+    main(["audit", sys.argv[2], "--samples", "100000", "--seed", "1", "--jobs", "1", "-q"])
+except SystemExit:
+    print(time.process_time())
+"""
+
+
+@pytest.mark.parametrize("name", ["zoo:SVT6", "zoo:NumericalSVT", "zoo:Rappor"])
+def test_one_thread_of_linear_algebra(name, figure) -> None:
+    def spent(threads: str) -> float:
+        command = [sys.executable, "-c", AUDIT, threads, name]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    free, one = (
+        statistics.median(spent(threads) for _ in range(3)) for threads in ("all threads", "one")
+    )
+    figure(f"audit of {name}, one thread of linear algebra", one, "s", baseline=free)

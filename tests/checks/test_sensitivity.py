@@ -23,7 +23,7 @@ from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph
 from pdpaudit.relations import Answers, Bounded, OneOf, Records
-from pdpaudit.replay.sensitivity import replay_sensitivity
+from pdpaudit.replay.checks import replay_sensitivity
 from pdpaudit.sampling.encoding import decode, encode
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
+import cloudpickle
+
 from pdpaudit.core.protocols import Outputs
 from pdpaudit.sampling.engine import Batch, Means, batch, chunks
+
+# Workers may have another package named tests: diffprivlib brings one.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 @dataclass

@@ -19,7 +19,7 @@ import pytest
 from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.results.results import versions
+from pdpaudit.results.files import versions
 from pdpaudit.sampling import Store, backend, draw, engine
 from pdpaudit.sampling.backends import in_workers
 from tests.sampling.tallies import tally

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from collections import Counter
 from contextlib import suppress
@@ -18,7 +19,7 @@ import pytest
 
 from pdpaudit.core.protocols import Outputs, PrivacyClaim
 from pdpaudit.core.registry import resolve
-from pdpaudit.sampling import engine, stream
+from pdpaudit.sampling import backends, engine, stream
 from tests.sampling.tallies import tally
 
 
@@ -237,6 +238,23 @@ def test_what_a_mechanism_raises_in_a_worker_arrives_with_its_own_traceback(eage
     assert "the_line_that_fails" in "".join(traceback.format_exception(caught.value))
     # The workers are fit for the next job.
     assert tally(single(), "x", 300, seed=1, key=(), jobs=2).total() == 300
+
+
+def test_what_cannot_be_sent_to_a_worker_is_drawn_here(eager):
+    class Locked:
+        claim = PrivacyClaim(1.0)
+
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def run(self, instance, rng):
+            with self.lock:
+                return int(rng.integers(4)), instance
+
+    here = tally(single(), "x", 300, seed=1, key=(), jobs=1)
+    assert tally(Locked(), "x", 300, seed=1, key=(), jobs=2) == here
+    assert backends.obstacle(Locked()) == "cannot pickle '_thread.lock' object"
+    assert backends.obstacle(single()) == ""
 
 
 # A thread of joblib may still look for work that its interruption has taken away.
