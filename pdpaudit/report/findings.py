@@ -293,10 +293,9 @@ def true_words(claim: ClaimResult) -> str:
     how = ""
     if found is not None and found["epsilon"] > claim.exact:
         how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
-    return (
-        f"Claimed {claim.promise.value:.3f}, true for this configuration: at least "
-        f"{least_true(claim.exact, claim.event):.3f}{how}{most}."
-    )
+    least = least_true(claim.exact, claim.event)
+    true = "unbounded" if math.isinf(least) else f"at least {least:.3f}{how}{most}"
+    return f"Claimed {claim.promise.value:.3f}, true for this configuration: {true}."
 
 
 def least_true(exact: float, event: Mapping[str, object]) -> float:
