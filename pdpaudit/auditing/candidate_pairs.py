@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import zip_longest
-from typing import Any
+from itertools import repeat, zip_longest
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from pdpaudit.auditing.network_pairs import network_pairs
 from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.domains import Domain
+from pdpaudit.core.domains import Change, Domain, InputPair, Movable
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.input_words import difference_words
 from pdpaudit.core.neighbors import PROTECTED, NeighborPair
@@ -23,7 +25,10 @@ from pdpaudit.core.protocols import Law
 from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Side
+from pdpaudit.outputs.records import JSON
+from pdpaudit.results.witnesses import whole
 from pdpaudit.sampling import stream
+from pdpaudit.sampling.encoding import decode, encode
 
 __all__ = [
     "CandidatePair",
@@ -38,6 +43,7 @@ __all__ = [
     "network_candidate",
     "networks_for",
     "own_pairs",
+    "recorded_pair",
     "within_degree_bound",
 ]
 
@@ -45,9 +51,17 @@ __all__ = [
 LARGEST = 1000
 
 
+#: Makes pairs near one, another draw of them each time.
+Near: TypeAlias = Callable[[np.random.Generator], Iterable["CandidatePair"]]
+
+
 @dataclass(frozen=True, eq=False)
 class CandidatePair:
-    """One pair of inputs worth trying; ``family`` is what it is counted with."""
+    """One pair of inputs worth trying; ``family`` is what it is counted with.
+
+    Inputs with the same key are the same, and are run once. ``near`` makes small changes of it;
+    ``sides`` writes both inputs down where no number says which they are.
+    """
 
     label: str
     inputs: Callable[[], tuple[Any, Any]]
@@ -55,6 +69,9 @@ class CandidatePair:
     number: int = 0
     family: str = ""
     reverse: str = ""
+    keys: tuple[str, str] | None = None
+    near: Near | None = None
+    sides: tuple[str, str] | None = None
 
     @property
     def group(self) -> str:
@@ -138,42 +155,102 @@ def own_pairs(mechanism: Subject) -> list[CandidatePair]:
     """Return the pairs a mechanism brings or its domain makes; without a name, what differs."""
     domain, relation, own = mechanism.domain, mechanism.relation, mechanism.pairs()
     made, inputs = "", [(left, right) for _, left, right in own]
+    nears: Iterable[Near | None] = repeat(None)
     if relation and isinstance(domain, Domain):
         made, inputs = f"{relation}: {domain.words}", domain.pairs(relation)
+        if isinstance(domain, Movable) and not domain.complete(relation):
+            nears = [partial(_near, domain, made, one) for one in domain.changes(relation)]
     several = len(own) > MOST_LISTED and not any(name for name, *_ in own)
     family = made or "its own" * several
     found = []
-    for number, ((name, *pair), shown) in enumerate(zip(own, inputs, strict=True), 1):
+    rows = zip(own, inputs, nears, strict=False)
+    for number, ((name, *pair), shown, near) in enumerate(rows, 1):
         words = [name, ""] if name else [difference_words(*shown), difference_words(*shown[::-1])]
         if not (name or made):
             words = [f"pair {number} ({said})" for said in words]
         sides = partial(_sides, *pair)
-        found.append(CandidatePair(words[0], sides, None, number, family, words[1]))
+        keys = (repr(shown[0]), repr(shown[1])) if made else None
+        found.append(CandidatePair(words[0], sides, None, number, family, words[1], keys, near))
     return found
+
+
+def _near(
+    domain: Movable, family: str, change: Change, rng: np.random.Generator
+) -> Iterator[CandidatePair]:
+    """Yield pairs that a few small changes lead to."""
+    for _ in range(NEAR):
+        moved = change
+        for _ in range(int(rng.integers(1, FARTHEST + 1))):
+            moved = domain.varied(moved, rng)
+        pair = domain.joined(moved)
+        # What cannot be written down could not be replayed.
+        with suppress(TypeError):
+            written = (encode(pair[0]).decode("ascii"), encode(pair[1]).decode("ascii"))
+            if repr(pair[0]) != repr(pair[1]):
+                near = partial(_near, domain, family, moved)
+                yield replace(_made(domain, family, pair), near=near, sides=written)
+
+
+def _made(domain: Movable, family: str, pair: InputPair) -> CandidatePair:
+    """Return two inputs of a domain that are none of its own pairs."""
+    there, back = difference_words(*pair), difference_words(*pair[::-1])
+    keys = (repr(pair[0]), repr(pair[1]))
+    inputs = partial(_formed, domain.form, *pair)
+    return CandidatePair(there, inputs, None, 0, family, back, keys)
+
+
+def _formed(form: Callable[[Any], object], left: object, right: object) -> tuple[Any, Any]:
+    return form(left), form(right)
+
+
+def recorded_pair(mechanism: Subject, pair: JSON) -> CandidatePair:
+    """Return the pair of a mechanism's own, or of its domain, that a witness names.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    written, domain = pair.get("sides"), mechanism.domain
+    if written is not None:
+        left, right = (decode(side.encode("ascii")) for side in written)
+        relation = mechanism.relation
+        if not isinstance(domain, Movable) or not domain.neighbours(relation, left, right):
+            raise ValueError(f"its two inputs are no {relation} pair")
+        made = _made(domain, f"{relation}: {domain.words}", (left, right))
+        return replace(made, sides=tuple(written))
+    own, number = own_pairs(mechanism), whole(pair["number"])
+    if not 1 <= number <= len(own):
+        raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
+    return own[number - 1]
 
 
 def _sides(left: object, right: object) -> tuple[Any, Any]:
     return left, right
 
 
-def local_moves(pair: NeighborPair, seed: int, step: int) -> Iterator[CandidatePair]:
-    """Return small changes of a pair, another draw of them at each step.
+def local_moves(candidate: CandidatePair, seed: int, *step: int) -> list[CandidatePair]:
+    """Return small changes of a pair, another draw of them at each step."""
+    if candidate.near is None:
+        return []
+    return list(candidate.near(stream(seed, "moves", *step)))
 
-    They rewire protected vertices at will, so pairs of other relations have none.
-    """
-    if pair.relation != PROTECTED:
-        return
-    rng = stream(seed, "moves", step)
+
+def _refined(pair: NeighborPair, rng: np.random.Generator) -> Iterator[CandidatePair]:
     for refinement in registered("refinements"):
         yield from map(network_candidate, refinement.load()(pair, rng))
 
 
 def network_candidate(pair: NeighborPair) -> CandidatePair:
-    """Return a pair of networks as one to try."""
+    """Return a pair of networks as one to try.
+
+    Refinements rewire protected vertices at will, so pairs of other relations have none.
+    """
     return CandidatePair(
         f"{pair.family} on {pair.network.title}",
         lambda: (pair.left.instance(), pair.right.instance()),
         pair,
+        near=partial(_refined, pair) if pair.relation == PROTECTED else None,
     )
 
 
@@ -182,6 +259,9 @@ Halves = tuple[tuple[Draws, Draws], tuple[Draws, Draws]]
 
 #: Pairs without a name that are listed one by one.
 MOST_LISTED = 8
+
+#: Pairs near one of a domain at each step, and the small changes that lead to them at most.
+NEAR, FARTHEST = 24, 3
 
 #: Rounds without gain after which climbing ends.
 PATIENCE = 2
@@ -213,6 +293,7 @@ class MeasuredPair:
     weighed: list[Weighed | None] = field(default_factory=list)
     wanted: int = 0
     runs: int = 0
+    scores: list[float] = field(default_factory=list)
 
 
 def local_search(
@@ -225,9 +306,9 @@ def local_search(
     """Follow local moves uphill; return everything measured."""
     patience = PATIENCE
     for step in range(moves):
-        if best.candidate.pair is None or math.isinf(best.score) or not patience:
+        if math.isinf(best.score) or not patience:
             break
-        tried = [measure(candidate) for candidate in local_moves(best.candidate.pair, seed, step)]
+        tried = [measure(candidate) for candidate in local_moves(best.candidate, seed, step)]
         if not tried:
             break
         found = found + tried

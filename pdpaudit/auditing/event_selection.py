@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import cloudpickle
 import numpy as np
@@ -23,12 +23,13 @@ from pdpaudit.auditing.candidate_pairs import (
     MeasuredPair,
     by_score,
     empty_halves,
+    local_moves,
     local_search,
 )
 from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.other_claims import Weighed, weighed
-from pdpaudit.auditing.power import Rehearsal
+from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_score, parts_surely
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
@@ -36,6 +37,8 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+from pdpaudit.sampling.backends import obstacle
+from pdpaudit.sampling.clock import in_time
 
 __all__ = ["EventSelection"]
 
@@ -78,14 +81,23 @@ TWICE = 32
 REFUSAL = failure(InputError())[1][0]
 
 #: Runs a side of the first look at every pair in stages, how they grow, how sharply each stage
-#: cuts, how many pairs are looked at to the end, and what part of its runs each local move gets.
-FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED, CLIMBING = 32, 4, 4, 4, 16
+#: cuts, and how many pairs have their events tested.
+FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED = 32, 4, 4, 4
+
+#: Runs a side from which local moves are tried, and the most of them in one round.
+MOVES_FROM, MOST_NEAR = 128, 24
+
+#: Runs that one stage of looking may add, as a multiple of the confirming runs a side.
+STAGE_RUNS = 8
 
 #: Standard errors given away on either side where a pair is to stand out.
 CERTAIN = 3.0
 
 #: What is said of runs that raise.
 RAISED = "some runs raised {}; that counts as an output"
+
+#: What is ended where it takes longer than the time that is left.
+CHOICE = "the choice of an event"
 
 #: Seconds ahead that are worth a line, and of a run that is not too quick to be timed alone.
 WORTH_SAYING_S, SLOW_S = 60.0, 0.2
@@ -95,6 +107,18 @@ SEARCHING, TESTING_ENDS = 0.5, 0.7
 
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
+
+
+class Choice(Protocol):
+    """What the chooser of events returns: an event, what it promises, and others as good.
+
+    ``known`` counts runs inside the event, on its side and on the other, and runs a side.
+    """
+
+    event: Event
+    expected: float
+    others: tuple[Choice, ...]
+    known: Counts
 
 
 class EventSelection:
@@ -112,6 +136,7 @@ class EventSelection:
         self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
         self._cuts: list[tuple[int, float]] = []
+        self._standing: MeasuredPair | None = None
         self._set_aside: list[MeasuredPair] = []
 
     def check_repeatable(self, candidate: CandidatePair, pairs: int) -> None:
@@ -145,7 +170,7 @@ class EventSelection:
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""
-        if self.context.config.jobs == 1:
+        if self.context.config.jobs == 1 or obstacle(self.context.mechanism):
             return
         kept = cloudpickle.dumps(self.context.mechanism)
         one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
@@ -188,10 +213,12 @@ class EventSelection:
         )
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
-        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
+        fewer = "" if config.budget == "quick" else f"; the quick plan {quick:,}"
+        stuck = "" if config.jobs == 1 else obstacle(self.context.mechanism)
+        alone = f"; on one core, as it cannot be sent to another process: {stuck}" if stuck else ""
         self.context.watcher.say(
             f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
-            f"({each * runs / 60:,.0f} min){fewer}"
+            f"({each * runs / 60:,.0f} min){fewer}{alone}"
         )
         return True
 
@@ -213,7 +240,7 @@ class EventSelection:
         cut = CUT_FEW if len(candidates) <= FEW else CUT_MANY
         # The last round is for those that are left: their scores need most of the runs.
         rounds = 1 + max(0, math.ceil(math.log(len(candidates) / LEFT, cut)))
-        climbs = candidates[0].pair is not None
+        climbs = candidates[0].near is not None
         spend = int(runs * (1 - TESTING) / (rounds + climbs))
         self.context.watcher.stage("looking for the pair that leaks most", 2 * runs)
         found, dropped = [MeasuredPair(candidate) for candidate in candidates], list[MeasuredPair]()
@@ -246,55 +273,132 @@ class EventSelection:
         # The small networks first: a leak that stands out there needs no large one.
         tried = sorted(candidates[: self.context.config.tries], key=_vertices)
         found = [MeasuredPair(one) for one in tried]
-        each, dropped = min(FIRST_LOOK, runs), list[MeasuredPair]()
-        while True:
-            more = each - found[0].wanted
-            words = f"looking at {_plural(len(found), 'pair')}, {each:,} runs a side"
-            self.context.watcher.stage(words + _worst_words(found[0]), 2 * more * len(found))
-            measured = list[MeasuredPair]()
-            for one in found:
-                if self._measure(one, more):
-                    measured.append(one)
-                    if self._stands_out(one):
-                        self._test_all([one], each)
-                        others = [two for two in by_score(found) if two is not one]
-                        return [two for two in [one, *others, *dropped] if two.runs]
-            if not measured:
-                break
-            measured = by_score(measured)
-            last = each >= runs
-            # Few runs do not tell a rare event of a large loss from a frequent one of a small.
-            least = FEW if each < FEWEST_RUNS else LEFT_STAGED
-            keep = len(measured) if last else max(least, math.ceil(len(measured) / CUT_STAGED))
-            self._stays_in(measured, keep, each)
-            dropped = [*measured[keep:], *dropped]
-            for one in measured[keep:]:
+        each, dropped, moved, last = min(FIRST_LOOK, runs), list[MeasuredPair](), False, False
+        while not last:
+            found = self._looked_at(found, each)
+            last = each >= runs or self._late or not found
+            if not moved and (last or each >= MOVES_FROM):
+                found, moved = self._climbed(found, each), True
+            if self._standing is not None:
+                self._test_all([self._standing], each)
+                others = [one for one in [*found, *dropped] if one is not self._standing]
+                return [one for one in [self._standing, *others] if one.runs]
+            # Where time is short there is enough for one of them alone.
+            kept, then = found[:1], runs
+            if found and not self._late:
+                # Events are tested in as many runs again.
+                least = LEFT_STAGED if last else _least_kept(len(found), each)
+                kept, then = self._cut(found, each, least, 2 * runs if last else runs)
+            left = {id(one) for one in kept}
+            dropped = [*(one for one in found if id(one) not in left), *dropped]
+            for one in dropped:
                 one.halves = empty_halves()
-            found = measured[:keep]
+            found, each = kept, then
             self._forget(found)
-            if last or self._late:
-                break
-            each = min(GROWTH * each, runs)
         self._refuse_nothing(found)
-        found = self._climb(found, max(LEAST_RUNS, runs // CLIMBING))
-        # What a local move reached in few runs is looked at as long as what it came from.
-        for one in found[:LEFT_STAGED]:
-            if one.wanted < runs:
-                self._measure(one, runs - one.wanted)
-        found = by_score(found)
-        # Where time is short there is enough for one of them alone.
-        left = 1 if self._late else LEFT_STAGED
-        finalists, dropped = found[:left], found[left:] + dropped
-        self._test_all(finalists, max(1, found[0].wanted // 2) if self._late else runs)
-        return [one for one in by_score(finalists) + dropped if one.runs]
+        self._test_all(found, max(1, found[0].wanted // 2) if self._late else runs)
+        return [one for one in by_score(found) + dropped if one.runs]
+
+    def _looked_at(self, pairs: Sequence[MeasuredPair], each: int) -> list[MeasuredPair]:
+        """Return the pairs in ``each`` runs a side, best first, up to one that stands out."""
+        more = sum(each - one.wanted for one in pairs)
+        words = f"looking at {_plural(len(pairs), 'pair')}, {each:,} runs a side"
+        self.context.watcher.stage(words + _worst_words(pairs[0]), 2 * more)
+        measured = list[MeasuredPair]()
+        for one in pairs:
+            if self._measure(one, each - one.wanted):
+                measured.append(one)
+                if self._stands_out(one):
+                    self._standing = one
+                    break
+        return by_score(measured)
+
+    def _climbed(self, found: list[MeasuredPair], each: int) -> list[MeasuredPair]:
+        """Look at pairs near the best, and near the best of these, in as many runs.
+
+        Near pairs that score differently: on the same streams, those that are alike do not. Of
+        these the newest, which has moved on.
+        """
+        seen = {self._keys(one.candidate) for one in found}
+        for step in range(MOVES):
+            best = {one.score: one for one in found if one.candidate.near is not None}
+            starts = sorted(best.values(), key=lambda one: -one.score)[:LEFT_STAGED]
+            near = {
+                self._keys(one): MeasuredPair(one)
+                for number, start in enumerate(starts)
+                for one in local_moves(start.candidate, self.context.config.seed, step, number)[
+                    : MOST_NEAR // len(starts)
+                ]
+            }
+            new = [one for keys, one in near.items() if keys not in seen]
+            if self._late or self._standing is not None or not new:
+                break
+            seen.update(near)
+            found = by_score([*found, *self._looked_at(new, each)])
+        return found
+
+    def _cut(
+        self, measured: list[MeasuredPair], each: int, least: int, runs: int
+    ) -> tuple[list[MeasuredPair], int]:
+        """Return the pairs to look at again, at least that number, and in how many runs a side.
+
+        All that score as a leak of the size asked for might, as far as one stage may go: where
+        many pairs lose as much as is claimed, few runs do not tell which loses more.
+        """
+        config, kept, then = self.context.config, measured[:least], min(GROWTH * each, runs)
+        claim = self.claims[0]
+        wanted = config.wanted(claim.epsilon)
+        if not claim.approximate or wanted is None or wanted <= claim.epsilon:
+            self._stays_in(measured, least, each)
+            return kept, then
+        rng = stream(config.seed, "looking", "kept", each)
+        pool = Draws()
+        for half in measured[int(rng.integers(len(measured)))].halves[0]:
+            pool.update(half)
+        least_planted: Callable[[], float] = partial(
+            least_score, pool, self._scored, claim, wanted, each, int(rng.integers(2**63))
+        )
+        try:
+            low = in_time(self.context.until(SEARCHING), CHOICE, least_planted)
+        except OutOfTime:
+            self._stays_in(measured, least, each)
+            return kept, then
+        possible = [one for one in measured if one.score >= low]
+        if parts_surely(claim.epsilon, wanted, each):
+            possible = _unlike(possible)
+        most, inputs, needed = STAGE_RUNS * config.size, set[Hashable](), list[int]()
+        for one in possible:
+            inputs.update(self._keys(one.candidate))
+            needed.append(len(inputs))
+        # Fewer runs for all of them before fewer of them.
+        then = min(then, each + max(most // max(needed, default=1), each))
+        fitting = sum(count * (then - each) <= most for count in needed)
+        if fitting < len(possible) and fitting < least:
+            self._stays_in(measured, least, each)
+            return kept, then
+        cut = fitting < len(possible)
+        self._cuts.append((each, max(possible[fitting - 1].score, ABOVE_UNPARTED) if cut else low))
+        left = {id(one) for one in possible}
+        others = [one for one in kept if id(one) not in left]
+        return possible[:fitting] + others[: max(0, least - fitting)], then
+
+    def _scored(self, left: tuple[Draws, Draws], right: tuple[Draws, Draws]) -> float:
+        """Return what a pair of which these runs are known seems to promise."""
+        expected_bound = self.expected_bound(self.claims[0], COMPARING)
+        return float(self._choose(left, right, expected_bound, thorough=False).expected)
 
     def _stands_out(self, one: MeasuredPair) -> bool:
         """Whether a pair seems to break every claim by more than chance over all pairs explains."""
-        return one.score > max(claim.epsilon for claim in self.claims) and all(
-            self._choose(*one.halves, self.expected_bound(claim, CERTAIN), thorough=False).expected
-            > claim.epsilon
-            for claim in self.claims
-        )
+        if one.score <= max(claim.epsilon for claim in self.claims):
+            return False
+        try:
+            return all(
+                self._quick_choice(one, claim, CERTAIN).expected > claim.epsilon
+                for claim in self.claims
+            )
+        except OutOfTime:
+            self._out_of_time(one)
+            return False
 
     def _climb(self, found: list[MeasuredPair], each: int) -> list[MeasuredPair]:
         """Follow local moves, with that number of runs a side for each."""
@@ -340,7 +444,10 @@ class EventSelection:
     def _stays_in(self, measured: Sequence[MeasuredPair], keep: int, each: int) -> None:
         """Note what it took to stay in: after the first round alone where the plan is fixed."""
         if self.context.config.staged or not self._cuts:
-            needed = measured[keep - 1].score if len(measured) > keep else -math.inf
+            needed = -math.inf
+            if len(measured) > keep:
+                # Of those that never part some may have been left out.
+                needed = max(measured[keep - 1].score, ABOVE_UNPARTED)
             self._cuts.append((each, needed))
 
     def best_event(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, float]:
@@ -381,6 +488,7 @@ class EventSelection:
             runs=len(self._pool),
             tests=tested[0].tests,
             other=max(self.best_event(one, claim)[1] for one in tested),
+            scored=self._scored,
             choose=self._choose,
             pick=partial(self.pick, claim),
             learned=learned_counts,
@@ -396,6 +504,8 @@ class EventSelection:
         """Return what stands for a pair's two inputs: themselves where they are plain values."""
         if candidate.pair is not None:
             return (candidate, "left"), (candidate, "right")
+        if candidate.keys is not None:
+            return candidate.keys
         left, right = (
             instance if isinstance(instance, VALUES) and _hashable(instance) else (candidate, side)
             for side, instance in zip(("left", "right"), candidate.inputs(), strict=True)
@@ -404,6 +514,7 @@ class EventSelection:
 
     def _measure(self, one: MeasuredPair, size: int) -> bool:
         """Add about ``size`` runs a side and score anew; say whether that was possible."""
+        config = self.context.config
         if time.monotonic() > self.context.until(SEARCHING) and self._measured:
             return self._out_of_time(one)
         self._measured += 1
@@ -424,9 +535,28 @@ class EventSelection:
             return False
         left, right = (self._pools[key] for key in self._keys(one.candidate))
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
-        expected_bound = self.expected_bound(self.claims[0], COMPARING)
-        one.score = self._choose(*one.halves, expected_bound, thorough=False).expected
+        same = config.staged and all(map(Draws.same_as, left, right))
+        scored: Callable[[], float] = partial(self._scored, left, right)
+        try:
+            one.score = UNPARTED if same else in_time(self.context.until(SEARCHING), CHOICE, scored)
+        except OutOfTime:
+            return self._out_of_time(one)
+        one.scores.append(round(one.score, 9))
         return True
+
+    def _quick_choice(self, one: MeasuredPair, claim: PrivacyClaim, caution: float) -> Choice:
+        """Return the event that a short look at a pair chooses; OutOfTime after the search."""
+        expected_bound = self.expected_bound(claim, caution)
+        choose: Callable[[], Choice] = partial(
+            self._choose, *one.halves, expected_bound, thorough=False
+        )
+        return in_time(self.context.until(SEARCHING), CHOICE, choose)
+
+    def _careful_choice(self, one: MeasuredPair, claim: PrivacyClaim) -> Choice:
+        choose: Callable[[], Choice] = partial(
+            self._choose, *one.halves, self.expected_bound(claim, CHOOSING)
+        )
+        return in_time(self.context.until(TESTING_ENDS), CHOICE, choose)
 
     def _out_of_time(self, one: MeasuredPair) -> bool:
         """Note that the search is over; say whether the pair has a score."""
@@ -495,14 +625,13 @@ class EventSelection:
         """
         if one.score == -math.inf:
             return
-        for kind in dict.fromkeys(claim.family for claim in self.claims):
-            expected_bound = self.expected_bound(kind, CHOOSING)
-            choice = self._choose(*one.halves, expected_bound)
-            for found in (choice, *choice.others):
-                one.events.append(found.event)
-                one.learned.append(learned_counts(found))
         number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
         try:
+            for kind in dict.fromkeys(claim.family for claim in self.claims):
+                choice = self._careful_choice(one, kind)
+                for found in (choice, *choice.others):
+                    one.events.append(found.event)
+                    one.learned.append(learned_counts(found))
             inside = self._inside(one, size, number)
         except BatchFailed as error:
             self._batch_failed(str(error))
@@ -585,7 +714,7 @@ class EventSelection:
         raise Misbehaviour(f"every run raised {self._failure}")
 
 
-def learned_counts(choice: Any) -> Counts:
+def learned_counts(choice: Choice) -> Counts:
     """Return what discovery knows of an event as counts of runs, left first."""
     ours, theirs, runs = choice.known
     return (ours, theirs, runs) if choice.event.side == "left" else (theirs, ours, runs)
@@ -604,11 +733,29 @@ def planned_runs(config: Config, pairs: int, claims: int) -> int:
         total += 2 * (each - before) * pairs
         if each >= runs:
             break
-        least = FEW if each < FEWEST_RUNS else LEFT_STAGED
-        pairs = min(pairs, max(least, math.ceil(pairs / CUT_STAGED)))
+        # Few runs leave nearly every pair in.
+        if before:
+            pairs = min(pairs, _least_kept(pairs, each))
         before, each = each, min(GROWTH * each, runs)
     # Events are tested on as many runs, and confirmed on about half as many more.
     return total + 2 * runs * min(pairs, LEFT_STAGED) + 3 * runs * claims
+
+
+def _least_kept(pairs: int, each: int) -> int:
+    """Return how many of some pairs are looked at again at least."""
+    # Few runs do not tell a rare event of a large loss from a frequent one of a small.
+    return max(FEW if each < FEWEST_RUNS else LEFT_STAGED, math.ceil(pairs / CUT_STAGED))
+
+
+def _unlike(pairs: Iterable[MeasuredPair]) -> list[MeasuredPair]:
+    """Return one of the pairs that scored the same at their last looks, on the same streams.
+
+    What shows nothing is in no order, and may differ.
+    """
+    seen: dict[Hashable, MeasuredPair] = {}
+    for one in pairs:
+        seen.setdefault(tuple(one.scores[-2:]) if one.score > 0 else id(one), one)
+    return list(seen.values())
 
 
 def _blocked(candidate: CandidatePair, failed: dict[str, str]) -> str:

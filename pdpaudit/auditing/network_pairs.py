@@ -1,4 +1,8 @@
-"""Neighbouring networks under other relations than that of Kearns et al."""
+"""Neighbouring networks under other relations than that of Kearns et al.
+
+A single tie does most where everything else is arranged for it: a person whom a found target has
+only one more tie to may stand beside all targets that are left, so that the tie moves all scores.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,8 @@ def network_pairs(
     changes = _one_tie if relation in ONE_TIE else _all_ties
     for vertex in map(int, (*best, *others)):
         now = np.asarray(network.neighbours(vertex), dtype=np.int64)
+        if relation in ONE_TIE and vertex not in network.seeds:
+            yield from _tie_to_seed(network, vertex, relation)
         for then in changes(network, vertex, now, rng):
             if len(now) != len(then) or not np.array_equal(np.sort(now), np.sort(then)):
                 yield NeighborPair(network, vertex, now, then, relation, relation=relation)
@@ -45,6 +51,24 @@ def _free(network: Network, vertex: int, now: Vertices) -> Vertices:
     open_[now] = open_[vertex] = False
     free = np.flatnonzero(open_)
     return free[np.argsort(~network.targeted[free], kind="stable")]
+
+
+def _tie_to_seed(network: Network, vertex: int, relation: str) -> Iterator[NeighborPair]:
+    """Yield pairs in which one who has ties to all targets that may have one more gains a seed's.
+
+    All other targets but the seeds, and as many as there is place for beside the seed.
+    """
+    seeds = np.array(network.seeds[:1], dtype=np.int64)
+    free = _free(network, vertex, seeds)
+    targets = free[network.targeted[free] & ~np.isin(free, network.seeds)]
+    most = network.n if network.max_degree is None else network.max_degree
+    degree = np.diff(network.adjacency.indptr)
+    full = degree[seeds] - np.isin(seeds, network.neighbours(vertex)) >= most
+    if most > 0 and not full.any():
+        beside = targets[: most - 1]
+        yield NeighborPair(
+            network, vertex, beside, np.append(beside, seeds), relation, relation=relation
+        )
 
 
 def _one_tie(

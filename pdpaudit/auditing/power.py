@@ -26,7 +26,17 @@ from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
 from pdpaudit.outputs.records import NUMERIC, Structure
 
-__all__ = ["FOUND", "Rehearsal", "confirmed", "measured_power", "planted_rates"]
+__all__ = [
+    "ABOVE_UNPARTED",
+    "FOUND",
+    "UNPARTED",
+    "Rehearsal",
+    "confirmed",
+    "least_score",
+    "measured_power",
+    "parts_surely",
+    "planted_rates",
+]
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -60,6 +70,21 @@ TAILS = (1e-6, 1 - 1e-6)
 JITTER = 1e-9
 
 
+#: Score of a pair whose outputs were the same on both sides, run for run, and one that any pair
+#: has whose outputs part.
+UNPARTED, ABOVE_UNPARTED = -1e9, -1e8
+
+#: How far below the lowest of some leaks others may be, as a share of what it is below the middle:
+#: from two standard deviations to three.
+BEYOND_LEAST = 0.5
+
+#: Expected number of differences of which there is surely one: none has probability 0.007.
+SURELY = 5.0
+
+#: What the runs of a pair, on both sides and in two halves, seem to promise.
+Scored = Callable[[tuple[Draws, Draws], tuple[Draws, Draws]], float]
+
+
 @dataclass(frozen=True)
 class Rehearsal:
     """What discovery did, so that it can be done again on planted leaks."""
@@ -69,6 +94,7 @@ class Rehearsal:
     runs: int
     tests: int
     other: float
+    scored: Scored
     choose: Callable[..., Any]
     pick: Callable[[list[Event], list[Counts]], tuple[int, float]]
     learned: Callable[[Any], Counts]
@@ -139,11 +165,10 @@ def planted_rates(
     plants = _Plants(batch_of(rehearsal.pool))
     for number in range(PLANTED):
         rng = np.random.default_rng([seed, number])
-        rate, kind = RATES[number % len(RATES)], number // len(RATES)
         if plants.blind:
             yield None
         else:
-            planted = plants.plant(rng, rate, size, claim.delta, kind)
+            planted = plants.numbered(number, rng, size, claim.delta)
             yield _discovered(rehearsal, planted, aim, rng)
 
 
@@ -172,6 +197,13 @@ class _Plants:
     def blind(self) -> bool:
         """Whether outputs differ in nothing that repeats or has an order."""
         return self.pool.size > 1 and not self.numbers and not self.categories
+
+    def numbered(
+        self, number: int, rng: np.random.Generator, size: float, delta: float
+    ) -> _Planted:
+        """Return a leak of the given loss; the rates and the kinds of leak take turns."""
+        rate, kind = RATES[number % len(RATES)], number // len(RATES)
+        return self.plant(rng, rate, size, delta, kind)
 
     def plant(
         self, rng: np.random.Generator, rate: float, size: float, delta: float, kind: int
@@ -271,8 +303,7 @@ def _discovered(
 ) -> tuple[float, float] | None:
     """Return the two probabilities of the event that is chosen; None where another pair is."""
     for runs, needed in rehearsal.cuts:
-        promising = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
-        if promising.expected < needed:
+        if _score(planted, rehearsal.scored, runs, rng) < needed:
             return None
     runs = min(rehearsal.runs, MOST_RUNS)
     choice = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
@@ -290,6 +321,45 @@ def _discovered(
         return None
     p, q = rates[place]
     return (p, q) if events[place].side == "left" else (q, p)
+
+
+def least_score(
+    pool: Draws, scored: Scored, claim: PrivacyClaim, size: float, runs: int, seed: int
+) -> float:
+    """Return a score that nearly every leak of the given size reaches in that many runs a side."""
+    plants = _Plants(batch_of(pool))
+    if plants.blind:
+        return UNPARTED
+    scores = []
+    for number in range(2 * PLANTED):
+        rng = np.random.default_rng([seed, number])
+        # The rarest are the hardest to see.
+        planted = plants.numbered(number * len(RATES), rng, size, claim.delta)
+        scores.append(_score(planted, scored, runs, rng))
+    least = min(scores)
+    if least <= 0:
+        # What shows nothing is in no order: it is behind by chance alone.
+        return ABOVE_UNPARTED if least > UNPARTED else UNPARTED
+    return least - BEYOND_LEAST * (float(np.median(scores)) - least)
+
+
+def parts_surely(claimed: float, size: float, runs: int) -> bool:
+    """Say whether a leak parts from a pair that loses what is claimed in that many runs.
+
+    Of the rarest events on one side, their probabilities on the other differ by so much.
+    """
+    return RATES[0] * (math.exp(-claimed) - math.exp(-size)) * runs > SURELY
+
+
+def _score(planted: _Planted, scored: Scored, runs: int, rng: np.random.Generator) -> float:
+    """Return how a planted leak scores in that many runs a side, which share their streams.
+
+    Two laws part in a run with at least the probability that is their distance.
+    """
+    base, thin = planted.laws
+    if rng.random() < (1 - np.abs(base - thin).sum() / 2) ** runs:
+        return UNPARTED
+    return scored(*_drawn(planted, runs, rng))
 
 
 def _drawn(

@@ -13,7 +13,7 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.auditing.released import tried_together
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
-from pdpaudit.core.relations import ALL, related, relations_of
+from pdpaudit.core.variants import ALL, related, relations_of
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.results.results import ClaimResult, Result
 
@@ -31,7 +31,7 @@ def audit_relations(
     file: dict[str, object] | None = None,
     watcher: Watcher | None = None,
 ) -> Result:
-    """Test the claims of a mechanism under each relation that its inputs know."""
+    """Test the claims of a mechanism under each relation that its inputs have."""
     began, names = time.monotonic(), relations_of(mechanism, domain)
     shared = replace(plan, confidence=1 - ErrorBudget(1 - plan.confidence, len(names)).share)
     results = []

@@ -17,9 +17,8 @@ from typing import Any, cast
 
 from pdpaudit.checks.distance import NORMS, distance
 from pdpaudit.checks.evaluation import TooSlow, advice, distinct, limit
-from pdpaudit.core.domains import Domain
+from pdpaudit.core.domains import Change, Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import (
     Graph,
     edge_pairs,
@@ -28,7 +27,7 @@ from pdpaudit.core.graphs import (
     small_graphs,
 )
 from pdpaudit.core.input_words import difference_words, input_words
-from pdpaudit.core.records import Change, Records
+from pdpaudit.core.records import Records
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import encode
@@ -82,12 +81,12 @@ class Question:
             raise InputError(f"its domain is {known!r}; give one of pdpaudit.relations")
         if relation not in known.relations:
             offered = ", ".join(known.relations)
-            raise ParameterError("relation", relation, f"its inputs know {offered}")
+            raise ParameterError("relation", relation, f"its inputs have {offered}")
         declared = getattr(function, "sensitivity", None) if sensitivity is None else sensitivity
         if declared is None:
             raise InputError(
                 "it declares no sensitivity: give it one, a number or a function of the largest "
-                "degree, or give --sensitivity"
+                "degree, or give `sensitivity`"
             )
         norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
         if norm not in NORMS:
@@ -267,7 +266,7 @@ def _searched(question: Question, found: _Found, examples: int, seed: int) -> tu
     if domain.complete(question.relation):
         return f"all {len(pairs)} pairs of {domain.words}", True
     scope = f"{len(pairs)} pairs of {domain.words}"
-    if not isinstance(domain, Records):
+    if not isinstance(domain, Movable) or domain.complete(question.relation):
         return scope, False
 
     def excess(change: Change) -> float:
@@ -278,7 +277,9 @@ def _searched(question: Question, found: _Found, examples: int, seed: int) -> tu
     for best in starts:
         for _ in range(examples // STARTS):
             best = max(domain.varied(best, rng), best, key=excess)
-        found.look(question, [domain.joined(_shrunk(best, excess, domain))])
+        if isinstance(domain, Records):
+            best = _shrunk(best, excess, domain)
+        found.look(question, [domain.joined(best)])
     near = examples // STARTS * len(starts)
     return f"{scope}, and {near:,} near those that move it most", False
 

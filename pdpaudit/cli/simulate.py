@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pdpaudit.core.network import Network
     from pdpaudit.experiments.simulation import Contestant
+    from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
 
 __all__ = ["EXAMPLES", "simulate_command"]
@@ -43,12 +44,7 @@ class SimulationOptions:
     epsilon: Annotated[
         float, typer.Option(help="Privacy parameter ε of each search round; 1/20 is the paper's.")
     ] = 0.05
-    sop: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.names_of("sops"), help="Statistic of proximity of both; default CN."
-        ),
-    ] = None
+    sop: o.Sop = None
     runs: Annotated[int, typer.Option(help="Runs of each search.")] = 200
     budget: Annotated[
         int | None,
@@ -70,23 +66,10 @@ class SimulationOptions:
         int | None,
         typer.Option(help="Targeted components to find at most; default: what the budget allows."),
     ] = None
-    stop: Annotated[
-        int | None, typer.Option(help="Stopping threshold of a round; default half of the people.")
-    ] = None
-    threshold: Annotated[
-        float | None, typer.Option(help="Stopping score τ of the repaired search.")
-    ] = None
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.NOISES),
-            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
-        ),
-    ] = None
-    max_degree: Annotated[
-        int | None,
-        typer.Option(help="Public bound on every degree; default: one less than the people."),
-    ] = None
+    stop: o.Stop = None
+    threshold: o.Threshold = None
+    noise: o.Noise = None
+    max_degree: o.MaxDegree = None
 
     def contestants(self, mechanism: str, budget: int) -> list[Contestant]:
         """Return both searches, made with what each of them takes."""
@@ -160,8 +143,8 @@ def simulate_command(
             jobs=jobs,
             watcher=watcher,
         )
-    simulation["network"] |= about.pop("network", {})
-    simulation |= about
+    described = {**simulation["network"], **about.get("network", {})}
+    simulation = {**simulation, **about, "network": described}
     options = {**vars(chosen), "budget": budget, **(reading.to_json() if reading else {})}
     context = {
         "simulation": simulation,
@@ -182,7 +165,7 @@ def simulate_command(
 def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -> list[Path]:
     """Write the curves as numbers and as figures; return the files."""
     from pdpaudit.experiments.curves import curves_csv
-    from pdpaudit.results.results import write_text
+    from pdpaudit.results.files import write_text
 
     written = []
     if csv_file is not None:
@@ -198,7 +181,7 @@ def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -
 
 def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int, screen: Console
-) -> tuple[Network, dict[str, object], o.NetworkOptions | None]:
+) -> tuple[Network, JSON, o.NetworkOptions | None]:
     """Return the network, what a report needs, and how it was read; say what there is."""
     from pdpaudit.core.errors import InputError
     from pdpaudit.core.network import targeted_components
@@ -207,7 +190,7 @@ def _network(
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
         said = [f"embedded network: {network.n:,} people, {network.edges:,} ties"]
-        about: dict[str, object] = {
+        about: JSON = {
             "population": {
                 "process": "infect",
                 "p": infection.p,

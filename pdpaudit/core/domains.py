@@ -13,16 +13,32 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
 
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.graphs import (
+    Graph,
+    complete,
+    cut_off_pairs,
+    edge_pairs,
+    hubs,
+    last_vertex_pairs,
+    small_graphs,
+    star,
+    wheel,
+)
 
 __all__ = [
     "MOST_PAIRS",
     "Answers",
     "Bounded",
+    "Change",
     "Domain",
+    "Graphs",
     "InputPair",
+    "Movable",
     "OneOf",
     "Value",
     "diagonal",
@@ -36,11 +52,23 @@ MOST_PAIRS = 200
 #: Whole numbers that are so few that each is tried.
 FEW = 10
 
+#: Vertices up to which there is a graph of every kind.
+SMALL = 4
+
 #: One value.
 Value: TypeAlias = Hashable
 InputPair: TypeAlias = tuple[object, object]
 A = TypeVar("A")
 B = TypeVar("B")
+
+
+class Change(NamedTuple):
+    """Records that stay, and one that is taken for another or for none."""
+
+    rest: tuple[object, ...]
+    ours: tuple[object, ...]
+    theirs: tuple[object, ...]
+    front: bool = False
 
 
 def unchanged(value: A) -> A:
@@ -71,8 +99,29 @@ class Domain(Protocol):
         ...
 
     @property
-    def form(self) -> Callable[[Any], object]:
+    def form(self) -> Callable[..., object]:
         """What makes an input of a side of a pair."""
+        ...
+
+
+@runtime_checkable
+class Movable(Domain, Protocol):
+    """A domain of which each pair is a change, near which there are others."""
+
+    def changes(self, relation: str) -> list[Change]:
+        """Return the changes that its pairs are, in the same order."""
+        ...
+
+    def joined(self, change: Change) -> InputPair:
+        """Return a change as two inputs."""
+        ...
+
+    def varied(self, change: Change, rng: np.random.Generator) -> Change:
+        """Return a change near another."""
+        ...
+
+    def neighbours(self, relation: str, left: object, right: object) -> bool:
+        """Say whether two inputs are of this domain, and neighbours by definition."""
         ...
 
 
@@ -148,12 +197,39 @@ class Bounded:
         """Say whether a value is one of these numbers."""
         if not isinstance(value, Real) or isinstance(value, bool):
             return False
-        inside = self.low <= value <= self.high and (not self.whole or value == int(value))
+        inside = self.low <= value <= self.high and (not self.whole or value % 1 == 0)
         return inside or (self.unusual and repr(value) in map(repr, self.values()))
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of different numbers."""
         return one_for_another(self.values())
+
+    def changes(self, relation: str) -> list[Change]:
+        """Return the pairs as changes of the one number there is."""
+        return [Change((), (ours,), (theirs,)) for ours, theirs in self.pairs(relation)]
+
+    def joined(self, change: Change) -> InputPair:
+        """Return a change as two numbers."""
+        return change.ours[0], change.theirs[0]
+
+    def varied(self, change: Change, rng: np.random.Generator) -> Change:
+        """Return a change near another, with another number on one side."""
+        drawn = (self.drawn(rng),)
+        return change._replace(ours=drawn) if rng.random() < 0.5 else change._replace(theirs=drawn)
+
+    def drawn(self, rng: np.random.Generator) -> float:
+        """Return a number at random, half of the time one of those to try."""
+        values = self.values()
+        if rng.random() < 0.5:
+            return values[int(rng.integers(len(values)))]
+        low, high = max(self.low, -1e6), min(self.high, 1e6)
+        drawn = float(rng.uniform(low, high)) if low <= high else float(self.low)
+        return round(drawn) if self.whole else drawn
+
+    def neighbours(self, relation: str, left: object, right: object) -> bool:
+        """Say whether two inputs are different numbers of these."""
+        sides: tuple[Any, Any] = (left, right)
+        return repr(left) != repr(right) and all(map(self.admits, sides))
 
     def complete(self, relation: str) -> bool:
         """Say whether these are all: of few whole numbers."""
@@ -192,6 +268,10 @@ class OneOf:
     def admits(self, value: Value) -> bool:
         """Say whether a value is one of these."""
         return repr(value) in map(repr, self.options)
+
+    def drawn(self, rng: np.random.Generator) -> Value:
+        """Return one of the values at random."""
+        return self.options[int(rng.integers(len(self.options)))]
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of different values."""
@@ -288,6 +368,63 @@ def _steps(norm: str, count: int, size: float) -> list[list[float]]:
     first, half = [1, *[-1] * (count - 1)], [1] * (count // 2) + [-1] * (count - count // 2)
     signs = [[1] * count, [-1] * count, first, [-one for one in first], half]
     return [*([each * sign for sign in row] for row in signs), *single]
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """Graphs: ``edge`` adds or takes away one tie, ``vertex`` one vertex with all its ties.
+
+    ``rewired`` gives one vertex any other ties; the number of vertices stays.
+
+    Parameters
+    ----------
+    vertices : tuple of two int
+        The least and the most vertices; both sides of every pair keep to it.
+    form : callable
+        Makes an input of a :class:`pdpaudit.core.graphs.Graph`; default: one of networkx.
+
+    Examples
+    --------
+    >>> left, right = Graphs((2, 2)).pairs("edge")[0]
+    >>> left.ties, right.ties, list(Graphs().form(right).edges)
+    ((), ((0, 1),), [(0, 1)])
+    """
+
+    vertices: tuple[int, int] = (1, 6)
+    form: Callable[[Graph], object] = field(default=Graph.networkx, compare=False)
+
+    relations = ("edge", "vertex", "rewired")
+
+    def __post_init__(self) -> None:
+        """Refuse what describes no graph."""
+        least, most = self.vertices
+        if not 0 <= least <= most or most < 2:
+            raise InputError(f"Graphs({self.vertices}): give (least, most), most at least 2")
+
+    @property
+    def words(self) -> str:
+        """What its inputs are."""
+        return f"graphs of {self.vertices[0]} to {self.vertices[1]} vertices"
+
+    def pairs(self, relation: str) -> list[InputPair]:
+        """Return pairs of known shapes, the largest first, and of all graphs of few vertices."""
+        least, most = self.vertices
+        shapes = [
+            complete(most),
+            Graph(most, complete(most).ties[1:]),
+            Graph(most, ()),
+            star(most - 1),
+        ]
+        shapes += [wheel(most - 1)] * (most > 3) + [hubs(most - 2)] * (most > 2)
+        graphs = [*shapes, *small_graphs(min(SMALL, most), least)]
+        makers = {"edge": edge_pairs, "vertex": last_vertex_pairs, "rewired": cut_off_pairs}
+        found = makers[relation](graphs)
+        sized = dict.fromkeys((one, other) for _, one, other in found if other.vertices >= least)
+        return list[InputPair](sized)[:MOST_PAIRS]
+
+    def complete(self, relation: str) -> bool:
+        """Say whether these are all: of each kind of graph there is one, so they are not."""
+        return False
 
 
 def one_for_another(values: Sequence[A]) -> list[tuple[A, A]]:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = [
-    "BoundedMechanism",
-    "ExtendedMechanism",
     "FastStatistic",
     "Instance",
     "LargestLoss",
@@ -39,18 +37,16 @@ __all__ = [
     "LawUnavailable",
     "LawfulMechanism",
     "Mechanism",
+    "OptionalParts",
     "Oracle",
     "Outputs",
     "PrivacyClaim",
-    "ProvableMechanism",
     "ProvedBound",
     "RewiringStatistic",
     "RoundLoss",
     "RoundLossMechanism",
     "RoundMechanism",
-    "SamplingMechanism",
     "SearchRound",
-    "SearchedMechanism",
     "StatisticOfProximity",
     "TracingMechanism",
     "Trajectory",
@@ -87,7 +83,7 @@ class FastStatistic(StatisticOfProximity, Protocol):
     """A statistic that also scores all vertices at once on a sparse matrix."""
 
     def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``."""
         ...
@@ -165,15 +161,6 @@ class Mechanism(Protocol):
         ...
 
 
-@runtime_checkable
-class SamplingMechanism(Protocol):
-    """A mechanism that draws many outputs at once, equal in law to as many runs."""
-
-    def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Sequence[Hashable]:
-        """Return ``size`` independent outputs."""
-        ...
-
-
 @dataclass(frozen=True)
 class Law:
     """The exact output law of a mechanism on one instance.
@@ -215,6 +202,8 @@ class CodedOutputs(Mapping[Hashable, float]):
         What two laws share whose equal codes are equal outputs, and whose other codes are not.
     write : callable
         Returns the output of a code.
+    shared : int
+        How many entries at the beginning all outputs are known to share, where they are tuples.
 
     Examples
     --------
@@ -228,8 +217,9 @@ class CodedOutputs(Mapping[Hashable, float]):
         chances: Mapping[Hashable, float],
         coding: Hashable,
         write: Callable[[Hashable], Hashable],
+        shared: int = 0,
     ) -> None:
-        self.chances, self.coding, self.write = chances, coding, write
+        self.chances, self.coding, self.write, self.shared = chances, coding, write, shared
 
     def __iter__(self) -> Iterator[Hashable]:
         """Write the outputs one after another, so that they are not all held."""
@@ -280,37 +270,6 @@ class LawfulMechanism(Protocol):
         ...
 
 
-@runtime_checkable
-class ExtendedMechanism(LawfulMechanism, Protocol):
-    """A mechanism that goes on from where a shorter one ends."""
-
-    def beginning(self) -> LawfulMechanism | None:
-        """Return the shorter one, None if there is none.
-
-        On any pair its output has to be one function of this one's on both sides, so that the pair
-        loses no more (post-processing): then a pair that loses much there loses as much here.
-        """
-        ...
-
-
-@runtime_checkable
-class ProvableMechanism(Protocol):
-    """A mechanism whose event probabilities can be enclosed rigorously, in two separate ways."""
-
-    def enclose(self, instance: Any, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
-        """Return numbers between which the probability of ``outputs`` lies, for a proof.
-
-        Raises :class:`LawUnavailable` where it cannot.
-        """
-        ...
-
-    def enclose_again(
-        self, instance: Any, outputs: frozenset[Hashable]
-    ) -> tuple[Fraction, Fraction]:
-        """Return such numbers by other code and from the definitions, to check a proof."""
-        ...
-
-
 @dataclass(frozen=True)
 class ProvedBound:
     """What a mechanism keeps whatever the networks, by a proof on paper.
@@ -330,15 +289,6 @@ class ProvedBound:
 
     epsilon: float
     words: str
-
-
-@runtime_checkable
-class BoundedMechanism(Protocol):
-    """A mechanism of which it is known what it really keeps."""
-
-    def proved_bound(self, instance: Any) -> ProvedBound | None:
-        """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -362,11 +312,39 @@ class LargestLoss:
     words: str
 
 
-@runtime_checkable
-class SearchedMechanism(Protocol):
-    """A mechanism that can search all it may meet in a configuration, not only given networks."""
+class OptionalParts(Protocol):
+    """What a mechanism may have beside ``claim``, ``run`` and ``law``; a Subject asks for each."""
 
-    def largest_loss(self, instance: Any) -> LargestLoss | None:
+    def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Sequence[Hashable]:
+        """Return ``size`` independent outputs."""
+        ...
+
+    def beginning(self) -> LawfulMechanism | None:
+        """Return the shorter one, None if there is none.
+
+        On any pair its output has to be one function of this one's on both sides, so that the pair
+        loses no more (post-processing): then a pair that loses much there loses as much here.
+        """
+        ...
+
+    def enclose(self, instance: Any, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
+        """Return numbers between which the probability of ``outputs`` lies, for a proof.
+
+        Raises :class:`LawUnavailable` where it cannot.
+        """
+        ...
+
+    def enclose_again(
+        self, instance: Any, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Return such numbers by other code and from the definitions, to check a proof."""
+        ...
+
+    def proved_bound(self, instance: Instance) -> ProvedBound | None:
+        """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
+        ...
+
+    def largest_loss(self, instance: Instance) -> LargestLoss | None:
         """Return the largest loss found in the configuration of ``instance``; None if unknown."""
         ...
 
@@ -374,7 +352,7 @@ class SearchedMechanism(Protocol):
 #: From a protected vertex and its new neighbours to the vertices whose statistic is another then,
 #: the vertex itself always among them, and what it is.
 Rewirer = Callable[
-    [int, npt.NDArray[np.integer[Any]]],
+    [int, npt.NDArray[np.integer]],
     tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
 ]
 
@@ -383,7 +361,7 @@ Rewirer = Callable[
 class RewiringStatistic(FastStatistic, Protocol):
     """A statistic that says what changes when one vertex is rewired, without scoring everybody."""
 
-    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]) -> Rewirer:
+    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer]) -> Rewirer:
         """Return what tells the changes on this graph with these targets."""
         ...
 
@@ -422,7 +400,7 @@ class SearchRound:
 class RoundMechanism(Protocol):
     """A search whose next round can be looked at by itself."""
 
-    def search_round(self, instance: Any) -> SearchRound:
+    def search_round(self, instance: Instance) -> SearchRound:
         """Return the round after what is found from the seeds."""
         ...
 
@@ -454,7 +432,7 @@ class TracingMechanism(Protocol):
     """A search that draws its trajectories without being run call by call, equal in law."""
 
     def trajectories(
-        self, instance: Any, budget: int, rngs: Sequence[np.random.Generator]
+        self, instance: Instance, budget: int, rngs: Sequence[np.random.Generator]
     ) -> list[Trajectory]:
         """Return a run for each generator, cut off after ``budget`` oracle calls."""
         ...
@@ -488,6 +466,6 @@ class RoundLoss:
 class RoundLossMechanism(Protocol):
     """A search whose loss adds up over the components it finds."""
 
-    def round_loss(self, instance: Any) -> RoundLoss:
+    def round_loss(self, instance: Instance) -> RoundLoss:
         """Return what each search round loses on this network and its neighbours."""
         ...

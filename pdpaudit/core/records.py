@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from pdpaudit.core.domains import (
     MOST_PAIRS,
     Bounded,
+    Change,
     InputPair,
     OneOf,
     Value,
@@ -22,19 +23,13 @@ from pdpaudit.core.domains import (
 )
 from pdpaudit.core.errors import InputError
 
-__all__ = ["Change", "Records"]
+__all__ = ["Records"]
+
+#: How often a record that is put in is like one that is there: duplicates break things.
+ALIKE = 0.25
 
 Record: TypeAlias = object
 Column: TypeAlias = Bounded | OneOf
-
-
-class Change(NamedTuple):
-    """Records that stay, and one that is taken for another or for none."""
-
-    rest: tuple[Record, ...]
-    ours: tuple[Record, ...]
-    theirs: tuple[Record, ...]
-    front: bool
 
 
 @dataclass(frozen=True)
@@ -177,7 +172,9 @@ class Records:
         """Return a change near another: of a record, of one that stays, or of how many stay."""
         least, most = self.sizes
         rest, drawn = list(change.rest), self._drawn(rng)
-        move = int(rng.integers(4))
+        if rng.random() < ALIKE:
+            drawn = [*change.ours, *rest][int(rng.integers(1 + len(rest)))]
+        move = int(rng.integers(5))
         if move == 0:
             return change._replace(ours=(drawn,))
         if move == 1 and change.theirs:
@@ -185,29 +182,36 @@ class Records:
         if move == 2 and rest and len(rest) + len(change.theirs) > least:
             del rest[int(rng.integers(len(rest)))]
         elif move == 3 and len(rest) + 1 < most:
-            rest += [rest[-1] if rest and rng.random() < 0.5 else drawn]
-        elif rest:
+            rest.append(drawn)
+        elif rest and rng.random() < 0.5:
             rest[int(rng.integers(len(rest)))] = drawn
+        else:
+            return change._replace(front=not change.front)
         return change._replace(rest=tuple(rest))
+
+    def neighbours(self, relation: str, left: object, right: object) -> bool:
+        """Say whether two inputs are lists of this domain that differ in one record."""
+        if not (isinstance(left, list) and isinstance(right, list)):
+            return False
+        ours, theirs = (list(map(repr, side)) for side in (left, right))
+        if relation == "replace":
+            one = len(ours) == len(theirs) and sum(map(str.__ne__, ours, theirs)) == 1
+        else:
+            longer, shorter = sorted((ours, theirs), key=len, reverse=True)
+            one = shorter in (longer[:i] + longer[i + 1 :] for i in range(len(longer)))
+        least, most = self.sizes
+        sized = all(least <= len(side) <= most for side in (left, right))
+        return one and sized and all(map(self.admits, (*left, *right)))
 
     def _drawn(self, rng: np.random.Generator) -> Record:
         """Return a record at random, half of the time of values that are known to be telling."""
-        return self._record([_drawn(column, rng) for column in self._columns.values()])
+        return self._record([column.drawn(rng) for column in self._columns.values()])
 
     def _rests(self, size: int) -> list[tuple[Record, ...]]:
         """Return records that stay: alike, and of all kinds."""
         mixed = tuple(itertools.islice(itertools.cycle(self._records), size))
         found = [*((record,) * size for record in self._records[:3]), mixed]
         return list({repr(rows): rows for rows in found}.values())
-
-
-def _drawn(column: Column, rng: np.random.Generator) -> Value:
-    values = column.values()
-    if isinstance(column, OneOf) or rng.random() < 0.5:
-        return values[int(rng.integers(len(values)))]
-    low, high = max(column.low, -1e6), min(column.high, 1e6)
-    drawn = float(rng.uniform(low, high)) if low <= high else float(column.low)
-    return round(drawn) if column.whole else drawn
 
 
 def _column(name: str, given: object) -> Column:

@@ -1,20 +1,15 @@
-"""The mechanism under audit: whatever is asked of it is asked here, validated and timed.
-
-And what to call what a program hands over, and how to make it again from the command line.
-"""
+"""The mechanism under audit: whatever is asked of it is asked here, validated and timed."""
 
 from __future__ import annotations
 
 import inspect
 import math
-import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from numbers import Rational
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -24,8 +19,6 @@ from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, located
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
-from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
-from pdpaudit.core.statistic import name_of
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Guard
@@ -35,12 +28,8 @@ __all__ = [
     "OwnPair",
     "Part",
     "Subject",
-    "Variant",
     "as_law",
-    "named_sop",
     "pairs_of",
-    "promising",
-    "specified",
     "unnamed_pairs",
 ]
 
@@ -61,7 +50,7 @@ Part = Literal[
 ]
 
 #: A pair of inputs that a mechanism brings: its name, empty where it has none, and two sides.
-OwnPair = tuple[str, Any, Any]
+OwnPair = tuple[str, object, object]
 
 #: Seconds after which an answer is taken never to come; laws of large networks take a minute.
 LIMIT_S = 600.0
@@ -71,9 +60,6 @@ ROUNDING = 1e-6
 
 #: Characters of what others gave that are shown.
 MOST_SHOWN = 60
-
-#: No attribute of that name.
-MISSING = object()
 
 #: What ``pairs()`` may give.
 EXPECTED = 'give a list of pairs, each (left, right) or ("name", left, right)'
@@ -135,7 +121,7 @@ class Subject:
     @property
     def wording(self) -> JSON:
         """Words for what is observed, for :class:`pdpaudit.outputs.words.Vocabulary`."""
-        words: Mapping[str, Any] = getattr(self.mechanism, "wording", {})
+        words: JSON = getattr(self.mechanism, "wording", {})
         return words
 
     @property
@@ -192,11 +178,11 @@ class Subject:
         domain = None if callable(getattr(inner, "pairs", None)) else self.domain
         return domain.relations[0] if isinstance(domain, Domain) else ""
 
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, object]:
         """Return how to make it again, from how to make what it delegates to."""
         return inner
 
-    def part(self, name: Part) -> Callable[..., Any] | None:
+    def part(self, name: Part) -> Callable[..., object] | None:
         """Return an optional part of the mechanism, None where it has none."""
         inner = self.mechanism
         found = inner.part(name) if isinstance(inner, Subject) else getattr(inner, name, None)
@@ -214,18 +200,18 @@ class Subject:
         return output
 
     @property
-    def sample(self) -> Callable[..., Any] | None:
+    def sample(self) -> Callable[..., object] | None:
         """What draws many outputs at once, None where nothing does."""
         return self.part("sample")
 
     @property
-    def runs_elsewhere(self) -> Callable[..., Any] | None:
+    def runs_elsewhere(self) -> Callable[..., object] | None:
         """What runs it many times one by one in another process, None where nothing does."""
         return self.part("runs_elsewhere")
 
     def ask(
-        self, name: Part, *arguments: Any, limit: float = LIMIT_S, until: float = math.inf
-    ) -> Any:
+        self, name: Part, *arguments: object, limit: float = LIMIT_S, until: float = math.inf
+    ) -> object:
         """Call an optional part within a time limit; what it prints is swallowed."""
         asked = self.part(name)
         if asked is None:
@@ -279,46 +265,6 @@ class Subject:
         return pairs_of(own)
 
 
-class Variant(Subject):
-    """The same mechanism with a claim, or with pairs, that are not its own."""
-
-    def __init__(
-        self,
-        mechanism: object,
-        *,
-        claim: PrivacyClaim | None = None,
-        pairs: Sequence[object] | None = None,
-    ) -> None:
-        super().__init__(Subject.of(mechanism))
-        self._claim, self._pairs = claim, pairs
-        self.default_samples = self.mechanism.default_samples
-
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """The claim given, else its own."""
-        return self.mechanism.claims if self._claim is None else (self._claim,)
-
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
-        """Return how to make it again: pairs that were given are known to nobody else."""
-        if not inner or self._pairs is not None or self._claim is None:
-            return inner if self._pairs is None else {}
-        return {**inner, "claimed": {**self._claim.to_json(), "source": self._claim.source}}
-
-    @property
-    def relation(self) -> str:
-        """Which inputs are neighbours: no relation where pairs were given."""
-        return "" if self._pairs is not None else super().relation
-
-    def part(self, name: Part) -> Callable[..., Any] | None:
-        """Return the part asked for; pairs are those given."""
-        if name == "pairs" and self._pairs is not None:
-            return self._given
-        return super().part(name)
-
-    def _given(self) -> Sequence[Any] | None:
-        return self._pairs
-
-
 class _Function:
     """A bare function as a mechanism that claims nothing."""
 
@@ -340,7 +286,7 @@ def _made(factory: type) -> object:
         ) from None
 
 
-def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
+def pairs_of(pairs: Callable[..., object]) -> list[OwnPair]:
     """Return the pairs that a mechanism's ``pairs`` gives, once they can be taken for pairs only.
 
     Raises
@@ -350,7 +296,7 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
     """
     try:
         found = pairs()
-        given = list(found)
+        given = list(cast("Iterable[object]", found))
     except InputError:
         raise
     except Exception as error:
@@ -359,15 +305,17 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
         raise InputError(f"its pairs() gives none; {EXPECTED}")
     if isinstance(found, (str, bytes, np.ndarray, Mapping)):
         raise InputError(f"its pairs() gives a {type(found).__name__}; {EXPECTED}")
+    read: list[OwnPair] = []
     for pair in given:
         if not isinstance(pair, (tuple, list)) or not (len(pair) == 2 or _is_named(pair)):
             raise InputError(f"its pairs() gives {_short(pair)}, which is no pair; {EXPECTED}")
+        read.append((pair[0] if _is_named(pair) else "", *pair[-2:]))
     if type(found) is tuple and len(found) == 2 and not any(map(_is_named, given)):
         raise InputError(
             f"its pairs() gives {_short(found)}, which may be one pair of tuples or a tuple of two "
             f"pairs; {EXPECTED}"
         )
-    return [(pair[0] if _is_named(pair) else "", *pair[-2:]) for pair in given]
+    return read
 
 
 def unnamed_pairs(domain: Domain, relation: str) -> list[OwnPair]:
@@ -378,8 +326,8 @@ def unnamed_pairs(domain: Domain, relation: str) -> list[OwnPair]:
     return found
 
 
-def _is_named(pair: Sequence[object]) -> bool:
-    return len(pair) == 3 and isinstance(pair[0], str)
+def _is_named(pair: object) -> bool:
+    return isinstance(pair, (tuple, list)) and len(pair) == 3 and isinstance(pair[0], str)
 
 
 def _short(value: object) -> str:
@@ -426,128 +374,3 @@ def as_law(law: object) -> Law:
 
 def _kind(given: object) -> str:
     return "None" if given is None else f"a {type(given).__name__}"
-
-
-def promising(
-    subject: Subject,
-    name: str,
-    epsilon: float | None,
-    delta: float | None,
-    source: str,
-    claim: PrivacyClaim | str | None = None,
-) -> Subject:
-    """Return the mechanism with the claim that is to be tested: one given, else its own.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is no claim.
-    """
-    if claim is not None:
-        if epsilon is not None or delta is not None:
-            raise InputError("claim: give it, or epsilon and delta, and not both")
-        given = PrivacyClaim.parse(claim, source) if isinstance(claim, str) else claim
-        if not isinstance(given, PrivacyClaim):
-            given = adapted(given)  # of a library of claims
-            if not isinstance(given, PrivacyClaim):
-                raise InputError(f"claim: a {type(claim).__name__} is no claim that is known")
-        return Variant(subject, claim=given)
-    if epsilon is None and not subject.claims_something:
-        more = " with delta=" if delta is not None else ", or a claim = PrivacyClaim(epsilon, ...)"
-        raise InputError(f"{name}: it claims nothing; give it epsilon={more}")
-    if epsilon is None and delta is None:
-        return subject
-    try:
-        promised = subject.claim.epsilon if epsilon is None else epsilon
-        return Variant(subject, claim=PrivacyClaim(promised, delta or 0.0, source=source))
-    except (ValueError, TypeError) as error:
-        raise InputError(str(error)) from None
-
-
-def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, Any]]:
-    """Return a mechanism, what to call it, and how to make it again from a folder.
-
-    The last is empty where it cannot be made again: made inside a function, or of arguments that
-    it does not keep under their own names.
-    """
-    if isinstance(given, str):
-        mechanism, spec = make_mechanism(given, {})
-        return Subject.of(mechanism), given, spec
-    if isinstance(given, Subject):
-        _, name, spec = specified(given.mechanism, base)
-        return given, name, given.specification(spec)
-    if isinstance(known := getattr(given, "specification", None), dict):
-        return Subject(given), str(getattr(given, "title", type(given).__name__)), known
-    if inspect.isroutine(given):
-        name = getattr(given, "__name__", "function")
-        check_run(given, name, "f(instance, rng)")
-        return Subject(given), name, {}
-    factory = given if inspect.isclass(given) else type(given)
-    where = _place(factory, base)
-    name = factory.__qualname__ if where is None else where
-    subject = Subject(given)
-    check_run(getattr(subject.mechanism, "run", None), name)
-    parameters = None if where is None else _parameters(factory, subject.mechanism)
-    return subject, name, {} if parameters is None else {"name": where, "parameters": parameters}
-
-
-def named_sop(given: object, base: Path) -> tuple[str, str | None]:
-    """Return what to call a statistic, and its name on the command line if it has one."""
-    if isinstance(given, str):
-        return given, given
-    name = name_of(given)
-    inner = getattr(given, "function", given)
-    where = None
-    if inspect.isclass(inner) or inspect.isfunction(inner):
-        where = _place(inner, base, means=given)
-    if where is None and not inspect.isclass(given):
-        where = _registered(given, name)
-        if where is None and _parameters(type(given), given) == {}:
-            where = _place(type(given), base)
-    return name, where
-
-
-def _place(named: Any, base: Path, means: object = None) -> str | None:
-    """Return ``path/to/file.py:Name`` or ``module:Name``; None where that means something else."""
-    name, module = named.__qualname__, sys.modules.get(named.__module__)
-    wanted = named if means is None else means
-    if "." in name or module is None or getattr(module, name, None) is not wanted:
-        return None
-    file = getattr(module, "__file__", None)
-    if file is not None:
-        path = Path(file).resolve()
-        if path.is_relative_to(base.resolve()):
-            return f"{path.relative_to(base.resolve())}:{name}"
-    return None if module.__name__ == "__main__" else f"{module.__name__}:{name}"
-
-
-def _parameters(factory: Any, made: object) -> JSON | None:
-    """Return the arguments that make an equal object; None where they are not known."""
-    try:
-        names = inspect.signature(factory).parameters
-        arguments = {name: getattr(made, name, MISSING) for name in names}
-        plain: dict[str, Any] = {}
-        for name, value in arguments.items():
-            if isinstance(value, str | int | float | bool) or value is None:
-                plain[name] = value
-                continue
-            registered = None if name != "sop" else _registered(value, name_of(value))
-            if registered is None:
-                return None
-            plain[name] = registered
-        again = factory(**arguments)
-        same = vars(again) == vars(made) if hasattr(made, "__dict__") else again == made
-    except Exception:  # whatever the author's own code raises: it just cannot be made again
-        return None
-    return plain if same is True else None
-
-
-def _registered(sop: object, name: str) -> str | None:
-    """Return the registered name of a statistic, if that makes an equal one."""
-    try:
-        known = make_sop(name)
-    except InputError:
-        return None
-    if known is sop or (type(known) is type(sop) and getattr(known, "__dict__", 0) == vars(sop)):
-        return name
-    return None

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from pdpaudit import __version__
-from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, recorded_pair
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
 from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
@@ -31,18 +31,16 @@ from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
-from pdpaudit.core.relations import related
-from pdpaudit.core.subject import Subject, Variant
+from pdpaudit.core.subject import Subject
+from pdpaudit.core.variants import Variant, related
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
-from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.trust import finder, made_again
-from pdpaudit.results.difference import FirstDifference
-from pdpaudit.results.fields import Fields
+from pdpaudit.replay.trust import compared, differences, finder, made_again
+from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import AuditWitness, PairWitness, ReadNetwork, whole
+from pdpaudit.results.witnesses import AuditWitness, FirstDifference, PairWitness, ReadNetwork
 
 __all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 
@@ -158,7 +156,7 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     spec = witness.mechanism
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
-    known["parameters"] = blanks | known["parameters"]
+    known["parameters"] = {**blanks, **_part(known, "parameters")}
     mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
     if "observe" in spec:
         known["observe"] = spec["observe"]
@@ -200,25 +198,29 @@ def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) ->
         if built.relation != (Subject.of(mechanism).relation or PROTECTED):
             raise ValueError(f"{built.relation} is not the relation that was audited")
         return network_candidate(built)
-    own, number = own_pairs(Subject.of(mechanism)), whole(pair["number"])
-    if not 1 <= number <= len(own):
-        raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
-    found = own[number - 1]
+    found = recorded_pair(Subject.of(mechanism), pair)
     # Older results call a pair without a name by its number alone.
-    old = f"pair {number}"
+    old = f"pair {pair['number']}"
     return replace(found, label=old, reverse="") if pair.get("words") == old else found
 
 
 def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
-    known: dict[str, Any] = {"jobs": terms.jobs}
+    config = Config(terms.seed, jobs=terms.jobs)
     if witness.mechanism.get("observe") not in (None, REPRESENTATION):
-        known["default_samples"] = SAMPLES
-    if witness.method not in (METHOD, PROVED):
-        known |= {key: getattr(witness, key) for key in ("samples", "confidence", "method")}
-        known["detect"] = witness.detect
+        config = replace(config, default_samples=SAMPLES)
+    if witness.method in (METHOD, PROVED):
+        return config
+    if witness.confidence is None:
+        raise KeyError("confidence")
     try:
-        return Config(terms.seed, **known)
+        return replace(
+            config,
+            samples=witness.samples,
+            confidence=witness.confidence,
+            method=witness.method,
+            detect=witness.detect,
+        )
     except InputError as error:
         raise KeyError(str(error)) from None
 
@@ -337,16 +339,7 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
         lambda least, chance: math.inf,
         looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
     )
-    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, ladder, known, weighed)
-    single = bool(witness.single)
-    confirmation = Confirmation(context, again.number, again.promise, budget.share, 0, single)
-    rebuilt = confirmation.result(chosen, power)
-    if rebuilt.status == "error":
-        raise _Unlike(rebuilt.method)
+    rebuilt = _confirmed(witness, again, power, spent=0)
     for key, value in (("statement", rebuilt.statement), ("claimed", rebuilt.claimed)):
         if claim.get(key) != value:
             raise _Unlike(f"{key} is not what the mechanism says")
@@ -362,8 +355,23 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
         if not _alike((fresh[key], fresh["runs_a_side"]), other):
             return Replay(name, False, f"{words}, which is not the same mechanism")
     if (rebuilt.status == "violated") != violated:
-        return Replay(name, False, f"{words}: {rebuilt.status.replace('_', ' ')} this time")
+        return Replay(name, False, f"{words}: {STATUS_WORDS[rebuilt.status]} this time")
     return Replay(name, True, f"{words}; lower bound {rebuilt.lower_bound:.4g}{again.note}")
+
+
+def _confirmed(witness: AuditWitness, again: _Again, power: Power, spent: int) -> ClaimResult:
+    """Confirm the event of a witness again."""
+    context = again.context
+    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
+    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
+    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
+    chosen = Chosen(again.candidate, again.event, ladder, Known(*witness.known or ()), weighed)
+    single = bool(witness.single)
+    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
+    rebuilt = confirmation.result(chosen, power)
+    if rebuilt.status == "error":
+        raise _Unlike(rebuilt.method)
+    return rebuilt
 
 
 def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -381,18 +389,8 @@ def _sampled(
             f"sampled by pdpaudit {terms.version}, this is {__version__}, whose samples may "
             "differ; install that version, or audit again"
         )
-    context = again.context
-    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
     spent = claim["samples"]["discovery"]
-    ladder = [_varied(again.event, one) for one in witness.ladder or ()]
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, tuple(ladder), known, weighed)
-    single = bool(witness.single)
-    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
-    rebuilt = confirmation.result(chosen, _recorded(claim, witness))
-    if rebuilt.status == "error":
-        raise _Unlike(rebuilt.method)
+    rebuilt = _confirmed(witness, again, _recorded(claim, witness), spent)
     if witness.ladder is None:
         # Older results do not say which other thresholds were counted.
         rebuilt = replace(rebuilt, inference=claim.get("inference") or {})

@@ -1,11 +1,12 @@
-"""Find what a result names: registered names, and other people's code only when it is trusted."""
+"""What of somebody's result is believed: names where they are trusted, numbers once compared."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Iterator, Mapping
 from types import CodeType
-from typing import Any
 
 from pdpaudit.adapters.elsewhere import made_elsewhere
 from pdpaudit.core.errors import InputError, described
@@ -22,8 +23,9 @@ from pdpaudit.core.registry import (
 )
 from pdpaudit.outputs import JSON
 from pdpaudit.report.plaintext import clip
+from pdpaudit.results.fields import is_number
 
-__all__ = ["finder", "made_again"]
+__all__ = ["compared", "differences", "finder", "made_again"]
 
 #: Characters of a name that a message shows.
 LONGEST = 200
@@ -37,23 +39,23 @@ def finder(*, trust: bool) -> Find:
 
     def find(group: Group, name: str) -> object:
         if not isinstance(name, str) or "\0" in name:
-            raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
+            raise InputError(f"the result names no {SINGULAR[group]}; write it again")
         shown = clip(name, LONGEST)
         if group == "adapters":
             if not trust:
                 raise InputError(
-                    f"{shown}: to replay it, a program or a library is started; add --trust if you "
-                    "trust it"
+                    f"{shown}: to replay it, a program or a library is started; give `trust` if "
+                    "you trust it"
                 )
             return None
         if not (trust or is_registered(group, name)):
             raise InputError(
                 f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
-                f"and run from {clip(imported_for(group, name), LONGEST)}; add --trust if you "
+                f"and run from {clip(imported_for(group, name), LONGEST)}; give `trust` if you "
                 "trust that code"
             )
         found = _imported(group, name)
-        lacks = {"mechanisms": _no_mechanism, "functions": _no_function}.get(group, _no_statistic)
+        lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
             raise InputError(
@@ -64,7 +66,7 @@ def finder(*, trust: bool) -> Find:
     return find
 
 
-def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, Any]]:
+def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, object]]:
     """Return the mechanism of a witness, and how it was made now."""
     name, parameters = spec["name"], spec["parameters"]
     if not isinstance(parameters, Mapping):
@@ -109,7 +111,7 @@ def _no_statistic(found: object) -> str:
     return ""
 
 
-def _no_mechanism(found: object) -> str:
+def no_mechanism(found: object) -> str:
     """Say what a mechanism lacks, without calling or making it; nothing if it is one."""
     run = inspect.getattr_static(found, "run", None)
     if run is None:
@@ -146,3 +148,65 @@ def _claims(found: object) -> bool:
         if any(names & {*code.co_names} for code in codes if isinstance(code, CodeType)):
             return True
     return False
+
+
+# Comparison of what a result shows with what its witness gives now, field by field
+
+
+#: What is published keeps eight digits, and the last of these may depend on the machine.
+RELATIVE = 1e-6
+
+#: Numbers near 0 that are differences of others: losses, curves, rates of attackers.
+ROUNDED = {
+    "at_most",
+    "exact",
+    "lower_bound",
+    "hockey_stick",
+    "trade_off",
+    "inference",
+    "largest_found",
+    "observed",
+}
+ABSOLUTE = 1e-7
+
+#: Fields named in a sentence, and characters of a value.
+SHOWN, LONGEST_VALUE = 3, 60
+
+
+def differences(
+    now: object, recorded: object, *, complete: bool, place: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yield every field of a result that is not what it is now."""
+    if isinstance(now, Mapping) and isinstance(recorded, Mapping):
+        for key in sorted({*now, *recorded}):
+            if key not in recorded:
+                if complete:
+                    yield f"{'.'.join((*place, key))} is missing"
+            elif key not in now:
+                yield f"{'.'.join((*place, key))} does not belong there"
+            else:
+                yield from differences(
+                    now[key], recorded[key], complete=complete, place=(*place, key)
+                )
+    elif isinstance(now, list) and isinstance(recorded, list) and len(now) == len(recorded):
+        for i, (one, other) in enumerate(zip(now, recorded, strict=True)):
+            yield from differences(one, other, complete=complete, place=(*place, str(i)))
+    elif not _same(now, recorded, place):
+        yield f"{'.'.join(place)} is {_short(recorded)} on file, {_short(now)} now"
+
+
+def compared(found: list[str]) -> str:
+    """Return differences in a sentence, a few of them."""
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return "; ".join([*found[:SHOWN], *more])
+
+
+def _same(now: object, recorded: object, place: tuple[str, ...]) -> bool:
+    if is_number(now) and is_number(recorded):
+        near = ABSOLUTE if ROUNDED & {*place} else 0.0
+        return math.isclose(now, recorded, rel_tol=RELATIVE, abs_tol=near)
+    return type(now) is type(recorded) and now == recorded
+
+
+def _short(value: object) -> str:
+    return clip(json.dumps(value, ensure_ascii=False), LONGEST_VALUE)
