@@ -37,7 +37,8 @@ TAIL_MISFIT = 0.25
 def best_ranges(table: NumberTable, aim: ExpectedBound, luck: float = 0.0) -> list[Choice]:
     """Return the best half-lines or single numbers of the best columns; all is swept at once.
 
-    ``luck`` is how many standard errors more are given away while they are compared.
+    ``luck`` is how many standard errors more are given away while they are compared; half of them
+    when a half-line is compared with what is no half-line, where other runs tell as well.
     """
     best: list[Choice] = []
     for column in table.ordered:
@@ -85,7 +86,7 @@ def _half_lines(
         error = np.sqrt(curve.error**2 + (TAIL_MISFIT * curve.promised) ** 2 + absent)
         curve = replace(curve, promised=promised, error=error)
         sides = totals[first], totals[1 - first]
-        p, q, runs = blended([curve], sides, aim.caution)
+        p, q, runs = blended([curve], sides, aim.caution + luck / 2)
         expected = aim.from_shares(*blended([curve], sides, aim.caution + luck)[:2])
         for pick in apart(expected, curve.ours, EACH):
             cut = float(cuts[len(cuts) - 1 - pick if low else pick])

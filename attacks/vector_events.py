@@ -18,6 +18,10 @@ from .number_table import NumberTable, coded_columns
 from .scores import best_scores, score_kinds
 from .thresholds import Choice
 
+#: Half-lines of one column that have little to do with each other: on either side, at either end,
+#: of eight sizes.
+CHANCES = 32
+
 
 def choose_regions(
     sample: Sample,
@@ -29,9 +33,8 @@ def choose_regions(
 ) -> list[Choice]:
     """Return the events whose lower bounds at the planned sample size look largest."""
     table = NumberTable(sample, numbers, coded_columns(sample, categories))
-    # The luckiest of many half-lines is ahead, and so is that of tables; scores are few. Either end
-    # of each column may be likelier on either side.
-    luck = luckiest(4 * len(table.columns))
+    # The luckiest of many half-lines is ahead, and so is that of tables; scores are few.
+    luck = luckiest(CHANCES * len(table.columns))
     many = replace(aim, caution=aim.caution + luck)
     found = best_ranges(table, aim, luck)
     # A score learnt on one half is judged on the other.

@@ -110,11 +110,15 @@ VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
 class Choice(Protocol):
-    """What the chooser of events returns: an event, what it promises, and others as good."""
+    """What the chooser of events returns: an event, what it promises, and others as good.
+
+    ``known`` counts runs inside the event, on its side and on the other, and runs a side.
+    """
 
     event: Event
     expected: float
     others: tuple[Choice, ...]
+    known: Counts
 
 
 class EventSelection:
@@ -710,7 +714,7 @@ class EventSelection:
         raise Misbehaviour(f"every run raised {self._failure}")
 
 
-def learned_counts(choice: Any) -> Counts:
+def learned_counts(choice: Choice) -> Counts:
     """Return what discovery knows of an event as counts of runs, left first."""
     ours, theirs, runs = choice.known
     return (ours, theirs, runs) if choice.event.side == "left" else (theirs, ours, runs)
