@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
 from pdpaudit.core.network import (
@@ -65,6 +64,8 @@ def les_miserables() -> Iterator[Network]:
 
     The targeted people are planted by a fixed infection from Valjean.
     """
+    import networkx as nx
+
     whole = nx.les_miserables_graph()
     strong = nx.Graph()
     strong.add_nodes_from(whole)
@@ -85,6 +86,8 @@ def karate_club() -> Iterator[Network]:
     The targeted faction is Mr. Hi's; with all its ties it hangs together and leaves nothing to
     search for, with the strong ones three members stand apart.
     """
+    import networkx as nx
+
     whole = nx.karate_club_graph()
     strong = nx.Graph()
     strong.add_nodes_from(whole)

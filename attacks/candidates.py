@@ -227,7 +227,9 @@ def _look(leaf: _Leaf, group: Group, path: Path) -> None:
         return
     for kind, value in set(zip(group.kinds(path), group.values(path), strict=True)):
         if kind in ("int", "Decimal", "Fraction", "longdouble", "date", "datetime", "timedelta"):
-            leaf.wide = leaf.wide or kind != "int" or type(value) is str or abs(value) > WIDE
+            leaf.wide = (
+                leaf.wide or kind != "int" or not isinstance(value, int) or abs(value) > WIDE
+            )
         elif kind not in NUMERIC and value is not None:
             leaf.texts.add(kind)
             if isinstance(value, (str, bytes)):

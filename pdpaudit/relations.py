@@ -5,8 +5,7 @@ relation is chosen by ``relation=`` or ``--relation``. Whatever has ``relations`
 ``pairs`` and ``complete`` of :class:`Domain` is a domain.
 """
 
-from pdpaudit.core.domains import Answers, Bounded, Domain, OneOf
-from pdpaudit.core.graph_domain import Graphs
+from pdpaudit.core.domains import Answers, Bounded, Domain, Graphs, OneOf
 from pdpaudit.core.records import Records
 
 __all__ = ["Answers", "Bounded", "Domain", "Graphs", "OneOf", "Records"]

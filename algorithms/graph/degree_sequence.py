@@ -13,15 +13,13 @@ from typing import ClassVar
 import numpy as np
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs, star
-from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.core.protocols import Law
 
-from .noise import Integers, check_epsilon, laplace_cells, product_law
-
-__all__ = ["NoisyDegrees", "NoisyDegreesHalfNoise"]
+from .noise import Integers, NoisyRows, laplace_cells, product_law
 
 
 @dataclass(frozen=True)
-class NoisyDegrees:
+class NoisyDegrees(NoisyRows):
     """Sorted degrees, each with Laplace noise of scale 2/ε: correct.
 
     A tie raises two degrees by 1 each. Sorting keeps the sum of changes at 2: of two degrees the
@@ -40,17 +38,8 @@ class NoisyDegrees:
     256
     """
 
-    epsilon: float
+    source = "Hay, Li, Miklau, Jensen 2009"
     moved: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε between graphs that differ in one tie."""
-        return PrivacyClaim(self.epsilon, source="Hay, Li, Miklau, Jensen 2009")
 
     @property
     def scale(self) -> float:
@@ -64,10 +53,6 @@ class NoisyDegrees:
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of up to 4 vertices, and those of a star of 5."""
         return tuple(edge_pairs([*small_graphs(4, 2), star(4)]))
-
-    def run(self, instance: Graph, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return the noisy degrees."""
-        return tuple(self.sample(instance, 1, rng)[0].tolist())
 
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:
         """Return noisy degrees, shape ``(size, n)``; O(size · n)."""

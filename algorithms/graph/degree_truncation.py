@@ -15,41 +15,30 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from pdpaudit.core.domains import unchanged
+from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph, GraphPair, complete, small_graphs, star, vertex_pairs, wheel
-from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
-from .noise import check_epsilon, draw_geometric, geometric_cells
-
-__all__ = ["FlowTies", "TruncatedTies"]
+from .noise import NoisyNumber
 
 #: The largest number released; more than any of the pairs has.
 _TOP = 40
 
 
 @dataclass(frozen=True)
-class _BoundedTies:
+class _BoundedTies(NoisyNumber):
     """Ends of ties, counted on a graph of bounded degree, with noise for a sensitivity of 2d."""
 
-    epsilon: float
     degree: int = 2
 
+    source = "Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
     domain: ClassVar = Graphs((1, 6), form=unchanged)
 
     def __post_init__(self) -> None:
         """Refuse what scales no noise, or keeps no tie."""
-        check_epsilon(self.epsilon)
+        super().__post_init__()
         if self.degree < 1:
             raise InputError(f"degree = {self.degree}: give a whole number, at least 1")
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε between graphs that differ in one vertex with all its ties."""
-        return PrivacyClaim(
-            self.epsilon, source="Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
-        )
 
     def count(self, graph: Graph) -> int:
         """Return the number of ends of ties that are counted, twice the number of ties."""
@@ -63,19 +52,8 @@ class _BoundedTies:
         """Return all pairs of up to 4 vertices, and those of larger graphs of known shapes."""
         return tuple(vertex_pairs([*small_graphs(4, 2), star(6), complete(6), wheel(6)]))
 
-    def run(self, instance: Graph, rng: np.random.Generator) -> int:
-        """Return the noisy count."""
-        return int(draw_geometric(*self._noise(instance), 1, rng)[0])
-
-    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
-        """Return noisy counts; O(size)."""
-        return Outputs(range(_TOP + 1), draw_geometric(*self._noise(instance), size, rng))
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, in closed form."""
-        return Law(dict(enumerate(geometric_cells(*self._noise(instance)).tolist())))
-
-    def _noise(self, graph: Graph) -> tuple[int, int, float]:
+    def noise(self, graph: Graph) -> tuple[int, int, float]:
+        """Return the count, the largest released, and the rate."""
         return self.count(graph), _TOP, self.epsilon / self.sensitivity()
 
 

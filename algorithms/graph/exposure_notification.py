@@ -14,30 +14,24 @@ import numpy as np
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, star
-from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
+from pdpaudit.core.protocols import Law, Outputs
 
-from .noise import check_epsilon
-
-__all__ = ["RandomisedMeetings", "RandomisedNotification"]
+from ..laws.noise import CalibratedMechanism
 
 
 @dataclass(frozen=True)
-class _Notification:
+class _Notification(CalibratedMechanism):
     """What both share: an answer that is yes with some probability."""
 
-    epsilon: float
     infected: int = 2
+
+    source = "Warner 1965, of one answer"
 
     def __post_init__(self) -> None:
         """Refuse what flips nothing, or has nobody to meet."""
-        check_epsilon(self.epsilon)
+        super().__post_init__()
         if self.infected < 1:
             raise InputError(f"infected = {self.infected}: give a whole number, at least 1")
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε between graphs that differ in one contact."""
-        return PrivacyClaim(self.epsilon, source="Warner 1965, of one answer")
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 2 to 4 vertices, and those of a person with many contacts."""

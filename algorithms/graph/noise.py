@@ -8,48 +8,74 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import Law
+from pdpaudit.core.graphs import Graph
+from pdpaudit.core.protocols import Law, Outputs
 
-from ..laws.noise import laplace_between
-
-__all__ = ["check_epsilon", "draw_geometric", "geometric_cells", "laplace_cells", "product_law"]
+from ..laws.noise import CalibratedMechanism, laplace_between
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-def check_epsilon(epsilon: float) -> None:
-    """Refuse an ε that scales no noise."""
-    if not 0.0 < epsilon < math.inf:
-        raise InputError(f"epsilon = {epsilon}: give a finite number of nats above 0")
-
-
-def geometric_cells(count: int, top: int, rate: float) -> Floats:
-    """Return the probabilities of 0..top: a count with noise ``P(k) ∝ exp(-rate |k|)``, clamped.
+def geometric_cells(number: int, top: int, rate: float) -> Floats:
+    """Return the probabilities of 0..top: a number with noise ``P(k) ∝ exp(-rate |k|)``, clamped.
 
     The two-sided geometric mechanism of Ghosh, Roughgarden and Sundararajan, "Universally
     utility-maximizing privacy mechanisms", 2009.
     """
     if top == 0:
         return np.ones(1)
-    distance = np.abs(np.arange(top + 1) - min(count, top))
+    distance = np.abs(np.arange(top + 1) - min(number, top))
     cells = np.exp(-rate * distance) / (1.0 + math.exp(-rate))
     cells[1:-1] *= -math.expm1(-rate)
     return np.asarray(cells)
 
 
-def draw_geometric(
-    count: int, top: int, rate: float, size: int, rng: np.random.Generator
-) -> Integers:
-    """Return such numbers, as a difference of two geometric ones; shape ``(size,)``."""
-    success = -math.expm1(-rate)
-    noise = rng.geometric(success, size) - rng.geometric(success, size)
-    return np.asarray(np.clip(min(count, top) + noise, 0, top), dtype=np.int64)
+@dataclass(frozen=True)
+class NoisyNumber(CalibratedMechanism):
+    """A whole number with two-sided geometric noise, clamped; see :func:`geometric_cells`."""
+
+    def noise(self, graph: Graph) -> tuple[int, int, float]:
+        """Return the number, the largest there may be, and the rate."""
+        raise NotImplementedError
+
+    def run(self, instance: Graph, rng: np.random.Generator) -> int:
+        """Return the noisy number."""
+        return int(self._drawn(instance, 1, rng)[0])
+
+    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
+        """Return noisy numbers; O(size)."""
+        _, top, _ = self.noise(instance)
+        return Outputs(range(top + 1), self._drawn(instance, size, rng))
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, in closed form."""
+        return Law(dict(enumerate(geometric_cells(*self.noise(instance)).tolist())))
+
+    def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
+        """Return such numbers, as a difference of two geometric ones; shape ``(size,)``."""
+        number, top, rate = self.noise(graph)
+        success = -math.expm1(-rate)
+        noise = rng.geometric(success, size) - rng.geometric(success, size)
+        return np.asarray(np.clip(min(number, top) + noise, 0, top), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class NoisyRows(CalibratedMechanism):
+    """Several whole numbers at once, drawn row by row."""
+
+    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:
+        """Return outputs, shape ``(size, numbers)``; O(size · numbers)."""
+        raise NotImplementedError
+
+    def run(self, instance: Graph, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return one row."""
+        return tuple(self.sample(instance, 1, rng)[0].tolist())
 
 
 def laplace_cells(count: int, top: int, scale: float) -> Floats:

@@ -15,15 +15,13 @@ import numpy as np
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, labelled_graphs
-from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.core.protocols import Law
 
-from .noise import Integers, check_epsilon, product_law
-
-__all__ = ["SuppressedTies"]
+from .noise import Integers, NoisyRows, product_law
 
 
 @dataclass(frozen=True)
-class SuppressedTies:
+class SuppressedTies(NoisyRows):
     """Ties of protected people suppressed, every other released with probability 1 - exp(-ε).
 
     Broken, if its promise is taken for differential privacy. Neighbours exchange a tie of a
@@ -45,31 +43,21 @@ class SuppressedTies:
     {(0, 0, 0): 0.3679, (0, 0, 1): 0.6321}
     """
 
-    epsilon: float
     protected: int = 1
+
+    source = "Doudalis, Kotsogiannis, Haney, Machanavajjhala, Mehrotra 2017"
 
     def __post_init__(self) -> None:
         """Refuse what releases nothing, or protects nobody."""
-        check_epsilon(self.epsilon)
+        super().__post_init__()
         if self.protected < 1:
             raise InputError(f"protected = {self.protected}: give a whole number, at least 1")
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε between graphs that exchange a tie of a protected person for another."""
-        return PrivacyClaim(
-            self.epsilon, source="Doudalis, Kotsogiannis, Haney, Machanavajjhala, Mehrotra 2017"
-        )
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices; the left side has the protected tie."""
         return tuple(
             pair for n in (3, 4) for graph in labelled_graphs(n) for pair in self._of(graph)
         )
-
-    def run(self, instance: Graph, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return for each pair of people whether a tie between them is released."""
-        return tuple(self.sample(instance, 1, rng)[0].tolist())
 
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:
         """Return such outputs, shape ``(size, pairs of people)``."""

@@ -16,15 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs
-from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.core.protocols import Law
 
-from .noise import Integers, check_epsilon, product_law
-
-__all__ = ["RandomisedLists", "RandomisedTies"]
+from .noise import Integers, NoisyRows, product_law
 
 
 @dataclass(frozen=True)
-class RandomisedTies:
+class RandomisedTies(NoisyRows):
     """Each pair of people reported by one of them: correct.
 
     A report is wrong with probability 1/(1 + exp(ε)). One tie changes one report, whose ratio is
@@ -43,16 +41,7 @@ class RandomisedTies:
     0.2689
     """
 
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        """Refuse what flips nothing, or at random."""
-        check_epsilon(self.epsilon)
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε between graphs that differ in one tie."""
-        return PrivacyClaim(self.epsilon, source="Imola, Murakami, Chaudhuri 2021")
+    source = "Imola, Murakami, Chaudhuri 2021"
 
     @property
     def wrong(self) -> float:
@@ -67,10 +56,6 @@ class RandomisedTies:
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of up to 4 vertices."""
         return tuple(edge_pairs(small_graphs(4, 2)))
-
-    def run(self, instance: Graph, rng: np.random.Generator) -> tuple[int, ...]:
-        """Return the reports."""
-        return tuple(self.sample(instance, 1, rng)[0].tolist())
 
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:
         """Return reports, shape ``(size, entries)``; O(size · entries)."""

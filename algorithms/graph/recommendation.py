@@ -21,17 +21,10 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs
-from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
+from pdpaudit.core.protocols import Law, Outputs
 
+from ..laws.noise import CalibratedMechanism
 from ..zoo import ReportNoisyMax1
-from .noise import check_epsilon
-
-__all__ = [
-    "ExponentialRecommendation",
-    "NoisyRecommendation",
-    "TwoRecommendations",
-    "favourite",
-]
 
 
 def favourite(contacts: int, others: int) -> Graph:
@@ -47,19 +40,10 @@ def favourite(contacts: int, others: int) -> Graph:
 
 
 @dataclass(frozen=True)
-class _Recommendation:
+class _Recommendation(CalibratedMechanism):
     """What all three share: the utilities, and the pairs."""
 
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """ε between graphs that differ in one tie that does not touch vertex 0."""
-        return PrivacyClaim(self.epsilon, source="Machanavajjhala, Korolova, Das Sarma 2011")
+    source = "Machanavajjhala, Korolova, Das Sarma 2011"
 
     def utilities(self, graph: Graph) -> dict[int, int]:
         """Return the number of contacts that each candidate shares with vertex 0."""

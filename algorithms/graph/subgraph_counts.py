@@ -16,34 +16,19 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.domains import unchanged
+from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
-from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
+from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .noise import check_epsilon, draw_geometric, geometric_cells
-
-__all__ = [
-    "NoisyStars",
-    "NoisyTies",
-    "NoisyTriangles",
-    "NoisyTrianglesLocal",
-    "NoisyTrianglesSmooth",
-]
+from .noise import NoisyNumber
 
 
 @dataclass(frozen=True)
-class _NoisyCount:
+class _NoisyCount(NoisyNumber):
     """A count with geometric noise of rate ε over its sensitivity."""
 
-    epsilon: float
-
     domain: ClassVar = Graphs((2, 6), form=unchanged)
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
-        check_epsilon(self.epsilon)
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -67,20 +52,8 @@ class _NoisyCount:
         shaped = (star(4), hubs(3), hubs(4))
         return tuple(edge_pairs([*small_graphs(4, 2), *shaped]))
 
-    def run(self, instance: Graph, rng: np.random.Generator) -> int:
-        """Return the noisy count."""
-        return int(draw_geometric(*self._noise(instance), 1, rng)[0])
-
-    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
-        """Return noisy counts; O(size)."""
-        top = self.largest(instance.vertices)
-        return Outputs(range(top + 1), draw_geometric(*self._noise(instance), size, rng))
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, in closed form."""
-        return Law(dict(enumerate(geometric_cells(*self._noise(instance)).tolist())))
-
-    def _noise(self, graph: Graph) -> tuple[int, int, float]:
+    def noise(self, graph: Graph) -> tuple[int, int, float]:
+        """Return the count, the largest there may be, and the rate."""
         rate = self.epsilon / max(1, self.sensitivity(graph))
         return self.count(graph), self.largest(graph.vertices), rate
 
@@ -203,15 +176,6 @@ class NoisyTrianglesSmooth(NoisyTriangles):
             for far in range(2 * graph.vertices)
             for both, one in shared
         )
-
-    def run(self, instance: Graph, rng: np.random.Generator) -> int:
-        """Return the noisy count."""
-        return int(self._drawn(instance, 1, rng)[0])
-
-    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
-        """Return noisy counts; O(size)."""
-        top = self.largest(instance.vertices)
-        return Outputs(range(top + 1), self._drawn(instance, size, rng))
 
     def law(self, instance: Graph) -> Law:
         """Return the exact law, from the distribution function of the noise."""

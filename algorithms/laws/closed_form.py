@@ -26,9 +26,9 @@ from .exact_round import Ball, ExactRound, Interval, Levels, Number, ends_of
 
 Poly = Any  # python-flint has no type information
 
-_MAX_BITS = 200_000
+MAX_BITS = 200_000
 # Entries of all tables of mixed differences; about a microsecond and a half each.
-_MAX_WORK = 40_000_000
+MAX_WORK = 40_000_000
 
 
 def enclose_round(
@@ -48,7 +48,7 @@ def enclose_round(
     _check_work(hidden, kinks)
     # About one bit per vertex is lost to cancellation.
     bits = 192 + 5 * sum(count for _, count in [*race, *hidden]) // 4
-    while bits <= _MAX_BITS:
+    while bits <= MAX_BITS:
         with flint.ctx.workprec(bits):
             failing = event is None and question.stop_score is None
             values = _stop_values(question, failing)
@@ -58,7 +58,7 @@ def enclose_round(
             return low, high
         bits *= 2
     raise LawUnavailable(
-        f"no enclosure as narrow as asked at {_MAX_BITS} bits; ask for a wider one, or enclose by "
+        f"no enclosure as narrow as asked at {MAX_BITS} bits; ask for a wider one, or enclose by "
         "verified quadrature (verify.enclose_by_quadrature)"
     )
 
@@ -98,9 +98,9 @@ def _check_work(protected: Levels, kinks: list[Fraction]) -> None:
     for left in kinks:
         below = sum(count for score, count in protected if score <= left)
         work += below * sum(count for score, count in protected if score > left)
-    if work > _MAX_WORK:
+    if work > MAX_WORK:
         raise LawUnavailable(
-            f"the closed form needs {work} mixed differences, more than {_MAX_WORK}; enclose by "
+            f"the closed form needs {work} mixed differences, more than {MAX_WORK}; enclose by "
             "verified quadrature instead (verify.enclose_by_quadrature)"
         )
 

@@ -19,14 +19,13 @@ from ..samplers.partition import (
     written_out,
 )
 from ..samplers.search_com import (
-    Calibration,
     State,
     remaining_targets,
     state_after_sfs,
     state_at_seeds,
 )
-from .noise import Laplace, Noise
-from .one_round import RoundLaw, RoundScores, first_target_law, search_com_law
+from .noise import Noise, Rule
+from .one_round import RoundLaw, RoundScores, first_target_law, law_of_rule
 
 #: Lists of found targets beyond which a law is not written out.
 MOST_OUTPUTS = 200_000
@@ -38,17 +37,15 @@ NEGLIGIBLE = 1e-16
 MOST_WRITTEN = 100_000
 
 
-def law_of_search(
-    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration
-) -> Law:
+def law_of_search(instance: SearchInstance, sop: StatisticOfProximity, rule: Rule) -> Law:
     """Return the law of one round of SearchCom that knows the seeds alone."""
-    targets, law = _search_com(state_at_seeds(instance, sop), calibration)
+    targets, law = _search_com(state_at_seeds(instance, sop), rule)
     found = ((target,) for target in targets)
     return _law([*zip(found, law.found.tolist(), strict=True), ((), law.none)])
 
 
 def law_of_searches(
-    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+    instance: SearchInstance, sop: StatisticOfProximity, rule: Rule, rounds: int
 ) -> Law:
     """Return the law of statistic-first search and at most one round of SearchCom."""
     if rounds == 0:
@@ -56,26 +53,20 @@ def law_of_searches(
     if rounds > 1:
         raise LawUnavailable(
             f"whom {rounds} search rounds examined stays hidden between them, so only the first "
-            "round has an exact law: ask for 2 components, or sample (--samples)"
+            "round has an exact law: ask for 2 components, or give `samples`"
         )
     state = state_after_sfs(instance, sop)
-    targets, law = _search_com(state, calibration)
+    targets, law = _search_com(state, rule)
     found = ((target,) for target in targets)
     return _law_of_paths(instance, [*zip(found, law.found.tolist(), strict=True), ((), law.none)])
 
 
-def _search_com(state: State, calibration: Calibration) -> tuple[list[int], RoundLaw]:
+def _search_com(state: State, rule: Rule) -> tuple[list[int], RoundLaw]:
     targets, classes = state.targets, state.classes
     scores = RoundScores.from_vertices(
         targets.each(), classes.scores[classes.labels], targets.members, classes.vertices
     )
-    law = search_com_law(
-        scores,
-        noise=Laplace(calibration.score_scale),
-        threshold=calibration.limit,
-        threshold_noise=Laplace(calibration.limit_scale),
-    )
-    return targets.members.tolist(), law
+    return targets.members.tolist(), law_of_rule(scores, rule)
 
 
 def law_of_winners(
@@ -131,7 +122,8 @@ def _law_of_paths(instance: SearchInstance, masses: Sequence[tuple[tuple[int, ..
         assert isinstance(path, tuple)
         return written_out(instance, path)
 
-    return replace(law, probabilities=CodedOutputs(law.probabilities, coding_of(instance), write))
+    coded = CodedOutputs(law.probabilities, coding_of(instance), write, shared=length)
+    return replace(law, probabilities=coded)
 
 
 def _law(masses: Iterable[tuple[tuple[int, ...], float]]) -> Law:

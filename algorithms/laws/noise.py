@@ -6,12 +6,15 @@ Every noise has one parameter, its scale, in units of the score. Scale 0 is the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.protocols import PrivacyClaim
 
 FloatArray = NDArray[np.float64]
 
@@ -149,9 +152,43 @@ class Exponential(Noise):
         return np.asarray(-np.where(log_u < _LOG_HALF, np.log1p(-u), upper))
 
 
+@dataclass(frozen=True)
+class Rule:
+    """How a search round ranks the vertices, and when it gives up."""
+
+    noise: Noise
+    threshold: float | None = None
+    limit: float = math.inf
+    limit_scale: float = 0.0
+
+    def draw_limits(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw K̂ ``size`` times."""
+        return self.limit + Laplace(self.limit_scale).draw(size, rng)
+
+
 def laplace_between(low: float, high: float, scale: float) -> float:
     """Return ``P(low < X ≤ high)`` of the Laplace law around 0, to relative accuracy."""
     if low < 0 < high:
         return laplace_between(low, 0.0, scale) + laplace_between(0.0, high, scale)
     near, far = sorted((abs(low), abs(high)))
     return float(-0.5 * np.exp(-near / scale) * np.expm1(-(far - near) / scale))
+
+
+@dataclass(frozen=True)
+class CalibratedMechanism:
+    """A mechanism whose noise is scaled by ε, and what its source claims."""
+
+    epsilon: float
+    source: ClassVar[str]
+    #: How many ε are claimed.
+    composed: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what scales no noise."""
+        if not 0.0 < self.epsilon < math.inf:
+            raise InputError(f"epsilon = {self.epsilon}: give a finite number of nats above 0")
+
+    @property
+    def claim(self) -> PrivacyClaim:
+        """What is promised."""
+        return PrivacyClaim(self.composed * self.epsilon, source=self.source)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable
 
-from .noise import Exponential, Gumbel, Laplace, Noise
+from .noise import Exponential, Gumbel, Laplace, Noise, Rule
 from .quadrature import Factors, log_integrals, logsumexp
 from .stopping import log_pass_fail
 
@@ -184,6 +184,12 @@ def search_com_law(
     logs = log_integrals(densities, panels, levels.size)
     found, none = np.split(logs, [levels.size])
     return _checked(found[inverse], float(logsumexp(none)))
+
+
+def law_of_rule(scores: RoundScores, rule: Rule) -> RoundLaw:
+    """Law of one round of SearchCom by its rule, whose noise is Laplace's."""
+    noise, stop = Laplace(rule.noise.scale), Laplace(rule.limit_scale)
+    return search_com_law(scores, noise=noise, threshold=rule.limit, threshold_noise=stop)
 
 
 def first_target_law(

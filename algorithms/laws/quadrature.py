@@ -143,7 +143,7 @@ def _join(a: Factors, b: Factors) -> Factors:
 # Gauss-Legendre panels for products of Laplace or exponential factors: between kinks such a
 # product is a sum of exponentials, so panels across which it changes by a factor of at most e^6
 # are integrated to rounding by 16 nodes.
-NODES, WEIGHTS = leggauss(16)
+PANEL_NODES = 16
 #: Error of a probability from these panels, with a margin.
 QUADRATURE_ERROR = 1e-13
 # Largest change of the integrand across a panel, as an exponent.
@@ -166,8 +166,9 @@ def panels(
     return np.concatenate([*pieces, ends[-1:]])
 
 
-def panel_nodes(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the nodes and weights of all panels."""
+def panel_nodes(edges: FloatArray, count: int = PANEL_NODES) -> tuple[FloatArray, FloatArray]:
+    """Return the nodes and weights of all panels, ``count`` for each."""
+    points, weights = leggauss(count)
     middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
-    nodes = (middle[:, None] + half[:, None] * NODES).ravel()
-    return nodes, (half[:, None] * WEIGHTS).ravel()
+    nodes = (middle[:, None] + half[:, None] * points).ravel()
+    return nodes, (half[:, None] * weights).ravel()

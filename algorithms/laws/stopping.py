@@ -20,7 +20,7 @@ _FREQUENCY_EXPONENT = 38.0
 # Entries of the largest temporary matrix (frequencies by levels).
 _CHUNK = 2_000_000
 # Above this variance the transform comes from its Taylor series, of this order.
-_SERIES_VARIANCE = 25.0
+SERIES_VARIANCE = 25.0
 _SERIES_ORDER = 24
 
 
@@ -243,7 +243,7 @@ def _log_transform(
     B adds `sign` times binomials of probability `rare` <= 1/2.
     """
     result = np.empty(owner.size, dtype=np.complex128)
-    wide = ((rare * (1.0 - rare)) @ counts >= _SERIES_VARIANCE)[owner]
+    wide = ((rare * (1.0 - rare)) @ counts >= SERIES_VARIANCE)[owner]
     if wide.any():
         result[wide] = _transform_by_cumulants(rare, sign, counts, owner[wide], theta[wide])
     rest = ~wide
@@ -302,7 +302,7 @@ def _transform_by_cumulants(
     return np.asarray(real * square + 1j * imag * square * theta)
 
 
-def _cumulant_coefficients(order: int) -> tuple[FloatArray, FloatArray]:
+def cumulant_coefficients(order: int) -> tuple[FloatArray, FloatArray]:
     """Cumulants of a Bernoulli(p) over factorials, as polynomials in v = p (1 - p).
 
     Row k of the first array gives cumulant 2k+2, of the second cumulant 2k+3 divided by 1 - 2p;
@@ -323,7 +323,7 @@ def _cumulant_coefficients(order: int) -> tuple[FloatArray, FloatArray]:
     return even, odd
 
 
-_EVEN, _ODD = _cumulant_coefficients(_SERIES_ORDER)
+_EVEN, _ODD = cumulant_coefficients(_SERIES_ORDER)
 
 
 def _geometric(d: NDArray[np.complex128], terms: FloatArray) -> NDArray[np.complex128]:
@@ -331,10 +331,12 @@ def _geometric(d: NDArray[np.complex128], terms: FloatArray) -> NDArray[np.compl
     terms = np.maximum(terms, 0.0)
     flat = d == 0
     safe = np.where(flat, -1.0, d)
-    return np.asarray(np.where(flat, terms, _expm1(np.asarray(safe * terms)) / _expm1(safe)))
+    return np.asarray(
+        np.where(flat, terms, complex_expm1(np.asarray(safe * terms)) / complex_expm1(safe))
+    )
 
 
-def _expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def complex_expm1(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """As `numpy.expm1`, to 14 digits, but three times as fast."""
     result = np.exp(z) - 1.0
     small = np.flatnonzero(np.abs(z.real) + np.abs(z.imag) < 0.02)

@@ -12,7 +12,6 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
@@ -20,6 +19,7 @@ from pdpaudit.core.errors import InputError
 
 from .noise import Laplace
 from .one_round import RoundScores, search_com_law, search_com_noises
+from .quadrature import panel_nodes
 from .stopping import log_pass_fail
 
 FloatArray = NDArray[np.float64]
@@ -27,7 +27,8 @@ Event = Literal["empty", "found"]
 
 # Scores this many noise scales away stand for -inf and +inf: they matter less than exp(-60).
 _FAR = 60.0
-_NODES, _WEIGHTS = leggauss(6)
+# Nodes of a panel, for losses to some digits.
+_ROUGH = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,9 +302,7 @@ def _nodes(kinks: list[float], scale: float, crowd: float) -> tuple[FloatArray, 
     low, high = kinks[0] - 14.0 * scale, kinks[-1] + (crowd + 30.0) * scale
     steps = np.arange(low, high, 0.7 * scale)
     ends = np.unique(np.concatenate([steps, kinks, [high]]))
-    middle, half = 0.5 * (ends[1:] + ends[:-1]), 0.5 * np.diff(ends)
-    x = middle[:, None] + half[:, None] * _NODES
-    return x.ravel(), (half[:, None] * _WEIGHTS).ravel()
+    return panel_nodes(ends, _ROUGH)
 
 
 def _refine(loss: Callable[[float], float], low: float, high: float) -> None:

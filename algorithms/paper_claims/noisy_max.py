@@ -10,25 +10,23 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import flint
 import numpy as np
-import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
 from ..laws.exact_round import Ball, ends_of
 from ..laws.noise import Laplace
+from ..laws.quadrature import QUADRATURE_ERROR, panel_nodes, panels
 
 Answers = tuple[int, ...]
 
 #: Values released as they are, in units of γ; below and above is only said that they are.
 LOWEST, HIGHEST = -4, 6
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _DIGITS = Context(prec=40)
 
 
@@ -71,11 +69,6 @@ class NoisyMaxWithValue:
         """2ε."""
         return PrivacyClaim(2 * self.epsilon, source="Report Noisy Max, noise Lap(γ/ε)")
 
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
-
     def pairs(self) -> Iterable[Pair]:
         """Return neighbouring answers: each moves by at most 1."""
         m = self.functions
@@ -102,25 +95,25 @@ class NoisyMaxWithValue:
         noise, answers = Laplace(1 / self.epsilon), np.array(instance, dtype=np.float64)
         if answers.min() < LOWEST or answers.max() > HIGHEST:
             raise LawUnavailable(f"answers must lie in {LOWEST}..{HIGHEST}")
-        cells: dict[int, npt.NDArray[np.float64]] = {}
+        rate = (len(answers) + 1) * self.epsilon
+        edges = panels(range(LOWEST, HIGHEST + 1), rate, self.epsilon, left=False)
+        nodes, weights = panel_nodes(edges)
+        x = nodes[:, None] - answers
+        logs = noise.logpdf(x) - noise.logcdf(x) + noise.logcdf(x).sum(axis=1, keepdims=True)
+        parts = weights[:, None] * np.exp(logs)
         below = np.exp(noise.logcdf(LOWEST - answers).sum())
-        cells[LOWEST - 1] = np.full(len(answers), below / len(answers))
-        for cell in range(LOWEST, HIGHEST):
-            cells[cell] = _panel(noise, answers, cell, cell + 1)
-        tail = [HIGHEST + step / self.epsilon for step in range(41)]
-        cells[HIGHEST] = sum(
-            (_panel(noise, answers, a, b) for a, b in pairwise(tail)),
-            np.zeros(len(answers)),
-        )
+        cells = {LOWEST - 1: np.full(len(answers), below / len(answers))}
+        for cell in range(LOWEST, HIGHEST + 1):
+            cells[cell] = parts[np.clip(np.floor(nodes), LOWEST, HIGHEST) == cell].sum(axis=0)
         if self.release == "index":
-            return Law(dict(enumerate(sum(cells.values(), np.zeros(len(answers))).tolist())))
-        return Law(
-            {
-                output(index, cell): mass
-                for cell, masses in cells.items()
-                for index, mass in enumerate(masses.tolist())
-            }
-        )
+            together = np.sum([*cells.values()], axis=0)
+            return Law(dict(enumerate(together.tolist())), missing=QUADRATURE_ERROR)
+        masses: dict[Hashable, float] = {
+            output(index, cell): mass
+            for cell, shares in cells.items()
+            for index, mass in enumerate(shares.tolist())
+        }
+        return Law(masses, missing=QUADRATURE_ERROR)
 
     def enclose(self, instance: Answers, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
         """Enclose the probability that the value is at most something: a product, in balls."""
@@ -158,14 +151,6 @@ class NoisyMaxWithValue:
             if outputs == said:
                 return top
         raise LawUnavailable("only the event that the value is below a bound is enclosed")
-
-
-def _panel(
-    noise: Laplace, answers: npt.NDArray[np.float64], low: float, high: float
-) -> npt.NDArray[np.float64]:
-    x = (low + high) / 2 + (high - low) / 2 * _NODES[:, None] - answers
-    logs = noise.logpdf(x) - noise.logcdf(x) + noise.logcdf(x).sum(axis=1, keepdims=True)
-    return np.asarray((high - low) / 2 * _WEIGHTS @ np.exp(logs))
 
 
 def _fmpq(value: Fraction) -> Ball:

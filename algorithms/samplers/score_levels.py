@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..laws.noise import Laplace, Noise
+from ..laws.noise import Noise
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -190,7 +190,7 @@ def count_within(
     return np.asarray(within)
 
 
-def survival(noise: Laplace, x: Floats) -> Floats:
-    """Return Pr[noise > x]; one exponential each."""
-    tail = 0.5 * np.exp(-np.abs(x) / noise.scale)
+def survival(scale: float, x: Floats) -> Floats:
+    """Return the probability that Laplace noise is above x; one exponential each."""
+    tail = 0.5 * np.exp(-np.abs(x) / scale)
     return np.where(x > 0, tail, 1 - tail)

@@ -17,7 +17,7 @@ import pandas as pd
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import Mechanism, Outputs, StatisticOfProximity
 
-from ..laws.noise import Laplace, Noise
+from ..laws.noise import Noise, Rule
 from ..searches.rounds import score
 from .partition import (
     by_label,
@@ -44,19 +44,6 @@ from .score_levels import (
 )
 
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The noises of SearchCom and its limit."""
-
-    score_scale: float
-    limit: int
-    limit_scale: float
-
-    def draw_limits(self, size: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-        """Draw K̂ ``size`` times."""
-        return self.limit + rng.laplace(0.0, self.limit_scale, size)
 
 
 @dataclass(frozen=True)
@@ -150,14 +137,14 @@ def by_running(
 def sample_search(
     instance: SearchInstance,
     sop: StatisticOfProximity,
-    calibration: Calibration,
+    rule: Rule,
     size: int,
     rng: np.random.Generator,
 ) -> Outputs:
     """Draw outputs of one round of SearchCom that knows the seeds alone."""
     state = state_at_seeds(instance, sop)
     counts = np.broadcast_to(state.classes.sizes[:, None], (len(state.classes.sizes), size))
-    winners, _ = _play(state, counts, calibration, True, rng)
+    winners, _ = _play(state, counts, rule, True, rng)
     codes, distinct = pd.factorize(winners)
     outputs = [(winner,) if winner >= 0 else () for winner in distinct.tolist()]
     return Outputs(outputs, codes.astype(np.int64))
@@ -166,7 +153,7 @@ def sample_search(
 def sample_searches(
     instance: SearchInstance,
     sop: StatisticOfProximity,
-    calibration: Calibration,
+    rule: Rule,
     rounds: int,
     size: int,
     rng: np.random.Generator,
@@ -184,7 +171,7 @@ def sample_searches(
             state = state_after(instance, sop, state, found, keep=len(runs) >= WORTH_KEEPING)
             counts = split(state.classes, counts, rng)
         last = now == rounds - 1
-        won, after = _play(state, counts, calibration, last, rng)
+        won, after = _play(state, counts, rule, last, rng)
         winners[now, runs] = won
         if not last:
             stack += [
@@ -195,7 +182,7 @@ def sample_searches(
 
 
 def _play(
-    state: State, counts: Ints, calibration: Calibration, last: bool, rng: np.random.Generator
+    state: State, counts: Ints, rule: Rule, last: bool, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """Play SearchCom once for each column of ``counts``, the unexamined vertices of each class.
 
@@ -207,14 +194,13 @@ def _play(
     after = np.empty((0 if last else len(classes.sizes), size), dtype=np.int64)
     if not len(targets.members):
         return winners, after
-    noise = Laplace(calibration.score_scale)
     width = max(1, BLOCK // max(len(classes.sizes), 1))
     for begin in range(0, size, width):
         part = slice(begin, min(begin + width, size))
         mine = counts[:, part]
-        positions, values = draw_winners(targets, noise, part.stop - begin, rng)
-        limits = calibration.draw_limits(part.stop - begin, rng)
-        above = survival(noise, values - classes.scores[:, None])
+        positions, values = draw_winners(targets, rule.noise, part.stop - begin, rng)
+        limits = rule.draw_limits(part.stop - begin, rng)
+        above = survival(rule.noise.scale, values - classes.scores[:, None])
         if last:
             success = count_within(mine, above, limits, rng)
         else:

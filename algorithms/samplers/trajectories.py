@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ import numpy.typing as npt
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import StatisticOfProximity, Trajectory
 
-from ..laws.noise import Noise
+from ..laws.noise import Noise, Rule
 from ..searches.rounds import score
 from ..statistics import CN, Path, Triangle
 from .partition import (
@@ -35,16 +34,6 @@ from .partition import (
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How a round ranks the vertices, and when it gives up."""
-
-    noise: Noise
-    threshold: float | None = None
-    limit: float = math.inf
-    limit_scale: float = 0.0
 
 
 def draw_trajectories(
@@ -249,9 +238,7 @@ class _Run:
 
     def _search(self, rule: Rule, rng: np.random.Generator) -> int:
         """Play a round; return the target found, or -1."""
-        limit, noise = rule.limit, rule.noise
-        if rule.limit_scale:
-            limit += rng.laplace(0.0, rule.limit_scale)
+        limit, noise = float(rule.draw_limits(1, rng)[0]), rule.noise
         floor = -math.inf
         if rule.threshold is not None:
             floor = rule.threshold + float(noise.draw(1, rng)[0])

@@ -9,8 +9,8 @@ import numpy as np
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import Instance, Law, Outputs, PrivacyClaim, StatisticOfProximity
 
-from ..laws.noise import Laplace
-from ..samplers.trajectories import Rule, Traced
+from ..laws.noise import Laplace, Rule
+from ..samplers.trajectories import Traced
 from .rounds import (
     check_search,
     examine,
@@ -30,11 +30,6 @@ class _Certain:
     def claim(self) -> PrivacyClaim:
         """The promise."""
         raise NotImplementedError
-
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
 
     def search(self, instance: Instance) -> tuple[int, ...]:
         """Return what is found, in order."""

@@ -31,11 +31,11 @@ from pdpaudit.core.protocols import (
 
 from ..laws.exact_round import ExactRound, Number, found_and_left
 from ..laws.networks import law_of_winners
-from ..laws.noise import Exponential, Gumbel, Laplace, Noise
+from ..laws.noise import Exponential, Gumbel, Laplace, Noise, Rule
 from ..laws.one_round import first_target_law
 from ..laws.worst_case import main_text_bound
 from ..samplers.search_com import sample_winners
-from ..samplers.trajectories import Rule, Traced
+from ..samplers.trajectories import Traced
 from .rounds import (
     declared_sensitivity,
     degree_bound,

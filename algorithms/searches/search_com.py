@@ -39,12 +39,11 @@ from ..laws.exact_round import (
     view_of_round,
 )
 from ..laws.networks import law_of_search, law_of_searches
-from ..laws.noise import Laplace
-from ..laws.one_round import RoundScores, search_com_law
+from ..laws.noise import Laplace, Rule
+from ..laws.one_round import RoundScores, law_of_rule
 from ..laws.verify import enclose_by_quadrature
 from ..laws.worst_case import search_com_bound, search_com_worst_case
 from ..samplers.search_com import (
-    Calibration,
     State,
     by_running,
     sample_search,
@@ -52,7 +51,7 @@ from ..samplers.search_com import (
     state_after_sfs,
     state_at_seeds,
 )
-from ..samplers.trajectories import Rule, Traced
+from ..samplers.trajectories import Traced
 from .rounds import (
     check_search,
     declared,
@@ -86,11 +85,6 @@ class Search:
     def claim(self) -> PrivacyClaim:
         """The first promise."""
         raise NotImplementedError
-
-    @property
-    def claims(self) -> tuple[PrivacyClaim, ...]:
-        """All that is promised."""
-        return (self.claim,)
 
     def question(
         self, instance: SearchInstance, targets: list[Number], protected: list[tuple[Number, int]]
@@ -130,10 +124,10 @@ def search_com(
     The investigated vertices I are those the oracle has answered about already; this search's
     own queries join them.
     """
-    noises = one.noises
-    noisy_stop = noises.draw_limits(1, rng)[0]
+    rule = one.rule
+    noisy_stop = rule.draw_limits(1, rng)[0]
     vertices = unexamined(instance)
-    noise = rng.laplace(0.0, noises.score_scale, len(vertices))
+    noise = rule.noise.draw(len(vertices), rng)
     noisy_scores = score(one.sop, instance, found)[vertices] + noise
     return examine(instance.oracle, ranked(vertices, noisy_scores), noisy_stop)
 
@@ -170,10 +164,11 @@ class SearchComRound:
         return declared(self.sop, self.max_degree)[1]
 
     @property
-    def noises(self) -> Calibration:
+    def rule(self) -> Rule:
         """The noises and the limit."""
         delta_f, ic_f = declared(self.sop, self.max_degree)
-        return Calibration(4 * delta_f / self.epsilon, self.stop, 2 * ic_f / self.epsilon)
+        noise = Laplace(4 * delta_f / self.epsilon)
+        return Rule(noise, limit=self.stop, limit_scale=2 * ic_f / self.epsilon)
 
     def question(self, targets: list[Number], protected: list[tuple[Number, int]]) -> ExactRound:
         """State the round in exact numbers."""
@@ -189,14 +184,10 @@ class SearchComRound:
 
     def law_of_scores(self) -> RoundLawOfScores:
         """Return the round's law as a function of scores."""
-        noises = self.noises
-        noise, stop = Laplace(noises.score_scale), Laplace(noises.limit_scale)
+        rule = self.rule
 
         def law(targets: Floats, levels: Floats, counts: Floats) -> tuple[Floats, float]:
-            scores = RoundScores.from_levels(targets, levels, counts)
-            found = search_com_law(
-                scores, noise=noise, threshold=noises.limit, threshold_noise=stop
-            )
+            found = law_of_rule(RoundScores.from_levels(targets, levels, counts), rule)
             return found.log_found, found.log_none
 
         return law
@@ -283,14 +274,14 @@ class SearchCom(_BySearchCom):
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs."""
-        noises = SearchComRound.of(self, instance).noises
-        if noises.score_scale == 0:
+        rule = SearchComRound.of(self, instance).rule
+        if rule.noise.scale == 0:
             return by_running(self, instance, size, rng)
-        return sample_search(instance, self.sop, noises, size, rng)
+        return sample_search(instance, self.sop, rule, size, rng)
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law."""
-        return law_of_search(instance, self.sop, SearchComRound.of(self, instance).noises)
+        return law_of_search(instance, self.sop, SearchComRound.of(self, instance).rule)
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return what one round keeps; see :func:`.search_com_bound`."""
@@ -380,15 +371,14 @@ class PTarget(Traced, _BySearchCom):
 
     def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
         """Return ``size`` outputs, equal in law to as many runs."""
-        noises = SearchComRound.of(self, instance).noises
-        if noises.score_scale == 0:
+        rule = SearchComRound.of(self, instance).rule
+        if rule.noise.scale == 0:
             return by_running(self, instance, size, rng)
-        return sample_searches(instance, self.sop, noises, self.components - 1, size, rng)
+        return sample_searches(instance, self.sop, rule, self.components - 1, size, rng)
 
     def rule(self, instance: SearchInstance) -> Rule:
         """Return how a round ranks, and when it gives up."""
-        noises = SearchComRound.of(self, instance).noises
-        return Rule(Laplace(noises.score_scale), None, noises.limit, noises.limit_scale)
+        return SearchComRound.of(self, instance).rule
 
     def round_loss(self, instance: SearchInstance) -> RoundLoss:
         """Return what a component found costs: ε as claimed, and what is proved of one round.
@@ -407,8 +397,8 @@ class PTarget(Traced, _BySearchCom):
 
     def law(self, instance: SearchInstance) -> Law:
         """Return the exact output law, of at most one search round."""
-        noises = SearchComRound.of(self, instance).noises
-        return law_of_searches(instance, self.sop, noises, self.components - 1)
+        rule = SearchComRound.of(self, instance).rule
+        return law_of_searches(instance, self.sop, rule, self.components - 1)
 
     def beginning(self) -> PTarget | None:
         """Return the same search ended after its first round; None if it has no more.

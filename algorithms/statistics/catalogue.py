@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from .paper import Named
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Members = npt.NDArray[np.integer[Any]]
 Scores = npt.NDArray[np.float64]
@@ -107,6 +108,7 @@ class CommonNeighboursPerMember(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> CommonNeighboursPerMember()(nx.star_graph(3), 1, frozenset({2, 3}))
     2
     """
@@ -147,6 +149,7 @@ class AdamicAdar(_WeightedMiddles):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> round(AdamicAdar()(nx.path_graph(3), 0, frozenset({2})), 4)  # 1 / ln 2
     1.4427
     """
@@ -169,6 +172,7 @@ class ResourceAllocation(_WeightedMiddles):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> ResourceAllocation()(nx.path_graph(3), 0, frozenset({2}))
     0.5
     """
@@ -193,6 +197,7 @@ class Jaccard(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> Jaccard()(nx.path_graph(4), 0, frozenset({2}))
     0.5
     """
@@ -229,6 +234,7 @@ class PreferentialAttachment(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> PreferentialAttachment()(nx.path_graph(4), 1, frozenset({0, 2}))
     6
     """
@@ -269,6 +275,7 @@ class Katz3(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> round(Katz3()(nx.path_graph(3), 0, frozenset({1})), 6)  # 0-1, and back and forth once
     0.102
     """
@@ -315,12 +322,15 @@ class InverseDistance(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> InverseDistance()(nx.path_graph(4), 0, frozenset({0, 2, 3}))
     0.5
     """
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the statistic of ``vertex``; O(n + m)."""
+        import networkx as nx
+
         others = targets - {vertex}
         layers = enumerate(nx.bfs_layers(graph, vertex))
         return next((1 / steps for steps, layer in layers if not others.isdisjoint(layer)), 0.0)
@@ -329,6 +339,8 @@ class InverseDistance(Named):
         """Return the statistic of every vertex, shape ``(n,)``; O(levels (n + m))."""
         if not len(targets):
             return np.zeros(adjacency.shape[0])
+        from scipy.sparse.csgraph import dijkstra
+
         steps, _, source = dijkstra(
             adjacency, indices=targets, unweighted=True, min_only=True, return_predecessors=True
         )
@@ -367,6 +379,7 @@ class PersonalisedPageRank(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> round(PersonalisedPageRank()(nx.path_graph(2), 0, frozenset({0})), 4)  # 1 / 1.85
     0.5405
     """

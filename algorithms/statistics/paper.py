@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Rewirer
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Vertices = npt.NDArray[np.integer[Any]]
 Arc = tuple[int, int, int]  # (step, from, to)
@@ -76,6 +77,7 @@ class CN(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = CN()
     >>> sop(nx.star_graph(3), 1, frozenset({2, 3})), sop.sensitivity(9), sop.impact_cardinality(9)
     (1, 1, 19)
@@ -144,7 +146,7 @@ class CN(Named):
         return 2 * max_degree + 1 if max_degree >= 2 else 2 * max_degree
 
 
-_ROWS = 1 << 16  # paths expanded at once: bounds the memory, not the result
+ROWS = 1 << 16  # paths expanded at once: bounds the memory, not the result
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,7 @@ class Path(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = Path(k=2)
     >>> str(sop), sop(nx.cycle_graph(4), 0, frozenset({1, 2})), sop.sensitivity(3)
     ('Path_2', 3, 3)
@@ -278,7 +281,7 @@ def _enumerated(adjacency: csr_array, targets: Vertices, k: int) -> npt.NDArray[
 def _blocks(adjacency: csr_array, paths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
     """Cut the paths where their continuations would fill more than one block."""
     cumulated = np.cumsum(np.diff(adjacency.indptr)[paths[:, -1]], dtype=np.int64)
-    yield from np.split(paths, np.flatnonzero(np.diff(cumulated // _ROWS)) + 1)
+    yield from np.split(paths, np.flatnonzero(np.diff(cumulated // ROWS)) + 1)
 
 
 def _expand(adjacency: csr_array, paths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -314,6 +317,7 @@ class Triangle(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = Triangle()
     >>> sop(nx.complete_graph(4), 0, frozenset({1, 2, 3})), sop.sensitivity(3)
     (3, 3)
@@ -384,6 +388,7 @@ class Flow(Named):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> sop = Flow(k=3)
     >>> str(sop), sop(nx.cycle_graph(5), 0, frozenset({2})), sop.sensitivity(4)
     ('Flow_3', 2.0, 4)
@@ -476,6 +481,9 @@ def _maximum(arcs: list[Arc], source: int, sinks: frozenset[int]) -> float:
     rows, columns, signs = zip(*balance, strict=True)
     equal = csr_array((signs, (rows, columns)), shape=(len(places), len(arcs)))
     leaving = np.array([-1.0 if step == 1 else 0.0 for step, _, _ in arcs])
+    # Not above: importing it takes longer than reading a large network.
+    from scipy.optimize import linprog
+
     # The stubs of scipy know dense constraints only.
     solved = linprog(  # type: ignore[call-overload]
         leaving, A_ub=upper, b_ub=np.ones(len(edges)), A_eq=equal, b_eq=np.zeros(len(places))

@@ -16,8 +16,10 @@ from .additive_noise import (
     ReportNoisyMax3,
     ReportNoisyMax4,
     TruncatedGeometric,
+    VectorPair,
+    any_query_pairs,
+    one_query_pairs,
 )
-from .pairs import VectorPair, any_query_pairs, one_query_pairs
 from .rappor import OneTimeRappor, Rappor
 from .sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5, SVT6, NumericalSVT, SVT34Parallel
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
 from ..laws.noise import FloatArray as Floats
-from .pairs import Queries, VectorPair, check_queries, one_query_pairs
+from .additive_noise import Queries, VectorPair, check_queries, one_query_pairs
 
 Bits = tuple[bool, ...]
 
@@ -47,15 +48,17 @@ class BitsLaw(Mapping[Hashable, float]):
 class _Rappor:
     """What both variants share: the value's bits, each passed on with some probability."""
 
-    @property
-    def claim(self) -> PrivacyClaim:
-        """The promise to be tested."""
-        raise NotImplementedError
+    claim: ClassVar[PrivacyClaim]
+    #: How many bits are randomised for good, and a report's chances of a 1 for a 1 and for a 0.
+    f: ClassVar[float]
+    q: ClassVar[float] = 1.0
+    p: ClassVar[float] = 0.0
 
     @property
-    def _one_if_set(self) -> float:
+    def one_if_set(self) -> float:
         """Probability that a set bit is reported as 1; 1 minus it for one that is not set."""
-        raise NotImplementedError
+        permanent = 1.0 - self.f / 2.0
+        return permanent * self.q + (1.0 - permanent) * self.p
 
     def pairs(self) -> tuple[VectorPair, ...]:
         """Return the pairs it is measured on: values 1 and 0, 1 and 2."""
@@ -66,16 +69,16 @@ class _Rappor:
     ) -> npt.NDArray[np.bool_]:
         """Return reports, shape ``(size, 20)``; one draw a bit; O(size)."""
         draws = rng.random((size, _BITS), dtype=np.float64)
-        return np.asarray(draws < self._ones(instance))
+        return np.asarray(draws < self.ones(instance))
 
     def law(self, instance: Queries) -> Law:
         """Return the exact law of the report, lazily: see :class:`BitsLaw`."""
-        return Law(BitsLaw(self._ones(instance)))
+        return Law(BitsLaw(self.ones(instance)))
 
-    def _ones(self, instance: Queries) -> Floats:
-        """Probability of a 1 for each bit."""
-        ones = np.full(_BITS, 1.0 - self._one_if_set)
-        ones[list(_set_bits(instance))] = self._one_if_set
+    def ones(self, instance: Queries) -> Floats:
+        """Return the probability of a 1 for each bit."""
+        ones = np.full(_BITS, 1.0 - self.one_if_set)
+        ones[list(set_bits(instance))] = self.one_if_set
         return ones
 
 
@@ -93,19 +96,10 @@ class Rappor(_Rappor):
     (2, 20)
     """
 
+    claim = PrivacyClaim(0.4, source="Erlingsson, Pihur, Korolova 2014, Theorem 2")
     f = 0.75
     q = 0.55
     p = 0.45
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """0.4: four hash functions."""
-        return PrivacyClaim(0.4, source="Erlingsson, Pihur, Korolova 2014, Theorem 2")
-
-    @property
-    def _one_if_set(self) -> float:
-        permanent = 1.0 - self.f / 2.0
-        return permanent * self.q + (1.0 - permanent) * self.p
 
     def run(self, instance: Queries, rng: np.random.Generator) -> Bits:
         """Return one report."""
@@ -120,16 +114,8 @@ class OneTimeRappor(_Rappor):
     Claims 0.8 and costs 0.6005 on its pairs. Sources as for :class:`Rappor`.
     """
 
+    claim = PrivacyClaim(0.8, source="Erlingsson, Pihur, Korolova 2014, Theorem 1")
     f = 0.95
-
-    @property
-    def claim(self) -> PrivacyClaim:
-        """0.8: four hash functions."""
-        return PrivacyClaim(0.8, source="Erlingsson, Pihur, Korolova 2014, Theorem 1")
-
-    @property
-    def _one_if_set(self) -> float:
-        return 1.0 - self.f / 2.0
 
     def run(self, instance: Queries, rng: np.random.Generator) -> Bits:
         """Return one report."""
@@ -138,7 +124,7 @@ class OneTimeRappor(_Rappor):
 
 def _permanent(instance: Queries, f: float, rng: np.random.Generator) -> list[bool]:
     """Randomise each bit for good: 1 or 0 with probability f/2 each, else kept."""
-    kept = _set_bits(instance)
+    kept = set_bits(instance)
     bits = []
     for bit in range(_BITS):
         draw = rng.random()
@@ -146,7 +132,7 @@ def _permanent(instance: Queries, f: float, rng: np.random.Generator) -> list[bo
     return bits
 
 
-def _set_bits(instance: Queries) -> frozenset[int]:
+def set_bits(instance: Queries) -> frozenset[int]:
     """Return the bits that the instance's value sets."""
     (value,) = check_queries(instance, 1)
     if value not in _SET_BITS:

@@ -23,9 +23,9 @@ import numpy as np
 
 from pdpaudit import relations
 from pdpaudit.adapters import worker
-from pdpaudit.adapters.wire import decode, encode
+from pdpaudit.adapters.wire import Stream, decode, encode
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.errors import InputError, Misbehaviour
+from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Raised
@@ -51,7 +51,7 @@ class Pipe:
     def __init__(self, command: Sequence[str]) -> None:
         self.command = list(command)
         try:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -66,25 +66,25 @@ class Pipe:
             ) from None
         self.owner = os.getpid()
         self._pieces, self._said = b"", deque[str](maxlen=KEPT)
-        listens = (self._process.stderr, self._said)
+        listens = (self.process.stderr, self._said)
         self._listener = threading.Thread(target=_listen, args=listens, daemon=True)
         self._listener.start()
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, _end, self.process)
 
     def ask(self, request: Mapping[str, object]) -> None:
         """Send a request; whatever goes wrong is seen where the answer is read."""
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         data = memoryview(json.dumps(request).encode("ascii") + b"\n")
         try:
             while data:
-                data = data[self._process.stdin.write(data) or 0 :]
+                data = data[self.process.stdin.write(data) or 0 :]
         except OSError:
             return
         except BaseException:
             self._end()
             raise
 
-    def answer(self) -> Any:
+    def answer(self) -> object:
         """Return the next line as JSON."""
         line = self._line()
         try:
@@ -96,9 +96,16 @@ class Pipe:
                 "one JSON value a line, and anything else to standard error"
             ) from None
 
+    def answered(self) -> JSON:
+        """Return the next line as an object of JSON."""
+        answer = self.answer()
+        if not isinstance(answer, dict):
+            raise Misbehaviour(f"it printed {_clipped(str(answer))}, which is no JSON object")
+        return answer
+
     def _line(self) -> bytes:
-        assert self._process.stdout is not None
-        read = self._process.stdout.fileno()
+        assert self.process.stdout is not None
+        read = self.process.stdout.fileno()
         try:
             while b"\n" not in self._pieces:
                 # A wait may be ended between two instructions only, so none is long.
@@ -116,7 +123,7 @@ class Pipe:
     def _ended(self) -> str:
         """Say how the process ended, and what it said last."""
         try:
-            status = self._process.wait(LAST_WORDS_S)
+            status = self.process.wait(LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             return "its process closed its standard output; leave it open"
         self._listener.join(LAST_WORDS_S)
@@ -150,16 +157,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
-def _domain(described: Any) -> Any:
+def _domain(described: object) -> object:
     """Return the domain, or a part of one, that a worker has described."""
     if type(described) is tuple and described[:1] == (worker.DOMAIN,):
         _, kind, arguments, options = described
         if kind not in worker.DOMAINS:
             raise Misbehaviour(f"its domain is {_clipped(repr(kind))}, which is none")
-        return getattr(relations, kind)(*_domain(arguments), **_domain(options))
+        given = {key: _domain(item) for key, item in options.items()}
+        made: object = getattr(relations, kind)(*map(_domain, arguments), **given)
+        return made
     if isinstance(described, dict):
         return {key: _domain(item) for key, item in described.items()}
-    if type(described) in (list, tuple):
+    if type(described) is list or type(described) is tuple:
         return type(described)(map(_domain, described))
     return described
 
@@ -168,7 +177,35 @@ def _clipped(text: str) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
 
 
-class Elsewhere:
+class Outside:
+    """A mechanism that another process runs."""
+
+    #: What it is made of, under the names of its attributes.
+    made_of: tuple[str, ...]
+
+    def runs_elsewhere(
+        self, instance: object, size: int, rng: np.random.Generator
+    ) -> Iterator[list[object]]:
+        """Yield outputs of runs one by one, as many as came together; errors as ``Raised``."""
+        raise NotImplementedError
+
+    def run(self, instance: object, rng: np.random.Generator) -> object:
+        """Return one output."""
+        [[output]] = self.runs_elsewhere(instance, 1, rng)
+        if isinstance(output, Raised):
+            raise _raised([output.kind, output.words])
+        return output
+
+    def __getstate__(self) -> JSON:
+        """Travel without the process: a worker starts its own."""
+        return {key: getattr(self, key) for key in self.made_of}
+
+    def __setstate__(self, state: JSON) -> None:
+        """Arrive as if made anew."""
+        self.__init__(**state)  # type: ignore[misc]
+
+
+class Elsewhere(Outside):
     r"""A mechanism that another Python makes and runs, from inputs and streams that are ours.
 
     Parameters
@@ -190,12 +227,14 @@ class Elsewhere:
     (9, np.int64(9))
     """
 
+    made_of = ("python", "name", "parameters")
+
     def __init__(
         self, python: str, name: str, parameters: Mapping[str, object] | None = None
     ) -> None:
         self.python, self.name, self.parameters = python, name, dict(parameters or {})
         self.title = name
-        self._pipe: Pipe | None = None
+        self.pipe: Pipe | None = None
         self.known = self._first()
         claims = tuple(PrivacyClaim.parse(*claim) for claim in self.known["claims"])
         self.claims = claims or None
@@ -213,21 +252,14 @@ class Elsewhere:
         self.remarks = (NO_NUMPY,) if self.seedable and not self.known["numpy"] else ()
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """How to make it again."""
         where = {"python": self.python, "versions": self.known["versions"]}
         return {"name": self.name, "parameters": self.parameters, **where}
 
-    def run(self, instance: object, rng: np.random.Generator) -> Any:
-        """Return one output."""
-        [[output]] = self.runs_elsewhere(instance, 1, rng)
-        if isinstance(output, Raised):
-            raise _raised([output.kind, output.words])
-        return output
-
     def runs_elsewhere(
         self, instance: object, size: int, rng: np.random.Generator
-    ) -> Iterator[list[Any]]:
+    ) -> Iterator[list[object]]:
         """Yield outputs of runs one by one, as many as came together; errors as ``Raised``."""
         self._ask("runs", instance, size, rng)
         left = size
@@ -240,55 +272,47 @@ class Elsewhere:
                 for one in answer["outputs"]
             ]
 
-    def _sample(self, instance: object, size: int, rng: np.random.Generator) -> Any:
+    def _sample(self, instance: object, size: int, rng: np.random.Generator) -> object:
         self._ask("sample", instance, size, rng)
         answer = self._answer()
         _moved(rng, answer)
         return decode(answer["outputs"])
 
     def _ask(self, what: str, instance: object, size: int, rng: np.random.Generator) -> None:
-        if self._pipe is None or not self._pipe.alive:
+        if self.pipe is None or not self.pipe.alive:
             self._first()
         if hasattr(instance, "adjacency"):
             raise InputError(
                 f"{self.name}: networks stay in this Python; give the mechanism a domain or pairs()"
             )
-        assert self._pipe is not None
+        assert self.pipe is not None
         stream = _stream(rng)
-        self._pipe.ask({"do": what, "input": encode(instance), "size": size, "stream": stream})
+        self.pipe.ask({"do": what, "input": encode(instance), "size": size, "stream": stream})
 
-    def _answer(self) -> Any:
+    def _answer(self) -> JSON:
         """Return what was answered; an error there is one here, of the same name."""
-        assert self._pipe is not None
-        answer = self._pipe.answer()
+        assert self.pipe is not None
+        answer = self.pipe.answered()
         if "raised" in answer:
             raise _raised(answer["raised"])
         if answer.get("printed"):
             print("." * answer["printed"])  # noqa: T201 - where it is swallowed and said
         return answer
 
-    def _first(self) -> Any:
+    def _first(self) -> JSON:
         """Start the process, and have the mechanism made there."""
-        self._pipe = Pipe([self.python, worker.__file__])
+        self.pipe = Pipe([self.python, worker.__file__])
         places = {one.name: one.place for one in registered("adapters")}
         made = {"name": self.name, "parameters": self.parameters, "adapters": places}
-        self._pipe.ask({"do": "make", **made})
+        self.pipe.ask({"do": "make", **made})
         try:
-            answer = self._pipe.answer()
+            answer = self.pipe.answered()
         except Misbehaviour as error:
             raise InputError(f"{self.python}: {error}; give a Python 3.8 or newer") from None
         if "raised" in answer:
             words = answer["raised"][1]
             raise InputError(f"{self.name} cannot be made by {self.python}: {words}")
         return answer
-
-    def __getstate__(self) -> JSON:
-        """Travel without the process: a worker starts its own."""
-        return {key: getattr(self, key) for key in ("python", "name", "parameters")}
-
-    def __setstate__(self, state: JSON) -> None:
-        """Arrive as if made anew."""
-        self.__init__(**state)  # type: ignore[misc]
 
 
 #: What is said where the other side has no generator like ours.
@@ -297,12 +321,12 @@ NO_NUMPY = (
 )
 
 
-def _stream(rng: np.random.Generator) -> JSON:
+def _stream(rng: np.random.Generator) -> Stream:
     """Return all that makes the same generator again, and what the global ones are seeded with."""
     seeds: Any = rng.bit_generator.seed_seq
     entropy = seeds.entropy
     return {
-        "state": rng.bit_generator.state,
+        "state": dict(rng.bit_generator.state),
         "entropy": entropy if isinstance(entropy, int) else [int(word) for word in entropy],
         "spawn_key": [int(word) for word in seeds.spawn_key],
         "globals": [int(word) for word in seeds.generate_state(12)[8:]],
@@ -323,7 +347,7 @@ def _raised(raised: Sequence[str]) -> Exception:
     return made
 
 
-class Program:
+class Program(Outside):
     """Any program that reads requests as JSON lines and answers with JSON lines.
 
     It is asked ``{"do": "describe"}`` once, and answers with ``claim`` (a number or the words of
@@ -337,18 +361,22 @@ class Program:
         As typed into a shell, which is not used: a program and its arguments.
     """
 
+    made_of = ("command",)
+
     def __init__(self, command: str) -> None:
         self.command = self.title = command
-        self._pipe = Pipe(shlex.split(command) or [command])
-        self._pipe.ask({"do": "describe"})
+        self.pipe = Pipe(shlex.split(command) or [command])
+        self.pipe.ask({"do": "describe"})
         try:
-            about = self._pipe.answer()
+            about = self.pipe.answer()
         except Misbehaviour as error:
-            raise InputError(f"--exec {command}: {error}") from None
+            raise ParameterError("program", command, str(error)) from None
         if not isinstance(about, dict) or not isinstance(about.get("pairs"), list):
-            raise InputError(
-                f"--exec {command}: it does not describe itself; answer "
-                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line'
+            raise ParameterError(
+                "program",
+                command,
+                "it does not describe itself; answer "
+                '{"do": "describe"} with {"claim": 1.0, "pairs": [[0, 1]]} in one line',
             )
         claim = about.get("claim")
         text = f"eps={claim}" if isinstance(claim, int | float) else claim
@@ -358,41 +386,27 @@ class Program:
         self._pairs = about["pairs"]
 
     @property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """How to make it again."""
         return {"name": "exec", "parameters": {}, "exec": self.command}
 
-    def pairs(self) -> list[Any]:
+    def pairs(self) -> list[object]:
         """Return the pairs it brings."""
         return list(self._pairs)
 
-    def run(self, instance: object, rng: np.random.Generator) -> Any:
-        """Return one output."""
-        [[output]] = self.runs_elsewhere(instance, 1, rng)
-        if isinstance(output, Raised):
-            raise _raised([output.kind, output.words])
-        return output
-
     def runs_elsewhere(
         self, instance: object, size: int, rng: np.random.Generator
-    ) -> Iterator[list[Any]]:
+    ) -> Iterator[list[object]]:
         """Yield outputs one by one."""
-        if not self._pipe.alive:
-            self._pipe = Pipe(self._pipe.command)
+        if not self.pipe.alive:
+            self.pipe = Pipe(self.pipe.command)
         seed = int(rng.integers(2**53))
-        self._pipe.ask({"do": "run", "input": instance, "runs": size, "seed": seed})
+        self.pipe.ask({"do": "run", "input": instance, "runs": size, "seed": seed})
         for _ in range(size):
-            answer = self._pipe.answer()
-            failed = isinstance(answer, dict) and answer.keys() == {"error"}
-            yield [Raised(str(answer["error"]), str(answer["error"])) if failed else answer]
-
-    def __getstate__(self) -> JSON:
-        """Travel without the process: a worker starts its own."""
-        return {"command": self.command}
-
-    def __setstate__(self, state: JSON) -> None:
-        """Arrive as if made anew."""
-        self.__init__(**state)  # type: ignore[misc]
+            answer = self.pipe.answer()
+            if isinstance(answer, dict) and answer.keys() == {"error"}:
+                answer = Raised(str(answer["error"]), str(answer["error"]))
+            yield [answer]
 
 
 class Made(TypedDict, total=False):
@@ -405,10 +419,10 @@ class Made(TypedDict, total=False):
 def prepared(mechanism: object, made: Made) -> object:
     """Return what is to be audited: itself, what an adapter makes of it, or another process."""
     python, distance = made.get("python"), made.get("d_in")
-    given: dict[str, Any] = {} if distance is None else {"d_in": distance}
+    given: dict[str, object] = {} if distance is None else {"d_in": distance}
     if python is not None:
         if not isinstance(mechanism, str):
-            raise InputError("python: name the mechanism; objects stay in the Python they are of")
+            raise InputError("`python`: name the mechanism; objects stay in the Python they are of")
         return Elsewhere(python, mechanism, given)
     if isinstance(mechanism, str):
         return make_mechanism(mechanism, given)[0] if given else mechanism
@@ -424,15 +438,17 @@ def made_elsewhere(
     *,
     python: str | None = None,
     command: str | None = None,
-) -> tuple[Elsewhere | Program, dict[str, Any]]:
+) -> tuple[Elsewhere | Program, dict[str, object]]:
     """Return a mechanism of another process, and how to make it again."""
     made: Elsewhere | Program
     if command is not None:
         if name is not None or python is not None:
-            raise InputError("exec: the program is the mechanism; leave its name and python out")
+            raise InputError(
+                "`program`: the program is the mechanism; leave its name and python out"
+            )
         made = Program(command)
     elif name is None or python is None:
-        raise InputError("python: name the mechanism that it is to make")
+        raise InputError("`python`: name the mechanism that it is to make")
     else:
         given = {key: value for key, value in parameters.items() if value is not None}
         made = Elsewhere(python, name, given)

@@ -11,10 +11,18 @@ import inspect
 import math
 import re
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pdpaudit import PrivacyClaim
-from pdpaudit.adapters.domains import added, replaced, scalars, vectors
+from pdpaudit.adapters.libraries import added, replaced, scalars, vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pdpaudit.adapters.libraries import Pairs
+
+    #: One number, or three for a metric of sparse vectors.
+    Distance = float | tuple[float, ...]
 
 __all__ = ["Measurement", "adapt"]
 
@@ -29,6 +37,9 @@ TRIED = (
     ("map_domain", "int", "l01inf_distance"),
 )
 
+#: Metrics that count the records to take away and to add.
+ADDED = ("Symmetric", "InsertDelete")
+
 #: Steps of a bisection for the smallest ε that an old release accepts, below that.
 STEPS, LARGEST = 60, 64.0
 
@@ -36,38 +47,76 @@ STEPS, LARGEST = 60, 64.0
 DELTA, ORDER = 1e-6, 2.0
 
 
+class Measured(Protocol):
+    """What OpenDP calls a measurement; before 0.5 it has ``check`` in place of ``map``."""
+
+    output_measure: object
+
+    def __call__(self, x: object) -> object:
+        """Invoke it."""
+        ...
+
+    def map(self, d_in: object) -> Any:
+        """Return what is lost at a distance."""
+        ...
+
+    def check(self, d_in: object, d_out: float) -> bool:
+        """Say whether no more is lost at a distance."""
+        ...
+
+
 class Measurement:
     """A measurement as a mechanism."""
 
     seedable = False
 
-    def __init__(self, measurement: Any, d_in: Any = None, values: Any = None) -> None:
+    def __init__(
+        self,
+        measurement: Measured,
+        d_in: Distance | None = None,
+        values: Sequence[object] | None = None,
+    ) -> None:
         self.measurement = measurement
         domain = str(getattr(measurement, "input_domain", measurement))
         metric = str(getattr(measurement, "input_metric", ""))
         if not metric and str(getattr(measurement, "input_carrier_type", "")) == "bool":
             domain, metric = "AtomDomain(T=bool)", "DiscreteDistance()"
-        self.d_in = d_in if d_in is not None else (1, 1, 1) if "L01Inf" in metric else 1
-        self.given = _pairs(domain, metric, self.d_in, values)
+        # Lists of one length differ by a record that goes and another that comes.
+        least = 2 if "size=" in domain and metric.startswith(ADDED) else 1
+        self.d_in = d_in if d_in is not None else (1, 1, 1) if "L01Inf" in metric else least
+        if least == 2 and self.d_in in (0, 1):
+            raise ValueError(f"neighbours in {domain} differ by 2 under {metric}: take d_in = 2")
+        self.given = [
+            pair
+            for pair in pairs_under(domain, metric, self.d_in, values)
+            if all(_belongs(measurement, side) for side in pair)
+        ]
+        if not self.given:
+            raise ValueError(f"no neighbours in {domain} under {metric} are known")
         self.claim = _claim(measurement, self.d_in)
 
-    def pairs(self) -> list[Any]:
+    def pairs(self) -> Pairs:
         """Return neighbouring inputs."""
         return self.given
 
-    def run(self, x: Any, rng: Any) -> Any:
+    def run(self, x: object, rng: object) -> object:
         """Invoke it; the generator is of no use to it."""
         return self.measurement(x)
 
 
-def adapt(target: Any, d_in: Any = None, values: Any = None, **parameters: Any) -> Measurement:
+def adapt(
+    target: Measured | str,
+    d_in: Distance | None = None,
+    values: Sequence[object] | None = None,
+    **parameters: Any,
+) -> Measurement:
     """Return a measurement, or the name of a constructor, as a mechanism."""
     if isinstance(target, str):
         target = _constructed(target, parameters)
     return Measurement(target, d_in, values or parameters.get("categories"))
 
 
-def _constructed(name: str, parameters: Any) -> Any:
+def _constructed(name: str, parameters: dict[str, Any]) -> Measured:
     core = importlib.import_module("opendp.mod")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the second feature has another name now
@@ -75,10 +124,10 @@ def _constructed(name: str, parameters: Any) -> Any:
     try:
         make = getattr(importlib.import_module("opendp.measurements"), name)
     except ImportError:  # before 0.5
-        return getattr(importlib.import_module("opendp.meas"), name)(**parameters)
+        return cast("Measured", getattr(importlib.import_module("opendp.meas"), name)(**parameters))
     needed = inspect.signature(make).parameters
     if "input_domain" not in needed:
-        return make(**parameters)
+        return cast("Measured", make(**parameters))
     dp, why = importlib.import_module("opendp.prelude"), ""
     if "output_measure" in needed:
         parameters = dict(parameters, output_measure=dp.max_divergence())
@@ -92,13 +141,13 @@ def _constructed(name: str, parameters: Any) -> Any:
             build = getattr(dp, metric)
             typed = {"T": kind} if metric[0] in "al" and distance is None else {}
             space = build(distance) if distance is not None else build(**typed)
-            return make(domain, space, **parameters)
+            return cast("Measured", make(domain, space, **parameters))
         except Exception as error:
             why = why or " ".join(str(error).split())
     raise ValueError(f"no domain and metric fit; hand over the measurement itself ({why})")
 
 
-def _claim(measurement: Any, d_in: Any) -> Any:
+def _claim(measurement: Measured, d_in: Distance) -> PrivacyClaim:
     if not hasattr(measurement, "map"):
         return PrivacyClaim(_smallest(measurement, d_in), source="its privacy relation")
     measure, out = str(measurement.output_measure), measurement.map(d_in)
@@ -116,7 +165,7 @@ def _claim(measurement: Any, d_in: Any) -> Any:
     raise ValueError(f"no claim is known for the measure {measure}")
 
 
-def _smallest(measurement: Any, d_in: Any) -> float:
+def _smallest(measurement: Measured, d_in: Distance) -> float:
     low, high = 0.0, LARGEST
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -124,34 +173,51 @@ def _smallest(measurement: Any, d_in: Any) -> float:
     return high
 
 
-def _pairs(domain: str, metric: str, d_in: Any, values: Any) -> list[Any]:
-    """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
-    whole = re.search(r"T=([iu]\d|usize)", domain) is not None
+def _belongs(measurement: Measured, x: object) -> bool:
+    """Say whether its domain has an input; releases before domains could say so have any."""
+    member = getattr(getattr(measurement, "input_domain", None), "member", None)
+    return member is None or bool(member(x))
+
+
+def _atoms(domain: str) -> list[object]:
+    """Return values of an atom: both ends of its bounds, the middle, and no number where one is."""
+    if "T=String" in domain:
+        return ["a", "b", ""]
+    if "T=bool" in domain:
+        return [False, True]
     bounds = re.search(r"bounds=\[([^,]+), ([^\]]+)\]", domain)
     low, high = map(float, bounds.groups()) if bounds else (0.0, 8.0)
-    number: Any = int if whole else float
+    number: Any = int if re.search(r"T=([iu]\d|usize)", domain) else float
     ends = [number(low), number((low + high) / 2), number(high)]
-    size = re.search(r"size=(\d+)", domain)
+    return [*ends, math.nan] if "nan=true" in domain else ends
+
+
+def pairs_under(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
+    """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
+    atoms: Sequence[Any] = values or _atoms(domain)
+    number: Any = type(atoms[0])
+    found = re.search(r"size=(\d+)", domain)
+    size = int(found[1]) if found else 0
     if domain.startswith("BitVector"):
         weight = int((re.search(r"weight=(\d+)", domain) or [0, 8])[1])
         full = [(1 << weight) - 1, 255 & ~((1 << 8 - weight) - 1)]
         return [(b"\0", bytes([bits])) for bits in [*full, *(1 << i for i in range(8))]]
     if domain.startswith("Map"):
         step = number(d_in[-1] if isinstance(d_in, tuple) else d_in)
-        return [({}, {"a": step}), *(({"a": n}, {"a": n + step}) for n in ends if n)]
+        return [({}, {"a": step}), *(({"a": n}, {"a": n + step}) for n in atoms if n)]
     if "Discrete" in metric:
-        found = values or ([False, True] if "bool" in domain else ends)
-        return [(one, other) for one in found for other in found if one != other]
-    if "Symmetric" in metric or "InsertDelete" in metric:
-        return added(ends, [int(size[1]) - 1] if size else (1, 2, 5))
-    if "ChangeOne" in metric or "Hamming" in metric:
-        return replaced(ends, [int(size[1]) - 1] if size else (1, 2, 5))
+        return [(one, other) for one in atoms for other in atoms if one != other]
+    lists = [size - 1] if size else (1, 2, 5)
+    if "ChangeOne" in metric or "Hamming" in metric or (size and metric.startswith(ADDED)):
+        return replaced(atoms, lists)
+    if metric.startswith(ADDED):
+        return [*added(atoms, lists), *(([atom], []) for atom in atoms)]
     step = number(d_in)
     if domain.startswith("Vector"):
-        width = min(int(size[1]), 4) if size else 3
+        width = size or 3
         if "LInf" in metric:
             return vectors(step, width)
-        share = step if whole else step / (math.sqrt(width) if "L2" in metric else width)
-        spread = [] if whole else [([0.0] * width, [share] * width)]
+        share = step if number is int else step / (math.sqrt(width) if "L2" in metric else width)
+        spread = [] if number is int else [([0.0] * width, [share] * width)]
         return [([number(0)] * width, [step, *[number(0)] * (width - 1)]), *spread]
-    return scalars(ends[: 1 + bool(bounds)], step)
+    return scalars(atoms if "bounds" in domain else atoms[:1], step)

@@ -13,9 +13,25 @@ import decimal
 import enum
 import fractions
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-__all__ = ["decode", "encode"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Stream", "decode", "encode"]
+
+
+class Stream(TypedDict):
+    """All that makes a generator again, and what the global ones are seeded with."""
+
+    state: dict[str, Any]
+    entropy: int | list[int]
+    spawn_key: list[int]
+    globals: list[int]
+
 
 #: Types that JSON has, and types that are read from a text; a float may be infinite or nan.
 PLAIN = (type(None), bool, float, str)
@@ -37,25 +53,25 @@ WIDE = 4096
 MOST = 200_001
 
 
-def encode(value: Any) -> Any:
+def encode(value: object) -> object:
     """Return a value as what :mod:`json` writes."""
     kind = type(value)
-    if kind in PLAIN or (kind is int and value.bit_length() <= WIDE):
+    if kind in PLAIN or (type(value) is int and value.bit_length() <= WIDE):
         return value
-    if kind is list:
+    if type(value) is list:
         return [encode(item) for item in value]
-    if kind is tuple:
+    if type(value) is tuple:
         return {"tuple": [encode(item) for item in value]}
     if isinstance(value, dict):
         return {"dict": [kind.__name__, [[encode(k), encode(v)] for k, v in value.items()]]}
     if isinstance(value, (set, frozenset)):
         return {"set": [kind.__name__, [encode(item) for item in value]]}
     if hasattr(value, "dtype") and hasattr(value, "tobytes") and hasattr(value, "tolist"):
-        return _array(value)
+        return _array(cast("npt.NDArray[np.generic]", value))
     return _leaf(value) or _object(value)
 
 
-def _array(value: Any) -> Any:
+def _array(value: npt.NDArray[np.generic] | np.generic) -> object:
     """Return an array or scalar of numpy."""
     form, scalar = value.dtype.kind, not hasattr(value, "__setitem__")
     if scalar and form in "biufSU" and value.dtype.char not in "gG":
@@ -66,7 +82,7 @@ def _array(value: Any) -> Any:
     return {"array": [value.dtype.str, None if scalar else list(value.shape), raw]}
 
 
-def _leaf(value: object) -> Any:
+def _leaf(value: object) -> object:
     """Return what has a text of its own; None for anything else."""
     kind = type(value).__name__
     if isinstance(value, enum.Enum):
@@ -91,7 +107,7 @@ def _leaf(value: object) -> Any:
     return None
 
 
-def _object(value: Any) -> Any:
+def _object(value: object) -> object:
     """Take an object apart: a tuple of names, a data frame, attributes, items, else its text."""
     kind = type(value).__name__
     if isinstance(value, BaseException):
@@ -102,8 +118,9 @@ def _object(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return {"items": [kind, [encode(item) for item in value]]}
     if hasattr(value, "to_numpy"):  # a data frame, or a column of one
-        names = [str(key) for key in value] if hasattr(value, "columns") else ["values"]
-        parts = [value[name] for name in value] if hasattr(value, "columns") else [value]
+        table: Any = value
+        names = [str(key) for key in table] if hasattr(value, "columns") else ["values"]
+        parts = [table[name] for name in table] if hasattr(value, "columns") else [value]
         held = [encode(part.to_numpy()) for part in parts]
         return {"object": [kind, names, held]}
     slots = [getattr(one, "__slots__", ()) for one in reversed(type(value).__mro__)]
@@ -113,13 +130,14 @@ def _object(value: Any) -> Any:
         names = list(dict.fromkeys(names))
         return {"object": [kind, names, [encode(getattr(value, name)) for name in names]]}
     if hasattr(value, "__iter__"):
-        items = [encode(item) for _, item in zip(range(MOST), value)]  # noqa: B905 - Python 3.8
+        given = cast("Iterable[object]", value)
+        items = [encode(item) for _, item in zip(range(MOST), given)]  # noqa: B905 - Python 3.8
         return {"items": [kind, items]}
-    shown: Any = type(value).__repr__
+    shown: object = type(value).__repr__
     return {"shown": [kind, "" if shown is object.__repr__ else repr(value)]}
 
 
-def decode(coded: object) -> Any:
+def decode(coded: object) -> object:
     """Return the value that was written."""
     if isinstance(coded, list):
         return [decode(item) for item in coded]
@@ -131,37 +149,37 @@ def decode(coded: object) -> Any:
     return READERS[tag](*body) if tag in READERS else _plainly(tag, body)
 
 
-def _plainly(tag: str, body: Any) -> Any:
+def _plainly(tag: str, body: Sequence[object]) -> object:
     if tag == "tuple":
         return tuple(decode(item) for item in body)
     raise ValueError("unknown tag " + tag)
 
 
-def _numpy(dtype: str, shape: object, raw: str) -> Any:
-    array = sys.modules.get("numpy") or __import__("numpy")
+def _numpy(dtype: str, shape: Sequence[int] | None, raw: str) -> object:
+    array: Any = sys.modules.get("numpy") or __import__("numpy")
     found = array.frombuffer(base64.b64decode(raw), dtype)
     return found[0] if shape is None else found.reshape(shape).copy()
 
 
-def _objects(shape: Any, items: Any) -> Any:
-    array = sys.modules.get("numpy") or __import__("numpy")
+def _objects(shape: Sequence[int], items: Sequence[object]) -> object:
+    array: Any = sys.modules.get("numpy") or __import__("numpy")
     found = array.empty(len(items), dtype=object)
     found[:] = [decode(item) for item in items]
     return found.reshape(shape)
 
 
-def _made(kind: str, names: Any, values: Any) -> Any:
+def _made(kind: str, names: Sequence[str], values: Sequence[object]) -> object:
     made = type(kind, (), {})()
     made.__dict__.update(zip(names, map(decode, values)))  # noqa: B905 - Python 3.8
     return made
 
 
-def _fields(kind: str, names: Any, values: Any) -> Any:
+def _fields(kind: str, names: Sequence[str], values: Sequence[object]) -> object:
     cls: Any = type(kind, (tuple,), {"_fields": tuple(names)})
     return cls(map(decode, values))
 
 
-READERS: dict[str, Any] = {
+READERS: dict[str, Callable[..., object]] = {
     "dict": lambda kind, items: _named(dict, kind)([(decode(k), decode(v)) for k, v in items]),
     "set": lambda kind, items: (set if kind == "set" else frozenset)(map(decode, items)),
     "array": _numpy,
@@ -178,5 +196,5 @@ READERS: dict[str, Any] = {
 }
 
 
-def _named(base: Any, kind: str) -> Any:
+def _named(base: type, kind: str) -> Callable[..., object]:
     return base if kind == base.__name__ else type(kind, (base,), {})

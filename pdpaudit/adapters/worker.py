@@ -19,7 +19,18 @@ import sys
 import threading
 import time
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+
+    from pdpaudit.adapters.wire import Stream
+
+    #: What one request is answered with, and what a mechanism draws from.
+    Answers = Iterator[dict[str, object]]
+    Rng = np.random.Generator | random.Random
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -42,24 +53,24 @@ class Claim:
         self.source = source
 
     @classmethod
-    def parse(cls, text: str, source: str = "") -> Any:
+    def parse(cls, text: str, source: str = "") -> Claim:
         """Make any claim, in the words of the command line."""
         made = cls(0.0)
         made.text, made.source = text, source
         return made
 
     @classmethod
-    def zcdp(cls, rho: float, source: str = "") -> Any:
+    def zcdp(cls, rho: float, source: str = "") -> Claim:
         """Make a zero-concentrated claim."""
         return cls.parse(f"zcdp:{float(rho)!r}", source)
 
     @classmethod
-    def renyi(cls, alpha: float, epsilon: float, source: str = "") -> Any:
+    def renyi(cls, alpha: float, epsilon: float, source: str = "") -> Claim:
         """Make a Rényi claim."""
         return cls.parse(f"renyi:{float(alpha)!r}:{float(epsilon)!r}", source)
 
     @classmethod
-    def gaussian(cls, mu: float, source: str = "") -> Any:
+    def gaussian(cls, mu: float, source: str = "") -> Claim:
         """Make a Gaussian claim."""
         return cls.parse(f"gdp:{float(mu)!r}", source)
 
@@ -67,25 +78,29 @@ class Claim:
 class Described:
     """Stands for a domain of ``pdpaudit.relations``: the other side makes it and its pairs."""
 
-    def __init__(self, kind: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    def __init__(
+        self, kind: str, arguments: tuple[object, ...], options: dict[str, object]
+    ) -> None:
         """Keep what it is made of; its form, a function, stays here."""
-        self.form = options.pop("form", None)
+        self.form: Any = options.pop("form", None)
         self.kind, self.arguments, self.options = kind, arguments, options
 
-    def plainly(self) -> Any:
+    def plainly(self) -> object:
         """Return it as what the wire carries."""
         return (DOMAIN, self.kind, _plainly(self.arguments), _plainly(self.options))
 
 
-def _plainly(value: Any) -> Any:
+def _plainly(value: object) -> object:
     if isinstance(value, Described):
         return value.plainly()
     if isinstance(value, dict):
         return {key: _plainly(item) for key, item in value.items()}
-    return type(value)(map(_plainly, value)) if type(value) in (list, tuple) else value
+    if type(value) is list or type(value) is tuple:
+        return type(value)(map(_plainly, value))
+    return value
 
 
-def _describing(kind: str) -> Any:
+def _describing(kind: str) -> Callable[..., Described]:
     return lambda *arguments, **options: Described(kind, arguments, options)
 
 
@@ -112,7 +127,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.stdout = printed = Counted()
     threading.Thread(target=_end_when_alone, args=(os.getppid(),), daemon=True).start()
-    _stand_in()
+    stand_in()
     serve = Serve(printed)
     for line in sys.stdin:
         request = json.loads(line)
@@ -132,7 +147,7 @@ def _end_when_alone(parent: int) -> None:
     os._exit(0)
 
 
-def _stand_in() -> None:
+def stand_in() -> None:
     """Let adapters and mechanisms import what they need of pdpaudit, where it cannot be used."""
     try:
         importlib.import_module("pdpaudit").PrivacyClaim  # noqa: B018 - imported when asked for
@@ -155,18 +170,19 @@ class Serve:
 
     def __init__(self, printed: Counted) -> None:
         self.printed = printed
-        self.wire = importlib.import_module("pdpaudit.adapters.wire")
+        self.wire: Any = importlib.import_module("pdpaudit.adapters.wire")
         self.mechanism: Any = None
-        self.form: Any = None
+        self.form: Callable[..., object] | None = None
 
-    def _given(self, input: object) -> Any:
+    def _given(self, input: object) -> object:
         """Return an input as the mechanism takes it."""
         given = self.wire.decode(input)
         return given if self.form is None else self.form(given)
 
-    def make(self, name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
+    def make(self, name: str, parameters: dict[str, object], adapters: dict[str, str]) -> Answers:
         """Make the mechanism and say what there is to know of it."""
-        self.mechanism = made = _made(name, parameters, adapters)
+        made: Any = _made(name, parameters, adapters)
+        self.mechanism = made
         claims = getattr(made, "claims", None)
         claims = (getattr(made, "claim", None),) if claims is None else claims
         pairs = made.pairs() if callable(getattr(made, "pairs", None)) else None
@@ -189,7 +205,7 @@ class Serve:
             "numpy": numpy is not None,
         }  # fmt: skip
 
-    def sample(self, input: object, size: int, stream: dict[str, Any]) -> Any:
+    def sample(self, input: object, size: int, stream: Stream) -> Answers:
         """Draw many outputs at once."""
         before, rng = self.printed.characters, _rng(stream)
         outputs = self.mechanism.sample(self._given(input), size, rng)
@@ -198,11 +214,11 @@ class Serve:
         coded = self.wire.encode(outputs)
         yield {"outputs": coded, "printed": self.printed.characters - before, **_state(rng)}
 
-    def runs(self, input: object, size: int, stream: dict[str, Any]) -> Any:
+    def runs(self, input: object, size: int, stream: Stream) -> Answers:
         """Run one by one, and answer every tenth of a second."""
         instance, rng = self._given(input), _rng(stream)
         before, began = self.printed.characters, time.monotonic()
-        done: list[Any] = []
+        done: list[object] = []
         for left in range(size - 1, -1, -1):
             try:
                 done.append(self.wire.encode(self.mechanism.run(instance, rng)))
@@ -216,12 +232,12 @@ class Serve:
                 done, began = [], time.monotonic()
 
 
-def _adapted(adapter: str, target: object, parameters: dict[str, Any]) -> Any:
+def _adapted(adapter: str, target: object, parameters: dict[str, object]) -> object:
     module, _, function = adapter.partition(":")
     return getattr(importlib.import_module(module), function)(target, **parameters)
 
 
-def _made(name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> Any:
+def _made(name: str, parameters: dict[str, object], adapters: dict[str, str]) -> object:
     """Make what a name of the command line means."""
     where, _, attribute = name.rpartition(":")
     if where in adapters:
@@ -246,7 +262,7 @@ def _made(name: str, parameters: dict[str, Any], adapters: dict[str, str]) -> An
     return found
 
 
-def _claim(claim: Any) -> Any:
+def _claim(claim: Claim | str | float) -> list[str]:
     """Return a claim as text, with its source: a number is an ε."""
     if isinstance(claim, (int, float)):
         claim = Claim(claim)
@@ -267,7 +283,7 @@ def _is_authors(file: str) -> bool:
     return os.path.isfile(path) and not (packages or path.startswith((standard, HERE)))
 
 
-def _numpy() -> Any:
+def _numpy() -> types.ModuleType | None:
     try:
         numpy = importlib.import_module("numpy")
         return numpy if hasattr(numpy.random, "PCG64") else None
@@ -275,11 +291,11 @@ def _numpy() -> Any:
         return None
 
 
-def _rng(stream: dict[str, Any]) -> Any:
+def _rng(stream: Stream) -> Rng:
     """Return the generator that stands where ours stands, and seed the global ones as ours are."""
     words = stream["globals"]
     random.seed(b"".join(word.to_bytes(4, "little") for word in words))
-    numpy = _numpy()
+    numpy: Any = _numpy()
     if numpy is None:
         return random.Random(json.dumps(stream, sort_keys=True))
     numpy.random.seed(words)
@@ -287,11 +303,12 @@ def _rng(stream: dict[str, Any]) -> Any:
     seeds = numpy.random.SeedSequence(stream["entropy"], spawn_key=tuple(stream["spawn_key"]))
     generator = make(seeds)
     generator.state = stream["state"]
-    return numpy.random.Generator(generator)
+    made: np.random.Generator = numpy.random.Generator(generator)
+    return made
 
 
-def _state(rng: object) -> dict[str, Any]:
-    return {"state": rng.bit_generator.state} if hasattr(rng, "bit_generator") else {"state": None}
+def _state(rng: Rng) -> dict[str, object]:
+    return {"state": None if isinstance(rng, random.Random) else rng.bit_generator.state}
 
 
 def _raised(error: BaseException) -> list[str]:

@@ -214,8 +214,9 @@ def pair_words(pair: NeighborPair, to: Side) -> str:
 def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, object] | None) -> dict[str, Any]:
     """Return the JSON form of a pair with its words, which lead to the side ``to``."""
     name = pair.network.name
-    body = PairWitness.of(pair, file).to_json()
-    base, left, right = body.pop("base"), set(body["left"]), set(body["right"])
+    witness = PairWitness.of(pair, file)
+    body = {key: value for key, value in witness.to_json().items() if key != "base"}
+    left, right = {*witness.left}, {*witness.right}
     before, after = (left, right) if to == "right" else (right, left)
     return {
         **body,
@@ -223,5 +224,5 @@ def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, object] | None) -
         "lost": [name(v) for v in sorted(before - after)],
         "gained": [name(v) for v in sorted(after - before)],
         "words": pair_words(pair, to),
-        "base": base,
+        "base": witness.base.to_json(),
     }

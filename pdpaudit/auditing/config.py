@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.inference import METHODS
-from pdpaudit.sampling import Store
+from pdpaudit.sampling import Silent, Store, Watcher
 
 __all__ = ["BUDGETS", "SEQUENTIAL", "Budget", "Config", "Silent", "Watcher"]
 
@@ -37,35 +36,6 @@ BUDGETS = {
     "default": Budget(1 / 15, 1.0, 1.5, 0.2),
     "thorough": Budget(1.0, 10.0, 1.1, 0.05),
 }
-
-
-class Watcher(Protocol):
-    """Follows what an audit is doing."""
-
-    def stage(self, words: str, total: int) -> None:
-        """Take note that a new stage begins, of ``total`` runs or pairs."""
-        ...
-
-    def advance(self, done: int) -> None:
-        """Take note how many more runs or pairs are done."""
-        ...
-
-    def say(self, words: str) -> None:
-        """Take note of what a person who waits wants to know."""
-        ...
-
-
-class Silent:
-    """A watcher that says nothing."""
-
-    def stage(self, words: str, total: int) -> None:
-        """Say nothing."""
-
-    def advance(self, done: int) -> None:
-        """Say nothing."""
-
-    def say(self, words: str) -> None:
-        """Say nothing."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import cloudpickle
 import numpy as np
@@ -36,6 +36,8 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, Several, complexity, failure
 from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+from pdpaudit.sampling.backends import obstacle
+from pdpaudit.sampling.clock import in_time
 
 __all__ = ["EventSelection"]
 
@@ -103,6 +105,14 @@ SEARCHING, TESTING_ENDS = 0.5, 0.7
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
+class Choice(Protocol):
+    """What the chooser of events returns: an event, what it promises, and others as good."""
+
+    event: Event
+    expected: float
+    others: tuple[Choice, ...]
+
+
 class EventSelection:
     """The search for a pair and an event, and what it has spent."""
 
@@ -152,7 +162,7 @@ class EventSelection:
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""
-        if self.context.config.jobs == 1:
+        if self.context.config.jobs == 1 or obstacle(self.context.mechanism):
             return
         kept = cloudpickle.dumps(self.context.mechanism)
         one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
@@ -195,10 +205,12 @@ class EventSelection:
         )
         if each < least or each * runs < WORTH_SAYING_S or self.context.mechanism.has("sample"):
             return False
-        fewer = "" if config.budget == "quick" else f"; --quick {quick:,}"
+        fewer = "" if config.budget == "quick" else f"; the quick plan {quick:,}"
+        stuck = "" if config.jobs == 1 else obstacle(self.context.mechanism)
+        alone = f"; on one core, as it cannot be sent to another process: {stuck}" if stuck else ""
         self.context.watcher.say(
             f"one run takes {each:.2g} s; the {config.budget} plan needs about {runs:,} of them "
-            f"({each * runs / 60:,.0f} min){fewer}"
+            f"({each * runs / 60:,.0f} min){fewer}{alone}"
         )
         return True
 
@@ -262,9 +274,11 @@ class EventSelection:
                 self._test_all([self._standing], each)
                 others = [one for one in [*found, *dropped] if one is not self._standing]
                 return [one for one in [self._standing, *others] if one.runs]
-            # Where time is short there is enough for one of them alone.
             kept, then = found[:1], runs
-            if found and not self._late:
+            if self._late or not found:
+                # Where time is short there is enough for one of them alone.
+                self._stays_in(found, 1, each)
+            else:
                 # Events are tested in as many runs again.
                 least = LEFT_STAGED if last else _least_kept(len(found), each)
                 kept, then = self._cut(found, each, least, 2 * runs if last else runs)
@@ -334,7 +348,14 @@ class EventSelection:
         pool = Draws()
         for half in measured[int(rng.integers(len(measured)))].halves[0]:
             pool.update(half)
-        low = least_score(pool, self._scored, claim, wanted, each, int(rng.integers(2**63)))
+        seed = int(rng.integers(2**63))
+        look = partial(least_score, pool, self._scored, claim, wanted, each, seed)
+        try:
+            low = in_time(self.context.until(SEARCHING), "the comparison of pairs", look)
+        except OutOfTime:
+            self._out_of_time(measured[0])
+            self._stays_in(measured, 1, each)
+            return measured[:1], then
         possible = [one for one in measured if one.score >= low]
         if parts_surely(claim.epsilon, wanted, each):
             possible = _unlike(possible)
@@ -361,11 +382,16 @@ class EventSelection:
 
     def _stands_out(self, one: MeasuredPair) -> bool:
         """Whether a pair seems to break every claim by more than chance over all pairs explains."""
-        return one.score > max(claim.epsilon for claim in self.claims) and all(
-            self._choose(*one.halves, self.expected_bound(claim, CERTAIN), thorough=False).expected
-            > claim.epsilon
-            for claim in self.claims
-        )
+        if one.score <= max(claim.epsilon for claim in self.claims):
+            return False
+        try:
+            return all(
+                self._quick_choice(one, claim, CERTAIN).expected > claim.epsilon
+                for claim in self.claims
+            )
+        except OutOfTime:
+            self._out_of_time(one)
+            return False
 
     def _climb(self, found: list[MeasuredPair], each: int) -> list[MeasuredPair]:
         """Follow local moves, with that number of runs a side for each."""
@@ -502,9 +528,27 @@ class EventSelection:
         left, right = (self._pools[key] for key in self._keys(one.candidate))
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
         same = config.staged and all(map(Draws.same_as, left, right))
-        one.score = UNPARTED if same else self._scored(left, right)
+        try:
+            quick = None if same else self._quick_choice(one, self.claims[0], COMPARING)
+        except OutOfTime:
+            return self._out_of_time(one)
+        one.score = UNPARTED if quick is None else quick.expected
         one.scores.append(round(one.score, 9))
         return True
+
+    def _quick_choice(self, one: MeasuredPair, claim: PrivacyClaim, caution: float) -> Choice:
+        """Return the event that a short look at a pair chooses; OutOfTime after the search."""
+        expected_bound = self.expected_bound(claim, caution)
+        choose: Callable[[], Choice] = partial(
+            self._choose, *one.halves, expected_bound, thorough=False
+        )
+        return in_time(self.context.until(SEARCHING), "the choice of an event", choose)
+
+    def _careful_choice(self, one: MeasuredPair, claim: PrivacyClaim) -> Choice:
+        choose: Callable[[], Choice] = partial(
+            self._choose, *one.halves, self.expected_bound(claim, CHOOSING)
+        )
+        return in_time(self.context.until(TESTING_ENDS), "the choice of an event", choose)
 
     def _out_of_time(self, one: MeasuredPair) -> bool:
         """Note that the search is over; say whether the pair has a score."""
@@ -573,12 +617,11 @@ class EventSelection:
         """
         if one.score == -math.inf:
             return
-        for kind in dict.fromkeys(claim.family for claim in self.claims):
-            expected_bound = self.expected_bound(kind, CHOOSING)
-            choice = self._choose(*one.halves, expected_bound)
-            one.events += [choice.event, *(other.event for other in choice.others)]
         number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
         try:
+            for kind in dict.fromkeys(claim.family for claim in self.claims):
+                choice = self._careful_choice(one, kind)
+                one.events += [choice.event, *(other.event for other in choice.others)]
             inside = self._inside(one, size, number)
         except BatchFailed as error:
             self._batch_failed(str(error))

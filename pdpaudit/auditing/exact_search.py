@@ -175,7 +175,7 @@ def _tell_of_the_end(meter: _Meter, pairs: int) -> None:
     limit = meter.context.config.time_limit
     meter.context.remark(
         f"the search for a pair ended after laws of about {meter.work:.0f} s, {after}; a longer "
-        "one may find worse: --time-limit sets another"
+        "one may find worse: `time_limit` sets another"
         if limit is None
         else f"the search for a pair ended at half the time limit of {limit:g} s, {after}: what "
         "it found depends on the machine, and a longer one may find worse"

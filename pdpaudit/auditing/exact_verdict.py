@@ -30,6 +30,7 @@ from pdpaudit.core.privacy_loss import (
     trade_off,
 )
 from pdpaudit.core.protocols import (
+    CodedOutputs,
     LargestLoss,
     Law,
     LawUnavailable,
@@ -78,7 +79,7 @@ def audit_by_law(
         if isinstance(unavailable, TooExpensive):
             context.remark(
                 f"{unavailable}, so it was sampled instead; "
-                "--time-limit gives them as many seconds as you like"
+                "`time_limit` gives them as many seconds as you like"
             )
         return None
     wrong: set[CandidatePair] = set()
@@ -102,7 +103,7 @@ def audit_by_law(
             except Misbehaviour as error:
                 context.blocked.append(f"{pair.candidate.label}, {error}")
         if context.blocked and (result is None or result.status != "violated"):
-            why = f"{context.blocked[0]}; --samples does without its law"
+            why = f"{context.blocked[0]}; `samples` does without its law"
             result = unconfirmed_claim(context, number, claim, why)
         if result is None:
             result = unconfirmed_claim(context, number, claim, TOO_LATE, status="inconclusive")
@@ -122,7 +123,7 @@ def by_beginning(
     except (LawUnavailable, OutOfTime):
         return None
     except Misbehaviour as error:
-        why = f"{error}; --samples does without its law"
+        why = f"{error}; `samples` does without its law"
         return [], [unconfirmed_claim(context, i, one, why) for i, one in enumerate(claims, 1)]
     begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
     judged = audit_by_law(begun, candidates, claims)
@@ -154,10 +155,18 @@ def _judged(
     laws = worst.laws
     assert laws is not None
     loss = loss_for(*laws, claim)
-    event = simplest(loss.outputs, loss.event, loss.side)
+    event = simplest(loss.outputs, loss.event, loss.side, _shared(*laws))
     ends = _ends([one.losses[claim.family] for one in found])
     evidence = Evidence(context, number, claim, worst.candidate, event)
     return exact_claim(evidence, laws, loss, ends)
+
+
+def _shared(left: Law, right: Law) -> int:
+    """Return how many first entries all outputs of a pair share, as far as its laws know."""
+    one, other = left.probabilities, right.probabilities
+    if isinstance(one, CodedOutputs) and isinstance(other, CodedOutputs):
+        return one.shared if one.coding == other.coding else 0
+    return 0
 
 
 def exact_claim(

@@ -6,8 +6,10 @@ It explains a violation and is no evidence of one: sound mechanisms part too, af
 from __future__ import annotations
 
 import linecache
+import math
 import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +22,12 @@ import numpy as np
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, recorded_pair
 from pdpaudit.auditing.provenance import installed
+from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Side
-from pdpaudit.results.difference import Difference, FirstDifference, Kind
 from pdpaudit.results.results import ClaimResult, Result
-from pdpaudit.results.witnesses import PairWitness, ReadNetwork
+from pdpaudit.results.witnesses import Difference, FirstDifference, Kind, PairWitness, ReadNetwork
 from pdpaudit.sampling import Misbehaviour, stream
 from pdpaudit.sampling.guard import Guard
 from pdpaudit.sampling.trace import (
@@ -44,6 +46,9 @@ __all__ = ["RUNS", "explained", "explained_result", "first_difference"]
 #: Runs a side that are compared, and steps after which fewer are.
 RUNS, MOST_STEPS = 100, 200_000
 
+#: What is said where no run that is followed ended in time.
+NO_TIME = "the time limit left no time to follow runs to the line that differs"
+
 #: Characters that are kept of a line and of a value.
 LONGEST_LINE, LONGEST_TEXT = 100, 80
 
@@ -58,7 +63,11 @@ GENERATOR = [
 
 
 def explained_result(
-    result: Result, mechanism: Subject, networks: Sequence[Network], runs: int = RUNS
+    result: Result,
+    mechanism: Subject,
+    networks: Sequence[Network],
+    runs: int = RUNS,
+    until: float = math.inf,
 ) -> Result:
     """Return a result whose violated claims say where the two sides of their pairs differ."""
 
@@ -67,15 +76,24 @@ def explained_result(
         [network] = networks
         return network
 
-    claims = [_explained(one, mechanism, result.seed, read, runs) for one in result.claims]
-    return replace(result, claims=tuple(claims))
+    claims = [_explained(one, mechanism, result.seed, read, runs, until) for one in result.claims]
+    remarks = list(result.context.get("remarks", ()))
+    if any(one.status == "violated" and not one.first_difference for one in claims):
+        remarks += [NO_TIME] if time.monotonic() > until else []
+    context = {**result.context, **({"remarks": remarks} if remarks else {})}
+    return replace(result, claims=tuple(claims), context=context)
 
 
 def _explained(
-    claim: ClaimResult, mechanism: Subject, seed: int, read: ReadNetwork, runs: int
+    claim: ClaimResult,
+    mechanism: Subject,
+    seed: int,
+    read: ReadNetwork,
+    runs: int,
+    until: float,
 ) -> ClaimResult:
     witness = claim.witness
-    if claim.status != "violated" or witness is None:
+    if claim.status != "violated" or witness is None or time.monotonic() > until:
         return claim
     if witness["mechanism"].get("beginning") is True:
         mechanism = mechanism.beginning()
@@ -84,21 +102,27 @@ def _explained(
         candidate = network_candidate(PairWitness.from_json(pair).build(seed, read))
     else:
         candidate = recorded_pair(mechanism, pair)
-    return explained(claim, mechanism, candidate, seed, runs)
+    return explained(claim, mechanism, candidate, seed, runs, until)
 
 
 def explained(
-    claim: ClaimResult, mechanism: Subject, candidate: CandidatePair, seed: int, runs: int
+    claim: ClaimResult,
+    mechanism: Subject,
+    candidate: CandidatePair,
+    seed: int,
+    runs: int,
+    until: float = math.inf,
 ) -> ClaimResult:
     """Return a violated claim with where the two sides of its pair first differ.
 
-    Any other claim, and one whose runs misbehave or cannot be repeated, is returned as it is.
+    Any other claim, and one whose runs misbehave, cannot be repeated or do not end in time, is
+    returned as it is.
     """
     if claim.status != "violated" or not _followed(mechanism):
         return claim
     side: Side = claim.event["side"]
     try:
-        found = first_difference(mechanism, candidate, side, seed, runs)
+        found = first_difference(mechanism, candidate, side, seed, runs, until)
     except Misbehaviour:
         return claim
     return replace(claim, first_difference=found)
@@ -110,16 +134,31 @@ def _followed(mechanism: Subject) -> bool:
 
 
 def first_difference(
-    mechanism: Subject, candidate: CandidatePair, side: Side, seed: int, runs: int = RUNS
+    mechanism: Subject,
+    candidate: CandidatePair,
+    side: Side,
+    seed: int,
+    runs: int = RUNS,
+    until: float = math.inf,
 ) -> FirstDifference:
-    """Run both sides of a pair with the same streams, and return where they first differ."""
+    """Run both sides of a pair with the same streams, and return where they first differ.
+
+    From runs enough, or from as many as end in time; raises OutOfTime where none does.
+    """
     left, right = candidate.inputs()
     inputs = (left, right) if side == "left" else (right, left)
     authored = _authored(mechanism)
     found: list[_Parted] = []
     steps = 0
     for number in range(runs):
-        ours, theirs = (_traced(mechanism, one, authored, seed, number) for one in inputs)
+        try:
+            ours, theirs = (
+                _traced(mechanism, one, authored, seed, number, until) for one in inputs
+            )
+        except OutOfTime:
+            if not found:
+                raise
+            break
         found.append(_parted(ours, theirs, inputs))
         steps += len(ours.steps) + len(theirs.steps)
         if steps > MOST_STEPS:
@@ -133,10 +172,11 @@ def _traced(
     authored: Callable[[CodeType], bool],
     seed: int,
     number: int,
+    until: float,
 ) -> Recorder:
     """Return what one run did; what it prints is swallowed, and what it raises noted."""
     traced = _Traced(mechanism, Recorder(authored))
-    with Guard(traced, instance) as guard:
+    with Guard(traced, instance, until=until) as guard:
         guard.draw(1, stream(seed, "first difference", number), "single")
     return traced.recorder
 

@@ -20,7 +20,7 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
-from pdpaudit.core.protocols import LawUnavailable
+from pdpaudit.core.protocols import LawUnavailable, SearchRound
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
@@ -106,7 +106,9 @@ def audit(
         },
         **origin_of(asked.origin),
     )
-    return explained_result(result, asked, networks) if config.explain else result
+    if not config.explain:
+        return result
+    return explained_result(result, asked, networks, until=context.until())
 
 
 def _say_where_all(context: AuditContext) -> None:
@@ -122,7 +124,9 @@ def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
         return False
     with suppress(InputError, Misbehaviour, LawUnavailable):
         rounds = (mechanism.ask("search_round", one.instance()) for one in networks)
-        return mechanism.has("search_round") and all(len(one.targets) == 0 for one in rounds)
+        return mechanism.has("search_round") and all(
+            isinstance(one, SearchRound) and len(one.targets) == 0 for one in rounds
+        )
     return False
 
 

@@ -12,8 +12,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import flint
-
 from pdpaudit.auditing.candidate_pairs import MeasuredPair
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
@@ -98,6 +96,8 @@ def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) ->
 
 
 def _log(value: Fraction) -> Interval:
+    import flint
+
     with flint.ctx.workprec(BITS):
         ball = flint.arb(flint.fmpq(value.numerator, value.denominator)).log()
         low, high = ball.lower(), ball.upper()

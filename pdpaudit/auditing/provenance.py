@@ -22,7 +22,7 @@ from typing import Any, TypedDict, get_args
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import Group, loaded_modules, registered
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.results import versions
+from pdpaudit.results.files import versions
 
 __all__ = ["Origin", "origin_of", "source_digest", "source_files", "store_settings"]
 
@@ -47,8 +47,8 @@ def store_settings(
     files = [Path(reading.pop(name)) for name in ("edges", "nodes") if name in reading]
     return {
         "mechanism": json.dumps(dict(spec), sort_keys=True, default=str),
-        "--seed": str(seed),
-        "--max-degree": str(max_degree),
+        "`seed`": str(seed),
+        "`max_degree`": str(max_degree),
         "network options": json.dumps(reading, sort_keys=True, default=str),
         "network files (digest)": _digest(files),
         "program (digest of its source)": _digest(_sources()),

@@ -16,9 +16,8 @@ from numbers import Real
 from typing import Any, cast
 
 from pdpaudit.checks.evaluation import NORMS, TooSlow, advice, distance, distinct, limit
-from pdpaudit.core.domains import Change, Domain, Movable
+from pdpaudit.core.domains import Change, Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located
-from pdpaudit.core.graph_domain import Graphs
 from pdpaudit.core.graphs import (
     Graph,
     edge_pairs,
@@ -86,7 +85,7 @@ class Question:
         if declared is None:
             raise InputError(
                 "it declares no sensitivity: give it one, a number or a function of the largest "
-                "degree, or give --sensitivity"
+                "degree, or give `sensitivity`"
             )
         norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
         if norm not in NORMS:

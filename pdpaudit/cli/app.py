@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 import pdpaudit
-from pdpaudit.cli import audit, check, claims, listing, replay, report, simulate
+from pdpaudit.cli import audit, check, claims, results, simulate
 from pdpaudit.cli.options import flagged
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import UserCodeError
@@ -88,9 +88,9 @@ app.command(
     epilog=simulate.EXAMPLES,
     short_help="Compare a private search with one without privacy.",
 )(simulate.simulate_command)
-app.command("replay", epilog=replay.EXAMPLES)(replay.replay_command)
-app.command("report", epilog=report.EXAMPLES)(report.report_command)
-app.command("list", epilog=listing.EXAMPLES)(listing.list_command)
+app.command("replay", epilog=results.REPLAY_EXAMPLES)(results.replay_command)
+app.command("report", epilog=results.REPORT_EXAMPLES)(results.report_command)
+app.command("list", epilog=claims.LIST_EXAMPLES)(claims.list_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -127,7 +127,9 @@ def _argument(given: str) -> tuple[str, object]:
     if not equals or not name.isidentifier():
         raise InputError(f"--with {given}: give NAME=VALUE, for example eps=0.5")
     try:
-        value = json.loads(json.dumps(ast.literal_eval(text), allow_nan=False))
+        # Shells and JSON write true where Python writes True; as a text it would mean true.
+        literal = text.capitalize() if text in ("true", "false") else text
+        value = json.loads(json.dumps(ast.literal_eval(literal), allow_nan=False))
     except (ValueError, SyntaxError):
         return name, text
     except (TypeError, MemoryError, RecursionError):

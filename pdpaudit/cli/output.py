@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.progress import (
     BarColumn,
@@ -27,7 +27,8 @@ from rich.text import Text
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.plaintext import on_terminal, visible
-from pdpaudit.results.results import Result, save
+from pdpaudit.results.files import save
+from pdpaudit.results.results import Result
 
 __all__ = ["check_writable", "console", "progress", "write_json"]
 
@@ -45,7 +46,7 @@ class _Screen(Console):
         super().print(*(_harmless(one, shown) for one in objects), **options)
 
 
-def _harmless(thing: object, shown: Callable[[str], str]) -> Any:
+def _harmless(thing: RenderableType, shown: Callable[[str], str]) -> RenderableType:
     """Return what is to be printed, its text passed through a function."""
     if isinstance(thing, str):
         return shown(thing)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pdpaudit.core.network import Network
     from pdpaudit.experiments.simulation import Contestant
+    from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
 
 __all__ = ["EXAMPLES", "simulate_command"]
@@ -160,8 +161,8 @@ def simulate_command(
             jobs=jobs,
             watcher=watcher,
         )
-    simulation["network"] |= about.pop("network", {})
-    simulation |= about
+    described = {**simulation["network"], **about.get("network", {})}
+    simulation = {**simulation, **about, "network": described}
     options = {**vars(chosen), "budget": budget, **(reading.to_json() if reading else {})}
     context = {
         "simulation": simulation,
@@ -182,7 +183,7 @@ def simulate_command(
 def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -> list[Path]:
     """Write the curves as numbers and as figures; return the files."""
     from pdpaudit.experiments.curves import curves_csv
-    from pdpaudit.results.results import write_text
+    from pdpaudit.results.files import write_text
 
     written = []
     if csv_file is not None:
@@ -198,7 +199,7 @@ def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -
 
 def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int, screen: Console
-) -> tuple[Network, dict[str, object], o.NetworkOptions | None]:
+) -> tuple[Network, JSON, o.NetworkOptions | None]:
     """Return the network, what a report needs, and how it was read; say what there is."""
     from pdpaudit.core.errors import InputError
     from pdpaudit.core.network import targeted_components
@@ -207,7 +208,7 @@ def _network(
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
         said = [f"embedded network: {network.n:,} people, {network.edges:,} ties"]
-        about: dict[str, object] = {
+        about: JSON = {
             "population": {
                 "process": "infect",
                 "p": infection.p,

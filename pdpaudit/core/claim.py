@@ -15,8 +15,7 @@ from typing import ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.curves import best_events, convex_curve, lower_curve
-from pdpaudit.core.divergence import Floats
+from pdpaudit.core.divergence import Floats, best_events, convex_curve, lower_curve
 from pdpaudit.core.errors import ParameterError
 
 __all__ = ["PrivacyClaim", "check_parameter"]

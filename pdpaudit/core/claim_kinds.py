@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.claim import PrivacyClaim, check_parameter
-from pdpaudit.core.curves import Points, turned
 from pdpaudit.core.divergence import (
     Floats,
+    Points,
     best_order,
     event_divergence,
     event_rate,
@@ -20,12 +20,14 @@ from pdpaudit.core.divergence import (
     law_divergence,
     law_rate,
     least_miss,
+    turned,
 )
 
 __all__ = [
     "CurveClaim",
     "DivergenceClaim",
     "GaussianClaim",
+    "OtherClaim",
     "RenyiClaim",
     "ZeroConcentratedClaim",
 ]
@@ -35,15 +37,38 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class DivergenceClaim(PrivacyClaim):
+class OtherClaim(PrivacyClaim):
+    """A claim in another unit; ``epsilon`` is infinite, for none bounds the loss of every outcome.
+
+    ``form`` names the attribute of each field of its JSON form, the parameter's last.
+    """
+
+    epsilon: float = field(default=math.inf, init=False, repr=False)
+    delta: float = field(default=0.0, init=False, repr=False)
+
+    form: ClassVar[dict[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a promise."""
+        check_parameter(self.parameter, self.value)
+
+    @property
+    def value(self) -> float:
+        """The parameter."""
+        return float(getattr(self, self.form[self.parameter]))
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form, without its source."""
+        return {"kind": self.kind, **{key: getattr(self, name) for key, name in self.form.items()}}
+
+
+@dataclass(frozen=True)
+class DivergenceClaim(OtherClaim):
     """A bound on divergences: its trade-off is that of two outcomes, which both directions bound.
 
     The region of events (p, q) that it allows is convex, as Rényi divergences are jointly
     quasi-convex, and by data processing no law within the claim leaves it.
     """
-
-    epsilon: float = field(default=math.inf, init=False, repr=False)
-    delta: float = field(default=0.0, init=False, repr=False)
 
     def trade_off(self, fpr: npt.ArrayLike) -> Floats:
         """Return the least rate of false negatives allowed at each rate of false positives."""
@@ -83,15 +108,7 @@ class ZeroConcentratedClaim(DivergenceClaim):
     symbol: ClassVar[str] = "ρ"
     parameter: ClassVar[str] = "rho"
     kind: ClassVar[str] = "zcdp"
-
-    def __post_init__(self) -> None:
-        """Refuse what is not a promise."""
-        check_parameter("rho", self.rho)
-
-    @property
-    def value(self) -> float:
-        """The parameter."""
-        return self.rho
+    form: ClassVar[dict[str, str]] = {"rho": "rho"}
 
     @property
     def statement(self) -> str:
@@ -117,10 +134,6 @@ class ZeroConcentratedClaim(DivergenceClaim):
         """Return the largest ``D_a / a`` of two laws over all orders, in one direction."""
         return law_rate(p, q)
 
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form, without its source."""
-        return {"kind": self.kind, "rho": self.rho}
-
 
 @dataclass(frozen=True)
 class RenyiClaim(DivergenceClaim):
@@ -130,17 +143,13 @@ class RenyiClaim(DivergenceClaim):
     bound: float = field(default=0.0, kw_only=True)
 
     kind: ClassVar[str] = "renyi"
+    form: ClassVar[dict[str, str]] = {"alpha": "alpha", "epsilon": "bound"}
 
     def __post_init__(self) -> None:
         """Refuse what is not a promise."""
         if not 1 < self.alpha < math.inf:
             raise ValueError(f"alpha = {self.alpha}: a claim needs a finite order above 1")
-        check_parameter("epsilon", self.bound)
-
-    @property
-    def value(self) -> float:
-        """The parameter."""
-        return self.bound
+        super().__post_init__()
 
     @property
     def statement(self) -> str:
@@ -166,31 +175,17 @@ class RenyiClaim(DivergenceClaim):
         """Return the divergence of two laws, in one direction."""
         return law_divergence(self.alpha, p, q)
 
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form, without its source."""
-        return {"kind": self.kind, "alpha": self.alpha, "epsilon": self.bound}
-
 
 @dataclass(frozen=True)
-class GaussianClaim(PrivacyClaim):
+class GaussianClaim(OtherClaim):
     """μ-Gaussian differential privacy."""
 
-    epsilon: float = field(default=math.inf, init=False, repr=False)
-    delta: float = field(default=0.0, init=False, repr=False)
     mu: float = field(default=0.0, kw_only=True)
 
     symbol: ClassVar[str] = "μ"
     parameter: ClassVar[str] = "mu"
     kind: ClassVar[str] = "gdp"
-
-    def __post_init__(self) -> None:
-        """Refuse what is not a promise."""
-        check_parameter("mu", self.mu)
-
-    @property
-    def value(self) -> float:
-        """The parameter."""
-        return self.mu
+    form: ClassVar[dict[str, str]] = {"mu": "mu"}
 
     @property
     def statement(self) -> str:
@@ -222,17 +217,11 @@ class GaussianClaim(PrivacyClaim):
         with np.errstate(invalid="ignore"):
             return _quantile(p, not_p) - _quantile(q, not_q)
 
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form, without its source."""
-        return {"kind": self.kind, "mu": self.mu}
-
 
 @dataclass(frozen=True)
-class CurveClaim(PrivacyClaim):
+class CurveClaim(OtherClaim):
     """A trade-off function through points; its parameter is how far an attack falls below it."""
 
-    epsilon: float = field(default=math.inf, init=False, repr=False)
-    delta: float = field(default=0.0, init=False, repr=False)
     points: Points = field(default=(), kw_only=True)
 
     symbol: ClassVar[str] = "excess"

@@ -18,6 +18,17 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checka
 import numpy as np
 
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.graphs import (
+    Graph,
+    complete,
+    cut_off_pairs,
+    edge_pairs,
+    hubs,
+    last_vertex_pairs,
+    small_graphs,
+    star,
+    wheel,
+)
 
 __all__ = [
     "MOST_PAIRS",
@@ -25,6 +36,7 @@ __all__ = [
     "Bounded",
     "Change",
     "Domain",
+    "Graphs",
     "InputPair",
     "Movable",
     "OneOf",
@@ -39,6 +51,9 @@ MOST_PAIRS = 200
 
 #: Whole numbers that are so few that each is tried.
 FEW = 10
+
+#: Vertices up to which there is a graph of every kind.
+SMALL = 4
 
 #: One value.
 Value: TypeAlias = Hashable
@@ -84,7 +99,7 @@ class Domain(Protocol):
         ...
 
     @property
-    def form(self) -> Callable[[Any], object]:
+    def form(self) -> Callable[..., object]:
         """What makes an input of a side of a pair."""
         ...
 
@@ -353,6 +368,63 @@ def _steps(norm: str, count: int, size: float) -> list[list[float]]:
     first, half = [1, *[-1] * (count - 1)], [1] * (count // 2) + [-1] * (count - count // 2)
     signs = [[1] * count, [-1] * count, first, [-one for one in first], half]
     return [*([each * sign for sign in row] for row in signs), *single]
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """Graphs: ``edge`` adds or takes away one tie, ``vertex`` one vertex with all its ties.
+
+    ``rewired`` gives one vertex any other ties; the number of vertices stays.
+
+    Parameters
+    ----------
+    vertices : tuple of two int
+        The least and the most vertices; both sides of every pair keep to it.
+    form : callable
+        Makes an input of a :class:`pdpaudit.core.graphs.Graph`; default: one of networkx.
+
+    Examples
+    --------
+    >>> left, right = Graphs((2, 2)).pairs("edge")[0]
+    >>> left.ties, right.ties, list(Graphs().form(right).edges)
+    ((), ((0, 1),), [(0, 1)])
+    """
+
+    vertices: tuple[int, int] = (1, 6)
+    form: Callable[[Graph], object] = field(default=Graph.networkx, compare=False)
+
+    relations = ("edge", "vertex", "rewired")
+
+    def __post_init__(self) -> None:
+        """Refuse what describes no graph."""
+        least, most = self.vertices
+        if not 0 <= least <= most or most < 2:
+            raise InputError(f"Graphs({self.vertices}): give (least, most), most at least 2")
+
+    @property
+    def words(self) -> str:
+        """What its inputs are."""
+        return f"graphs of {self.vertices[0]} to {self.vertices[1]} vertices"
+
+    def pairs(self, relation: str) -> list[InputPair]:
+        """Return pairs of known shapes, the largest first, and of all graphs of few vertices."""
+        least, most = self.vertices
+        shapes = [
+            complete(most),
+            Graph(most, complete(most).ties[1:]),
+            Graph(most, ()),
+            star(most - 1),
+        ]
+        shapes += [wheel(most - 1)] * (most > 3) + [hubs(most - 2)] * (most > 2)
+        graphs = [*shapes, *small_graphs(min(SMALL, most), least)]
+        makers = {"edge": edge_pairs, "vertex": last_vertex_pairs, "rewired": cut_off_pairs}
+        found = makers[relation](graphs)
+        sized = dict.fromkeys((one, other) for _, one, other in found if other.vertices >= least)
+        return list[InputPair](sized)[:MOST_PAIRS]
+
+    def complete(self, relation: str) -> bool:
+        """Say whether these are all: of each kind of graph there is one, so they are not."""
+        return False
 
 
 def one_for_another(values: Sequence[A]) -> list[tuple[A, A]]:

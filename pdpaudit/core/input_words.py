@@ -5,11 +5,19 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from pdpaudit.core.graphs import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
 __all__ = ["difference_words", "input_words", "is_graph", "shown"]
+
+#: Two vertices.
+Tie: TypeAlias = tuple[object, object]
 
 #: Characters of a value, differences and kinds of other rows that are shown.
 LONGEST, MOST, OTHERS = 60, 4, 3
@@ -71,39 +79,40 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return arrays and data frames as lists, whatever else as it is."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if type(value).__module__.partition(".")[0] in ("pandas", "polars"):
-        rows = value.to_dicts() if hasattr(value, "to_dicts") else None
-        to_dict = getattr(value, "to_dict", None)
-        if rows is None and hasattr(value, "columns") and to_dict is not None:
-            rows = to_dict("records")
-        return list(value) if rows is None else rows
+        if hasattr(value, "to_dicts"):
+            return value.to_dicts()
+        if hasattr(value, "columns") and hasattr(value, "to_dict"):
+            return value.to_dict("records")
+        return list(cast("Iterable[object]", value))
     return list(value) if isinstance(value, tuple) and not hasattr(value, "_fields") else value
 
 
-def is_graph(value: object) -> bool:
+def is_graph(value: object) -> TypeGuard[Graph | nx.Graph]:
     """Say whether a value has vertices and ties."""
-    return hasattr(value, "ties") or (hasattr(value, "edges") and hasattr(value, "nodes"))
+    return isinstance(value, Graph) or (hasattr(value, "edges") and hasattr(value, "nodes"))
 
 
-def _graph(value: Any) -> tuple[list[Any], set[tuple[Any, Any]]]:
+def _graph(value: Graph | nx.Graph) -> tuple[list[object], set[Tie]]:
     """Return vertices and ties, each written the same way round."""
-    if hasattr(value, "ties"):
+    if isinstance(value, Graph):
         return list(range(value.vertices)), set(value.ties)
-    place = {vertex: i for i, vertex in enumerate(sorted(value.nodes, key=_order))}
+    ordered: list[object] = sorted(value.nodes, key=_order)
+    place = {vertex: i for i, vertex in enumerate(ordered)}
     ties = (sorted(tie, key=place.__getitem__) for tie in value.edges())
-    return list(place), {(one, other) for one, other in ties}
+    return ordered, {(one, other) for one, other in ties}
 
 
-def _order(vertex: object) -> tuple[bool, Any, str]:
+def _order(vertex: object) -> tuple[bool, int, str]:
     number = isinstance(vertex, int)
-    return not number, vertex if number else 0, repr(vertex)
+    return not number, vertex if isinstance(vertex, int) else 0, repr(vertex)
 
 
-def _graphs(before: object, after: object) -> str:
+def _graphs(before: Graph | nx.Graph, after: Graph | nx.Graph) -> str:
     (vertices, ties), (later, remaining) = _graph(before), _graph(after)
     changes = [f"vertex {shown(one)} → absent" for one in vertices if one not in {*later}]
     changes += [f"vertex {shown(one)} absent → present" for one in later if one not in {*vertices}]
@@ -117,13 +126,13 @@ def _graphs(before: object, after: object) -> str:
     return f"{_cut(changes) or 'no difference'} ({_whole(*most)})"
 
 
-def _whole(vertices: Sequence[object], ties: set[tuple[Any, Any]]) -> str:
+def _whole(vertices: Sequence[object], ties: set[Tie]) -> str:
     listed = sorted(ties, key=lambda tie: [_order(end) for end in tie])
     written = ", ".join(map(_tie, listed[:TIES])) + (" ..." if len(listed) > TIES else "")
     return f"{len(vertices)} vertices with {written or 'no ties'}"
 
 
-def _tie(tie: tuple[Any, Any]) -> str:
+def _tie(tie: Tie) -> str:
     return f"{shown(tie[0])}-{shown(tie[1])}"
 
 
@@ -153,7 +162,7 @@ def _step(before: object, after: object) -> str:
     return _arrow(before, after)
 
 
-def _fields(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> list[str]:
+def _fields(before: Mapping[object, object], after: Mapping[object, object]) -> list[str]:
     missing = object()
     changes = []
     for key in {**before, **after}:

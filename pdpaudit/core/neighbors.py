@@ -140,21 +140,29 @@ def difference(left: Network, right: Network, vertex: int, relation: str = PROTE
     # A search that works on the matrix would see a weight, or an entry stored twice.
     for a, b in sorted(_repeated(left.adjacency) | _repeated(right.adjacency)):
         return f"edge {a}-{b} is not stored once, as 1"
+    n = left.n
     ours, theirs = _arcs(left.adjacency), _arcs(right.adjacency)
-    for a, b in sorted(ours | theirs):
-        if a == b or ((b, a) in ours, (b, a) in theirs) != ((a, b) in ours, (a, b) in theirs):
+    for arcs in (ours, theirs):
+        one_way = np.setdiff1d(arcs, arcs % n * n + arcs // n, assume_unique=True)
+        wrong = np.concatenate([one_way, arcs[arcs % n == arcs // n]])
+        if len(wrong):
+            a, b = divmod(int(wrong.min()), n)
             return f"edge {a}-{b} is a loop or has no reverse"
-    for a, b in sorted(ours ^ theirs):
-        if vertex not in (a, b):
-            return f"edge {a}-{b} differs and does not touch vertex {vertex}"
-    if relation in ONE_TIE and len(ours ^ theirs) != 2:
-        return f"{len(ours ^ theirs) // 2} ties differ, not one"
+    apart = np.setxor1d(ours, theirs, assume_unique=True)
+    foreign = apart[(apart // n != vertex) & (apart % n != vertex)]
+    if len(foreign):
+        a, b = divmod(int(foreign[0]), n)
+        return f"edge {a}-{b} differs and does not touch vertex {vertex}"
+    if relation in ONE_TIE and len(apart) != 2:
+        return f"{len(apart) // 2} ties differ, not one"
     return None
 
 
-def _arcs(adjacency: csr_array) -> set[tuple[int, int]]:
+def _arcs(adjacency: csr_array) -> npt.NDArray[np.int64]:
+    """Return a number for each entry, ascending: its row times n, and its column."""
     rows, columns = adjacency.nonzero()
-    return set(zip(rows.tolist(), columns.tolist(), strict=True))
+    # Sorted here, as numpy's sets are found by hashing, which takes a hundred times as long.
+    return np.sort(rows.astype(np.int64) * adjacency.shape[0] + columns)
 
 
 def _repeated(adjacency: csr_array) -> set[tuple[int, int]]:

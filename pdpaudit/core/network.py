@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def adjacency_from_edges(
-    n: int, sources: npt.NDArray[np.integer[Any]], targets: npt.NDArray[np.integer[Any]]
+    n: int, sources: npt.NDArray[np.integer], targets: npt.NDArray[np.integer]
 ) -> csr_array:
     """Build the symmetric 0/1 adjacency matrix of a simple undirected graph.
 
@@ -166,7 +166,7 @@ class SearchInstance:
         max_degree: int | None = None,
     ) -> None:
         self._targeted = targeted
-        self._memory: dict[Hashable, Any] = {} if memory is None else memory
+        self._memory: dict[Hashable, object] = {} if memory is None else memory
         self.adjacency = adjacency
         self.seeds = seeds
         self.max_degree = max_degree
@@ -201,8 +201,7 @@ class SearchInstance:
         """
         if key not in self._memory:
             self._memory[key] = build()
-        value: T = self._memory[key]
-        return value
+        return cast("T", self._memory[key])
 
     def fingerprint(self) -> str:
         """Return a digest of what a search can learn: graph, partition, seeds, degree bound; O(m).

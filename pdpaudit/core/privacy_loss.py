@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, compress
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.curves import best_events, by_ratio
+from pdpaudit.core.divergence import best_events, by_ratio
 from pdpaudit.core.protocols import CodedOutputs, Law
 from pdpaudit.outputs import equal_is_same, flatten
 
@@ -29,6 +29,7 @@ __all__ = [
 
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 #: Corners of a trade-off curve that are looked at at once.
 CORNERS = 257
@@ -186,7 +187,7 @@ def _some(count: int) -> npt.NDArray[np.intp]:
     return np.unique(np.linspace(0, count - 1, min(count, CORNERS)).round().astype(np.intp))
 
 
-def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> npt.NDArray[Any]:
+def _worst_event(ours: Floats, theirs: Floats, epsilon: float, delta: float) -> Mask:
     """Return which outputs show the loss."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(ours > 0, np.log(ours) - np.log(theirs), -np.inf)

@@ -87,7 +87,7 @@ class FastStatistic(StatisticOfProximity, Protocol):
     """A statistic that also scores all vertices at once on a sparse matrix."""
 
     def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``."""
         ...
@@ -215,6 +215,8 @@ class CodedOutputs(Mapping[Hashable, float]):
         What two laws share whose equal codes are equal outputs, and whose other codes are not.
     write : callable
         Returns the output of a code.
+    shared : int
+        How many entries at the beginning all outputs are known to share, where they are tuples.
 
     Examples
     --------
@@ -228,8 +230,9 @@ class CodedOutputs(Mapping[Hashable, float]):
         chances: Mapping[Hashable, float],
         coding: Hashable,
         write: Callable[[Hashable], Hashable],
+        shared: int = 0,
     ) -> None:
-        self.chances, self.coding, self.write = chances, coding, write
+        self.chances, self.coding, self.write, self.shared = chances, coding, write, shared
 
     def __iter__(self) -> Iterator[Hashable]:
         """Write the outputs one after another, so that they are not all held."""
@@ -336,7 +339,7 @@ class ProvedBound:
 class BoundedMechanism(Protocol):
     """A mechanism of which it is known what it really keeps."""
 
-    def proved_bound(self, instance: Any) -> ProvedBound | None:
+    def proved_bound(self, instance: Instance) -> ProvedBound | None:
         """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
         ...
 
@@ -366,7 +369,7 @@ class LargestLoss:
 class SearchedMechanism(Protocol):
     """A mechanism that can search all it may meet in a configuration, not only given networks."""
 
-    def largest_loss(self, instance: Any) -> LargestLoss | None:
+    def largest_loss(self, instance: Instance) -> LargestLoss | None:
         """Return the largest loss found in the configuration of ``instance``; None if unknown."""
         ...
 
@@ -374,7 +377,7 @@ class SearchedMechanism(Protocol):
 #: From a protected vertex and its new neighbours to the vertices whose statistic is another then,
 #: the vertex itself always among them, and what it is.
 Rewirer = Callable[
-    [int, npt.NDArray[np.integer[Any]]],
+    [int, npt.NDArray[np.integer]],
     tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]],
 ]
 
@@ -383,7 +386,7 @@ Rewirer = Callable[
 class RewiringStatistic(FastStatistic, Protocol):
     """A statistic that says what changes when one vertex is rewired, without scoring everybody."""
 
-    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]) -> Rewirer:
+    def rewirer(self, adjacency: csr_array, targets: npt.NDArray[np.integer]) -> Rewirer:
         """Return what tells the changes on this graph with these targets."""
         ...
 
@@ -422,7 +425,7 @@ class SearchRound:
 class RoundMechanism(Protocol):
     """A search whose next round can be looked at by itself."""
 
-    def search_round(self, instance: Any) -> SearchRound:
+    def search_round(self, instance: Instance) -> SearchRound:
         """Return the round after what is found from the seeds."""
         ...
 
@@ -454,7 +457,7 @@ class TracingMechanism(Protocol):
     """A search that draws its trajectories without being run call by call, equal in law."""
 
     def trajectories(
-        self, instance: Any, budget: int, rngs: Sequence[np.random.Generator]
+        self, instance: Instance, budget: int, rngs: Sequence[np.random.Generator]
     ) -> list[Trajectory]:
         """Return a run for each generator, cut off after ``budget`` oracle calls."""
         ...
@@ -488,6 +491,6 @@ class RoundLoss:
 class RoundLossMechanism(Protocol):
     """A search whose loss adds up over the components it finds."""
 
-    def round_loss(self, instance: Any) -> RoundLoss:
+    def round_loss(self, instance: Instance) -> RoundLoss:
         """Return what each search round loses on this network and its neighbours."""
         ...

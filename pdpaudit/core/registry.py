@@ -16,11 +16,12 @@ from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from pdpaudit.core.protocols import Mechanism
     from pdpaudit.outputs.records import JSON
 
 __all__ = [
@@ -47,6 +48,8 @@ __all__ = [
     "registered",
     "resolve",
 ]
+
+T = TypeVar("T")
 
 Group = Literal[
     "sops",
@@ -241,7 +244,11 @@ def resolve(group: Group, name: str) -> Any:
     )
 
 
-def configure(factory: object, name: str, options: Mapping[str, object]) -> Any:
+@overload
+def configure(factory: type[T], name: str, options: Mapping[str, object]) -> T: ...
+@overload
+def configure(factory: object, name: str, options: Mapping[str, object]) -> object: ...
+def configure(factory: object, name: str, options: Mapping[str, object]) -> object:
     """Make an object of a class with those options that were given."""
     given = {key: value for key, value in options.items() if value is not None}
     takes = _arguments(factory)
@@ -281,18 +288,21 @@ def check_arguments(name: str, given: Iterable[str], find: Find = resolve) -> No
             raise ParameterError("others", key, f"{name} takes no {key}; {offer}")
 
 
-def make_sop(name: str, find: Find = resolve) -> Any:
+def make_sop(name: str, find: Find = resolve) -> object:
     """Return the statistic of proximity a person means, ready to be called."""
     sop = find("sops", name)
     return configure(sop, name, {}) if inspect.isclass(sop) else sop
 
 
-def make_mechanism(name: str, options: JSON, find: Find = resolve) -> tuple[Any, dict[str, Any]]:
+def make_mechanism(
+    name: str, options: JSON, find: Find = resolve
+) -> tuple[Mechanism, dict[str, object]]:
     """Return the mechanism a person means, and how to make it again."""
     given = {key: value for key, value in options.items() if value is not None}
     adapter = adapter_of(name)
     if adapter is not None:
-        return _adapted(adapter, name.partition(":")[2], given), {"name": name, "parameters": given}
+        made = _adapted(adapter, name.partition(":")[2], given)
+        return cast("Mechanism", made), {"name": name, "parameters": given}
     factory = find("mechanisms", name)
     if inspect.isclass(factory):
         takes = inspect.signature(factory).parameters
@@ -305,24 +315,26 @@ def make_mechanism(name: str, options: JSON, find: Find = resolve) -> tuple[Any,
     known = None if inspect.isclass(factory) else adapted(factory, **given)
     mechanism = configure(factory, name, made) if known is None else known
     check_run(getattr(mechanism, "run", None), name)
-    return mechanism, {"name": name, "parameters": given}
+    return cast("Mechanism", mechanism), {"name": name, "parameters": given}
 
 
-def _adapted(adapter: Registered, target: object, given: JSON) -> Any:
+def _adapted(adapter: Registered, target: object, given: JSON) -> object:
     """Return what an adapter makes of an object of its library, or of the name of one."""
     try:
         return adapter.load()(target, **given)
     except InputError:
         raise
     except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == adapter.name
+        remedy = "install it" if missing else "install the versions it needs"
         raise InputError(
-            f"{adapter.name}: {error}; install it, or name an environment that has it with python"
+            f"{adapter.name}: {error}; {remedy}, or name another environment's Python with `python`"
         ) from None
     except Exception as error:
         raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error
 
 
-def adapted(given: object, **parameters: object) -> Any:
+def adapted(given: object, **parameters: object) -> object:
     """Return an object of a library that has an adapter as a mechanism; None for any other."""
     kinds = given.__mro__ if isinstance(given, type) else type(given).__mro__
     known_by = (getattr(given, "func", given), *kinds)  # a bound function is its function
@@ -497,7 +509,7 @@ def _in(file: str) -> str:
     return f"; it has {', '.join(names[:MOST_OFFERED])}" if names else ""
 
 
-def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> Any:
+def _attribute(module: ModuleType, where: str, attribute: str, group: Group) -> object:
     """Return a name from a module, or offer the nearest."""
     if hasattr(module, attribute):
         return getattr(module, attribute)

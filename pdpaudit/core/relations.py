@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import ParameterError
@@ -42,7 +41,7 @@ class Related(Subject):
         """The relation, empty for the mechanism's own pairs."""
         return "" if self._relation == EXPLICIT else self._relation
 
-    def part(self, name: Part) -> Callable[..., Any] | None:
+    def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for; pairs are those of the relation.
 
         What is proved or found of its loss is so for the neighbours that its author means.
@@ -56,7 +55,7 @@ class Related(Subject):
             partial(unnamed_pairs, domain, self._relation) if isinstance(domain, Domain) else None
         )
 
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, object]:
         """Return how to make it again: a domain that was given is known to nobody else."""
         return {**inner, "relation": self._relation} if inner and self._given is None else {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Never, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["DeclaredStatistic", "name_of", "score_all", "stated_error", "statistic"]
 
+N = TypeVar("N", int, float)
+
 Scalar = Callable[["nx.Graph", int, frozenset[int]], float]
-Fast = Callable[[csr_array, npt.NDArray[np.integer[Any]]], npt.NDArray[np.float64]]
+Fast = Callable[[csr_array, npt.NDArray[np.integer]], npt.NDArray[np.float64]]
+
+
+def _at(declared: N | Callable[[int], N], max_degree: int) -> N:
+    return declared(max_degree) if callable(declared) else declared
 
 
 @dataclass(frozen=True)
@@ -42,18 +48,15 @@ class DeclaredStatistic:
 
     def sensitivity(self, max_degree: int) -> float:
         """Return the declared targeted sensitivity."""
-        declared = self.declared_sensitivity
-        return declared(max_degree) if callable(declared) else declared
+        return _at(self.declared_sensitivity, max_degree)
 
     def impact_cardinality(self, max_degree: int) -> int:
         """Return the declared impact cardinality."""
-        declared = self.declared_impact_cardinality
-        return declared(max_degree) if callable(declared) else declared
+        return _at(self.declared_impact_cardinality, max_degree)
 
     def error(self, max_degree: int) -> float:
         """Return the stated error of a value."""
-        declared = self.declared_error
-        return declared(max_degree) if callable(declared) else declared
+        return _at(self.declared_error, max_degree)
 
 
 @dataclass(frozen=True)
@@ -62,13 +65,8 @@ class FastDeclaredStatistic(DeclaredStatistic):
 
     fast: Fast
 
-    @property
-    def __name__(self) -> str:
-        """The function's own name."""
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
-
     def scores(
-        self, adjacency: csr_array, targets: npt.NDArray[np.integer[Any]]
+        self, adjacency: csr_array, targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``."""
         return self.fast(adjacency, targets)

@@ -14,7 +14,8 @@ from fractions import Fraction
 from functools import partial
 from numbers import Rational
 from pathlib import Path
-from typing import Any, Literal
+from types import FunctionType
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -61,7 +62,7 @@ Part = Literal[
 ]
 
 #: A pair of inputs that a mechanism brings: its name, empty where it has none, and two sides.
-OwnPair = tuple[str, Any, Any]
+OwnPair = tuple[str, object, object]
 
 #: Seconds after which an answer is taken never to come; laws of large networks take a minute.
 LIMIT_S = 600.0
@@ -135,7 +136,7 @@ class Subject:
     @property
     def wording(self) -> JSON:
         """Words for what is observed, for :class:`pdpaudit.outputs.words.Vocabulary`."""
-        words: Mapping[str, Any] = getattr(self.mechanism, "wording", {})
+        words: JSON = getattr(self.mechanism, "wording", {})
         return words
 
     @property
@@ -192,11 +193,11 @@ class Subject:
         domain = None if callable(getattr(inner, "pairs", None)) else self.domain
         return domain.relations[0] if isinstance(domain, Domain) else ""
 
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, object]:
         """Return how to make it again, from how to make what it delegates to."""
         return inner
 
-    def part(self, name: Part) -> Callable[..., Any] | None:
+    def part(self, name: Part) -> Callable[..., object] | None:
         """Return an optional part of the mechanism, None where it has none."""
         inner = self.mechanism
         found = inner.part(name) if isinstance(inner, Subject) else getattr(inner, name, None)
@@ -214,18 +215,18 @@ class Subject:
         return output
 
     @property
-    def sample(self) -> Callable[..., Any] | None:
+    def sample(self) -> Callable[..., object] | None:
         """What draws many outputs at once, None where nothing does."""
         return self.part("sample")
 
     @property
-    def runs_elsewhere(self) -> Callable[..., Any] | None:
+    def runs_elsewhere(self) -> Callable[..., object] | None:
         """What runs it many times one by one in another process, None where nothing does."""
         return self.part("runs_elsewhere")
 
     def ask(
-        self, name: Part, *arguments: Any, limit: float = LIMIT_S, until: float = math.inf
-    ) -> Any:
+        self, name: Part, *arguments: object, limit: float = LIMIT_S, until: float = math.inf
+    ) -> object:
         """Call an optional part within a time limit; what it prints is swallowed."""
         asked = self.part(name)
         if asked is None:
@@ -298,7 +299,7 @@ class Variant(Subject):
         """The claim given, else its own."""
         return self.mechanism.claims if self._claim is None else (self._claim,)
 
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, object]:
         """Return how to make it again: pairs that were given are known to nobody else."""
         if not inner or self._pairs is not None or self._claim is None:
             return inner if self._pairs is None else {}
@@ -309,13 +310,13 @@ class Variant(Subject):
         """Which inputs are neighbours: no relation where pairs were given."""
         return "" if self._pairs is not None else super().relation
 
-    def part(self, name: Part) -> Callable[..., Any] | None:
+    def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for; pairs are those given."""
         if name == "pairs" and self._pairs is not None:
             return self._given
         return super().part(name)
 
-    def _given(self) -> Sequence[Any] | None:
+    def _given(self) -> Sequence[object] | None:
         return self._pairs
 
 
@@ -340,7 +341,7 @@ def _made(factory: type) -> object:
         ) from None
 
 
-def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
+def pairs_of(pairs: Callable[..., object]) -> list[OwnPair]:
     """Return the pairs that a mechanism's ``pairs`` gives, once they can be taken for pairs only.
 
     Raises
@@ -350,7 +351,7 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
     """
     try:
         found = pairs()
-        given = list(found)
+        given = list(cast("Iterable[object]", found))
     except InputError:
         raise
     except Exception as error:
@@ -359,15 +360,17 @@ def pairs_of(pairs: Callable[[], Iterable[Any]]) -> list[OwnPair]:
         raise InputError(f"its pairs() gives none; {EXPECTED}")
     if isinstance(found, (str, bytes, np.ndarray, Mapping)):
         raise InputError(f"its pairs() gives a {type(found).__name__}; {EXPECTED}")
+    read: list[OwnPair] = []
     for pair in given:
         if not isinstance(pair, (tuple, list)) or not (len(pair) == 2 or _is_named(pair)):
             raise InputError(f"its pairs() gives {_short(pair)}, which is no pair; {EXPECTED}")
+        read.append((pair[0] if _is_named(pair) else "", *pair[-2:]))
     if type(found) is tuple and len(found) == 2 and not any(map(_is_named, given)):
         raise InputError(
             f"its pairs() gives {_short(found)}, which may be one pair of tuples or a tuple of two "
             f"pairs; {EXPECTED}"
         )
-    return [(pair[0] if _is_named(pair) else "", *pair[-2:]) for pair in given]
+    return read
 
 
 def unnamed_pairs(domain: Domain, relation: str) -> list[OwnPair]:
@@ -378,8 +381,8 @@ def unnamed_pairs(domain: Domain, relation: str) -> list[OwnPair]:
     return found
 
 
-def _is_named(pair: Sequence[object]) -> bool:
-    return len(pair) == 3 and isinstance(pair[0], str)
+def _is_named(pair: object) -> bool:
+    return isinstance(pair, (tuple, list)) and len(pair) == 3 and isinstance(pair[0], str)
 
 
 def _short(value: object) -> str:
@@ -464,7 +467,7 @@ def promising(
         raise InputError(str(error)) from None
 
 
-def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, Any]]:
+def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, object]]:
     """Return a mechanism, what to call it, and how to make it again from a folder.
 
     The last is empty where it cannot be made again: made inside a function, or of arguments that
@@ -507,7 +510,7 @@ def named_sop(given: object, base: Path) -> tuple[str, str | None]:
     return name, where
 
 
-def _place(named: Any, base: Path, means: object = None) -> str | None:
+def _place(named: type | FunctionType, base: Path, means: object = None) -> str | None:
     """Return ``path/to/file.py:Name`` or ``module:Name``; None where that means something else."""
     name, module = named.__qualname__, sys.modules.get(named.__module__)
     wanted = named if means is None else means
@@ -521,12 +524,12 @@ def _place(named: Any, base: Path, means: object = None) -> str | None:
     return None if module.__name__ == "__main__" else f"{module.__name__}:{name}"
 
 
-def _parameters(factory: Any, made: object) -> JSON | None:
+def _parameters(factory: type, made: object) -> JSON | None:
     """Return the arguments that make an equal object; None where they are not known."""
     try:
         names = inspect.signature(factory).parameters
         arguments = {name: getattr(made, name, MISSING) for name in names}
-        plain: dict[str, Any] = {}
+        plain: dict[str, object] = {}
         for name, value in arguments.items():
             if isinstance(value, str | int | float | bool) or value is None:
                 plain[name] = value

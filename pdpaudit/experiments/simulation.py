@@ -1,22 +1,28 @@
-"""The course of a simulation: searches run many times on one network, call by call."""
+"""Searches run many times on one network, call by call, and a part of it to watch them in."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
 
+import networkx as nx
 import numpy as np
-from joblib import Parallel, delayed
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import Mechanism, RoundLoss, RoundLossMechanism, Trajectory
-from pdpaudit.experiments.curves import search_curves, trace, trace_by_running
-from pdpaudit.experiments.excerpt import excerpt
-from pdpaudit.sampling import stream
-from pdpaudit.sampling.backends import at_worker, shareable
+from pdpaudit.experiments.curves import (
+    BudgetedOracle,
+    BudgetSpent,
+    search_curves,
+    trace,
+    trace_by_running,
+)
+from pdpaudit.outputs.records import JSON
+from pdpaudit.sampling import Silent, Watcher, stream
+from pdpaudit.sampling.backends import in_workers
 
 #: Runs done at once, at least and at most, and in about how many seconds; results never depend on
 #: it. Together they share more, but whoever waits wants to see that it goes on.
@@ -26,22 +32,15 @@ FEWEST, MOST, CHUNK_S = 8, 256, 1.0
 WORTH_WORKERS_S = 4.0
 
 
-class Watcher(Protocol):
-    """Follows how far the simulation is."""
+#: Vertices drawn at most: more cannot be distinguished on a page.
+MOST = 300
 
-    def stage(self, words: str, total: int) -> None:
-        """Begin a new stage of ``total`` units."""
+#: Ties between them at most, once there are a few: more are a blot.
+MOST_TIES = 900
+FEW = 60
 
-    def advance(self, done: int) -> None:
-        """Finish ``done`` more units."""
-
-
-class _Silent:
-    def stage(self, words: str, total: int) -> None:
-        """Say nothing."""
-
-    def advance(self, done: int) -> None:
-        """Say nothing."""
+#: Of the vertices, how many of what all searches did alike at the beginning.
+COMMON = 80
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def simulate(
     jobs: int = 1,
     watcher: Watcher | None = None,
     excerpted: bool = True,
-) -> dict[str, Any]:
+) -> JSON:
     """Run searches many times and return their curves, as plain numbers."""
     if budget < 1:
         raise ParameterError("budget", budget, "a number of oracle calls, at least 1")
@@ -77,7 +76,7 @@ def simulate(
     names = [one.name for one in contestants]
     if len(set(names)) < len(names):
         raise InputError(f"two searches are called {max(names, key=names.count)!r}; rename one")
-    watcher = watcher or _Silent()
+    watcher = watcher or Silent()
     components = targeted_components(network.adjacency, network.targeted)
     seeds = set(network.seeds)
     theirs = [members for members in components if seeds.intersection(members.tolist())]
@@ -139,7 +138,7 @@ def trajectories(
 
     A run that leaves its random stream untouched would go on in the same way with any other.
     """
-    watcher = watcher or _Silent()
+    watcher = watcher or Silent()
     work = _Work(one, network, network.instance(), budget, seed, plain)
     began = time.perf_counter()
     first, random = work.first()
@@ -159,7 +158,8 @@ def trajectories(
         start = part.stop
     size = _fitting(spent)
     parts = [range(some, min(some + size, runs)) for some in range(start, runs, size)]
-    for some, theirs in _elsewhere(work, parts, jobs) if parts else ():
+    tasks = ((part.start, (part,)) for part in parts)
+    for some, theirs in in_workers(work, tasks, jobs) if parts else ():
         done[some] = theirs
         watcher.advance(len(theirs))
     return [first, *(run for some in sorted(done) for run in done[some])]
@@ -199,10 +199,94 @@ class _Work:
         return trace(*arguments, rngs)
 
 
-def _elsewhere(
-    work: _Work, parts: Sequence[range], jobs: int
-) -> Iterator[tuple[int, list[Trajectory]]]:
-    """Yield the first number and the runs of each part, as workers finish them."""
-    shared = shareable(work)
-    tasks = (delayed(at_worker)(shared, part.start, part) for part in parts)
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
+def excerpt(
+    network: Network, searches: Sequence[tuple[str, Mechanism]], seed: int, most: int = MOST
+) -> JSON:
+    """Return the part of the network where the searches part ways, and what one run of each did.
+
+    Shown are seeds and whom every search asked about at first; then, while there is room, whom
+    the first search asked about, and of the others' first calls the targets found and everybody
+    with a tie into the part shown. Whom noise makes a search ask about far away is not shown.
+    """
+    logs = [_log(mechanism, network, name, seed, 4 * most) for name, mechanism in searches]
+    alike = _alike(logs)
+    chosen = list(dict.fromkeys([*network.seeds, *logs[0][max(0, alike - COMMON) : alike]]))[:most]
+    shown = set(chosen)
+    ties = sum(_ties(network, vertex, shown) for vertex in chosen) // 2
+    calls = alike
+    for step in range(alike, max(map(len, logs))):
+        more = [
+            log[step]
+            for number, log in enumerate(logs)
+            if step < len(log) and (number == 0 or _joins(network, log[step], shown))
+        ]
+        new = [vertex for vertex in dict.fromkeys(more) if vertex not in shown]
+        ties += sum(_ties(network, vertex, shown) for vertex in new)
+        if len(shown) + len(new) > most or (ties > MOST_TIES and len(shown) >= FEW):
+            break
+        shown.update(new)
+        chosen += new
+        calls = step + 1
+    vertices = sorted(chosen)
+    part = network.adjacency[vertices][:, vertices].tocoo()
+    edges = sorted((int(a), int(b)) for a, b in zip(*part.coords, strict=True) if a < b)
+    searched = []
+    for (name, _), log in zip(searches, logs, strict=True):
+        order = {vertex: number for number, vertex in enumerate(log[:calls])}
+        examined = [vertex in order or vertex in network.seeds for vertex in vertices]
+        searched.append(
+            {
+                "name": name,
+                "examined": examined,
+                "found": [
+                    bool(network.targeted[v]) and seen
+                    for v, seen in zip(vertices, examined, strict=True)
+                ],
+                "order": [order.get(vertex) for vertex in vertices],
+            }
+        )
+    return {
+        "vertices": [int(vertex) for vertex in vertices],
+        "edges": [list(edge) for edge in edges],
+        "positions": _places(len(vertices), edges),
+        "targeted": network.targeted[vertices].tolist(),
+        "searches": searched,
+    }
+
+
+def _log(mechanism: Mechanism, network: Network, name: str, seed: int, calls: int) -> list[int]:
+    view = network.instance()
+    view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=calls)
+    with suppress(BudgetSpent):
+        mechanism.run(view, stream(seed, "drawing", name))
+    return [int(vertex) for vertex in view.oracle.log[:calls]]
+
+
+def _alike(logs: Sequence[Sequence[int]]) -> int:
+    """Return how many calls all searches have in common at the beginning."""
+    count = 0
+    for asked in zip(*logs, strict=False):
+        if len(set(asked)) > 1:
+            break
+        count += 1
+    return count
+
+
+def _joins(network: Network, vertex: int, shown: set[int]) -> bool:
+    return bool(network.targeted[vertex]) or _ties(network, vertex, shown) > 0
+
+
+def _ties(network: Network, vertex: int, shown: set[int]) -> int:
+    return len(shown.intersection(network.neighbours(vertex).tolist()))
+
+
+def _places(n: int, edges: Sequence[tuple[int, int]]) -> list[list[float]]:
+    """Return a place in the unit square for each vertex; always the same."""
+    graph = nx.empty_graph(n)
+    graph.add_edges_from(edges)
+    places = nx.spring_layout(graph, seed=1, iterations=80, k=1.6 / max(n, 1) ** 0.5)
+    points = np.array([places[vertex] for vertex in range(n)]).reshape(n, 2)
+    low, high = points.min(axis=0), points.max(axis=0)
+    spread = np.where(high > low, high - low, 1.0)
+    scaled: list[list[float]] = ((points - low) / spread).round(4).tolist()
+    return scaled

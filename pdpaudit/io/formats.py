@@ -10,14 +10,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
-import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.io import mminfo, mmread
-from scipy.sparse import coo_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.source import Source, show
@@ -29,6 +26,9 @@ from pdpaudit.io.text_formats import (
     read_tgf,
 )
 from pdpaudit.io.ties import Ties
+
+if TYPE_CHECKING:
+    import networkx as nx  # where it is used, for most files need none of it
 
 __all__ = ["find_format", "read_graph_file", "ties_from_networkx"]
 
@@ -160,6 +160,8 @@ def _named(ties: Ties, notes: tuple[str, ...]) -> Ties:
 
 
 def _read_gml(source: Source) -> nx.Graph:
+    import networkx as nx
+
     text = source.data.decode()
     if not re.search(r"\bmultigraph\b", text):  # a repeated edge is no fault
         text = re.sub(r"\bgraph\s*\[", "graph [ multigraph 1 ", text, count=1, flags=re.IGNORECASE)
@@ -167,6 +169,8 @@ def _read_gml(source: Source) -> nx.Graph:
 
 
 def _read_graphml(source: Source) -> nx.Graph:
+    import networkx as nx
+
     # Ids are text already; str, the default, would make a vertex "None" of an id that is not there,
     # which networkx otherwise refuses.
     data = righted(source.path, source.data, "GraphML")
@@ -174,15 +178,21 @@ def _read_graphml(source: Source) -> nx.Graph:
 
 
 def _read_gexf(source: Source) -> nx.Graph:
+    import networkx as nx
+
     return nx.read_gexf(io.BytesIO(righted(source.path, source.data, "GEXF")))
 
 
 def _read_networkx(source: Source) -> nx.Graph:
+    import networkx as nx
+
     return nx.parse_edgelist(source.data.decode().splitlines(), create_using=nx.MultiGraph)
 
 
 def _read_json(source: Source) -> nx.Graph:
     """Read node-link data as networkx, d3 and Cytoscape write them."""
+    import networkx as nx
+
     data = json.loads(source.data)
     if isinstance(data, Mapping) and isinstance(data.get("graph"), Mapping):
         data = data if "nodes" in data else data["graph"]
@@ -218,6 +228,9 @@ def _read_json(source: Source) -> nx.Graph:
 
 
 def _read_matrix(source: Source) -> Ties:
+    from scipy.io import mminfo, mmread
+    from scipy.sparse import coo_array
+
     rows, columns, _, _, kind, symmetry = mminfo(io.BytesIO(source.data))
     if rows != columns:
         raise InputError(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from pdpaudit.outputs.draws import ROWS, Array, Draws, rows_of
 from pdpaudit.outputs.records import (
     NUMERIC,
     SCALAR,
+    Leaf,
     Path,
     Record,
     Structure,
@@ -30,25 +31,10 @@ from pdpaudit.outputs.records import (
     sort_key,
 )
 
-__all__ = [
-    "ABSENT",
-    "Atom",
-    "Batch",
-    "Coded",
-    "Column",
-    "Crossed",
-    "Group",
-    "Numbered",
-    "Whole",
-    "batch_of",
-    "cut_at",
-    "whole_of",
-]
-
 Floats = npt.NDArray[np.float64]
 
 #: Numbers of any kind.
-Matrix = npt.NDArray[Any]
+Matrix = npt.NDArray[np.float64 | np.bool_]
 
 #: The kind of what is not there, and of a row of an array beyond its end.
 ABSENT = "absent"
@@ -135,7 +121,7 @@ class Group:
         return layout(self.structure).leaves
 
     @cached_property
-    def _leaves(self) -> tuple[list[tuple[str, ...]], list[tuple[Any, ...]]]:
+    def _leaves(self) -> tuple[list[tuple[str, ...]], list[tuple[Leaf, ...]]]:
         """Kinds and values, leaf by leaf."""
         records = self._records or []
         return (
@@ -154,7 +140,7 @@ class Group:
             return self._leaves[0][place]
         return _kinds_of(self._column(place))
 
-    def values(self, path: Path) -> Sequence[Any]:
+    def values(self, path: Path) -> Sequence[Leaf]:
         """Return what is there in each output, None where nothing is."""
         place = self.paths.get(path)
         if place is None:
@@ -353,8 +339,28 @@ class Column:
 
     aspect: str
     path: Path = ()
-    at: Any = 0
+    at: Hashable = 0
     prefix: int = 0
+
+    @property
+    def amount(self) -> float:
+        """``at``, where it is a number."""
+        if isinstance(self.at, int | float):
+            return self.at
+        raise TypeError(f"{self.aspect} at {self.at!r}: no number")
+
+    @property
+    def place(self) -> int:
+        """``at``, where it counts something."""
+        return int(self.amount)
+
+    @property
+    def both(self) -> tuple[Hashable, Hashable]:
+        """``at``, where it is two entries."""
+        match self.at:
+            case (one, other):
+                return one, other
+        raise TypeError(f"{self.aspect} at {self.at!r}: not two entries")
 
     def numbers(self, group: Group) -> Floats:
         """Return the number of each output, nan where there is none."""
@@ -405,7 +411,7 @@ Numbered: TypeAlias = Column | Coded | Crossed
 
 
 def _per_value(
-    function: Callable[[str, float | str], float],
+    function: Callable[[str, Leaf], float],
 ) -> Callable[[Column, Group], Floats]:
     """Return a reader that looks at kind and value of one leaf."""
 
@@ -428,7 +434,7 @@ def _length(column: Column, group: Group) -> Floats:
 def _embedded(column: Column, group: Group) -> Floats:
     def find(value: object) -> float:
         found = embedded_numbers(value)
-        return found[column.at] if column.at < len(found) else math.nan
+        return found[column.place] if column.place < len(found) else math.nan
 
     return np.array([find(value) for value in group.values(column.path)], dtype=np.float64)
 
@@ -453,7 +459,7 @@ def template_of(value: object) -> str | None:
 
 
 def _byte(column: Column, group: Group) -> Floats:
-    at = column.at
+    at = column.place
     texts = (text_of(value) or "" for value in group.values(column.path))
     found = [ord(text[at]) if at < len(text) else math.nan for text in texts]
     return np.array(found, dtype=np.float64)
@@ -468,12 +474,12 @@ def _place(column: Column, group: Group) -> Floats:
 
 
 def _of_matrix(
-    function: Callable[[Matrix, Any], Floats],
+    function: Callable[[Matrix, float], Floats],
 ) -> Callable[[Column, Group], Floats]:
     """Return a reader of all numbers of an output together."""
 
     def read(column: Column, group: Group) -> Floats:
-        return np.asarray(function(group.matrix, column.at), dtype=np.float64)
+        return np.asarray(function(group.matrix, column.amount), dtype=np.float64)
 
     return read
 
@@ -483,7 +489,8 @@ def _values(rows: Matrix) -> npt.NDArray[np.bool_]:
     return np.asarray(~((rows == 0) | np.isnan(rows)), dtype=np.bool_)
 
 
-def _step(rows: Matrix, at: int) -> Floats:
+def _step(rows: Matrix, place: float) -> Floats:
+    at = int(place)
     if at >= rows.shape[1]:
         return np.full(len(rows), np.nan)
     with np.errstate(invalid="ignore"):
@@ -505,15 +512,16 @@ def _extreme(rows: Matrix, worst: float) -> Floats:
     return np.where(values.any(axis=1), extreme, np.nan)
 
 
-def _fitted(rows: Matrix, width: int) -> Matrix:
+def _fitted(rows: Matrix, size: float) -> Matrix:
     """Return rows of a width: cut, or filled up with nan."""
+    width = int(size)
     if rows.shape[1] >= width:
         return rows[:, :width]
     fill = np.full((len(rows), width - rows.shape[1]), np.nan)
     return np.concatenate([rows.astype(np.float64), fill], axis=1)
 
 
-def _pattern(rows: Matrix, width: int) -> Floats:
+def _pattern(rows: Matrix, width: float) -> Floats:
     rows = _fitted(rows, min(width, MOST_PATTERN))
     digits = _values(rows) + 2 * np.isnan(rows)
     return np.asarray(digits @ 3.0 ** np.arange(digits.shape[1]))
@@ -571,7 +579,7 @@ READERS: dict[str, Callable[[Column, Group], Floats]] = {
 
 
 def _of_entries(
-    function: Callable[[tuple[Hashable, ...], Any], Hashable],
+    function: Callable[[tuple[Hashable, ...], Column], Hashable],
     *,
     of_sets: bool = False,
 ) -> Callable[[Column, Group], list[Hashable]]:
@@ -582,15 +590,15 @@ def _of_entries(
             return [None] * group.size
         prefix = column.prefix if group.ordered else 0
         return [
-            None if entries is None else function(entries[prefix:], column.at)
+            None if entries is None else function(entries[prefix:], column)
             for entries in group.entries
         ]
 
     return read
 
 
-def _earlier(entries: tuple[Hashable, ...], both: tuple[Hashable, Hashable]) -> Hashable:
-    return next((entry for entry in entries if entry in both), None)
+def _earlier(entries: tuple[Hashable, ...], column: Column) -> Hashable:
+    return next((entry for entry in entries if entry in column.both), None)
 
 
 def _keys(column: Column, group: Group) -> list[Hashable]:
@@ -608,8 +616,8 @@ CATEGORIES: dict[str, Callable[[Column, Group], list[Hashable]]] = {
     "first": _of_entries(lambda entries, _: entries[0] if entries else None),
     "last": _of_entries(lambda entries, _: entries[-1] if entries else None),
     "length": _of_entries(lambda entries, _: len(entries), of_sets=True),
-    "begins": _of_entries(lambda entries, length: entries[:length]),
-    "finds": _of_entries(lambda entries, entry: entry in entries, of_sets=True),
+    "begins": _of_entries(lambda entries, column: entries[: column.place]),
+    "finds": _of_entries(lambda entries, column: column.at in entries, of_sets=True),
     "order": _of_entries(_earlier),
     "value": _texts,
     "template": lambda column, group: [template_of(v) for v in group.values(column.path)],

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.core.errors import Misbehaviour
-from pdpaudit.outputs.records import SCALAR, Record, Structure, flatten, is_failure
-
-__all__ = ["ROWS", "Draws", "Outputs", "gathered", "of_records", "rows_of", "same_form"]
+from pdpaudit.outputs.records import SCALAR, Leaf, Record, Structure, flatten, is_failure
 
 Array = npt.NDArray[np.float64 | np.bool_]
 
@@ -35,7 +33,7 @@ class Outputs(Sequence[Hashable]):
     ((0, 3), 3, {(0,): 1, (0, 3): 2})
     """
 
-    def __init__(self, distinct: Sequence[Hashable], codes: npt.NDArray[np.integer[Any]]) -> None:
+    def __init__(self, distinct: Sequence[Hashable], codes: npt.NDArray[np.integer]) -> None:
         self.distinct = distinct
         self.codes = codes
 
@@ -166,7 +164,7 @@ ROWS: Structure = ("rows", None, ())
 EXACT_BYTES = 4
 
 
-def _of_array(outputs: npt.NDArray[Any]) -> Draws:
+def _of_array(outputs: npt.NDArray[np.generic]) -> Draws:
     form, size = outputs.dtype.kind, outputs.dtype.itemsize
     numbers = (form in "fb" and size <= 8) or (form in "iu" and size <= EXACT_BYTES)
     if form in "iu" and not numbers and outputs.ndim == 1:
@@ -184,11 +182,11 @@ def _of_array(outputs: npt.NDArray[Any]) -> Draws:
     return draws
 
 
-def _real(rows: npt.NDArray[Any]) -> Array:
-    return rows if rows.dtype.kind == "b" else rows.astype(np.float64, copy=False)
+def _real(rows: npt.NDArray[np.generic]) -> Array:
+    return rows.astype(np.bool_ if rows.dtype.kind == "b" else np.float64, copy=False)
 
 
-def _listed(outputs: npt.NDArray[Any]) -> Sequence[object]:
+def _listed(outputs: npt.NDArray[np.generic]) -> Sequence[object]:
     """List an array of anything but ordinary numbers, a tuple for each row."""
     if outputs.dtype.char in "gG":  # a list would not keep all digits
         rows = outputs.reshape(len(outputs), -1)
@@ -205,7 +203,7 @@ def _of_objects(outputs: Sequence[object]) -> Draws:
 
 def of_records(records: Iterable[Record]) -> Draws:
     """Return the outputs of as many runs, those that are ordinary floats as arrays."""
-    draws, floats = Draws(), dict[Structure, list[Any]]()
+    draws, floats = Draws(), dict[Structure, list[tuple[Leaf, ...]]]()
     for record in records:
         structure, kinds, values = record
         if kinds and kinds.count("float") == len(kinds):

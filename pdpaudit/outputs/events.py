@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -27,21 +27,7 @@ from pdpaudit.outputs.columns import (
     whole_of,
 )
 from pdpaudit.outputs.draws import Draws
-from pdpaudit.outputs.records import JSON, Record, Structure, flatten
-
-__all__ = [
-    "Event",
-    "Membership",
-    "Range",
-    "Score",
-    "Several",
-    "Side",
-    "Term",
-    "cells_of",
-    "complexity",
-    "event_from_json",
-    "simplest",
-]
+from pdpaudit.outputs.records import JSON, Path, Record, Structure, flatten
 
 Floats = npt.NDArray[np.float64]
 Side = Literal["left", "right"]
@@ -221,7 +207,25 @@ Event: TypeAlias = Membership | Range | Score
 
 
 def _floats(body: Iterable[object]) -> tuple[float, ...]:
-    return tuple(float(value_from_json(value)) for value in body)
+    return tuple(map(_number, body))
+
+
+def _number(body: object) -> float:
+    value = value_from_json(body)
+    if isinstance(value, int | float):
+        return float(value)
+    raise TypeError(f"{value!r} is no number")
+
+
+def _path(body: object) -> Path:
+    value = value_from_json(body)
+    if not isinstance(value, tuple):
+        raise TypeError(f"{value!r} is no path")
+    return tuple(step if isinstance(step, int) else str(step) for step in value)
+
+
+def _is_record(value: Hashable) -> TypeGuard[Record]:
+    return isinstance(value, tuple) and len(value) == 3 and len(value[1]) == len(value[2])
 
 
 def complexity(event: Event) -> int:
@@ -265,12 +269,12 @@ def event_from_json(body: JSON) -> Event:
     if "values" in body:
         return _membership(body, side)
     if body["feature"] == "range":
-        low, high = value_from_json(body["low"]), value_from_json(body["high"])
+        low, high = body["low"], body["high"]
         return Range(
             side,
             column_from_json(body["column"]),
-            -math.inf if low is None else float(low),
-            math.inf if high is None else float(high),
+            -math.inf if low is None else _number(low),
+            math.inf if high is None else _number(high),
         )
     if body["feature"] != "score":
         raise KeyError(str(body["feature"]))
@@ -291,24 +295,33 @@ def event_from_json(body: JSON) -> Event:
 LIST_ASPECTS = ("first", "last", "length", "output")
 
 
-def simplest(outputs: Iterable[object], inside: frozenset[object], side: Side) -> Membership:
-    """Return the simplest description of a set of outputs among all that can occur."""
-    wanted = frozenset(map(flatten, inside))  # 1 and True are equal, and two outputs
+def simplest(
+    outputs: Iterable[object], inside: frozenset[object], side: Side, shared: int = 0
+) -> Membership:
+    """Return the simplest description of a set of outputs among all that can occur.
+
+    Where all are tuples known to share their first entries, only what follows these is looked at.
+    """
+
+    def record(output: object) -> Record:
+        return flatten(output[shared:] if shared and isinstance(output, tuple) else output)
+
+    wanted = frozenset(map(record, inside))  # 1 and True are equal, and two outputs
     parts: dict[Structure, list[Record]] = {}
-    for record in map(flatten, outputs):
-        parts.setdefault(record[0], []).append(record)
+    for one in map(record, outputs):
+        parts.setdefault(one[0], []).append(one)
     batch = Batch(tuple(Group(structure, records, None) for structure, records in parts.items()))
-    known = [record for records in parts.values() for record in records]
+    known = [one for records in parts.values() for one in records]
     lists = [entries for group in batch.groups for entries in group.entries]
     prefix = shared_prefix(lists) if all(group.ordered for group in batch.groups) else 0
-    aspects = LIST_ASPECTS if any(lists) else LIST_ASPECTS[-1:]
+    aspects = LIST_ASPECTS if shared or any(lists) else LIST_ASPECTS[-1:]
     for aspect in aspects:
         column = Column(aspect, prefix=prefix)
         split: tuple[set[Hashable], set[Hashable]] = (set(), set())
         for output, value in zip(known, batch.categories(column), strict=True):
             split[output in wanted].add(value)
         if split[0].isdisjoint(split[1]):
-            return Membership(side, column, frozenset(split[1]))
+            return Membership(side, replace(column, prefix=shared + prefix), frozenset(split[1]))
     raise AssertionError("the whole output tells outputs apart")
 
 
@@ -333,7 +346,7 @@ def _membership(body: JSON, side: Side) -> Membership:
     if rest:  # "order 5 7": the form before had the vertices in the name
         vertices = tuple(map(int, rest))
         at = vertices if kind == "order" else vertices[0]
-    column = Column(kind, value_from_json(body.get("path", [])), at, int(body["prefix"]))
+    column = Column(kind, _path(body.get("path", [])), at, int(body["prefix"]))
     values = frozenset(map(value_from_json, body["values"]))
     if "path" not in body and kind in ("output", "first", "last", "begins"):
         values = frozenset(_category(value, kind) for value in values)
@@ -359,7 +372,7 @@ def column_json(column: Numbered) -> dict[str, object]:
             "crossed": [column_json(one) for one in column.columns],
             "edges": value_json(column.edges),
         }
-    body: dict[str, Any] = {"aspect": column.aspect, "path": value_json(column.path)}
+    body: dict[str, object] = {"aspect": column.aspect, "path": value_json(column.path)}
     return {**body, "at": value_json(column.at), "prefix": column.prefix}
 
 
@@ -379,7 +392,7 @@ def column_from_json(body: JSON) -> Numbered:
     if body["aspect"] not in READERS and body["aspect"] not in CATEGORIES:
         raise KeyError(str(body["aspect"]))
     at = value_from_json(body["at"])
-    return Column(body["aspect"], value_from_json(body["path"]), at, int(body["prefix"]))
+    return Column(body["aspect"], _path(body["path"]), at, int(body["prefix"]))
 
 
 def value_json(value: object) -> object:
@@ -399,7 +412,7 @@ def value_json(value: object) -> object:
     return value
 
 
-def value_from_json(body: object) -> Any:
+def value_from_json(body: object) -> Hashable:
     """Return the category of a JSON form."""
     if isinstance(body, list):
         return tuple(map(value_from_json, body))
@@ -407,7 +420,10 @@ def value_from_json(body: object) -> Any:
         if "kind" in body:
             return Atom(str(body["kind"]), value_from_json(body["value"]))
         if "record" in body:
-            return Whole(value_from_json(body["record"]))
+            record = value_from_json(body["record"])
+            if not _is_record(record):
+                raise TypeError(f"{record!r} is no record")
+            return Whole(record)
         if "float" in body:
             return float(body["float"])
         if "text" in body:

@@ -20,38 +20,23 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import count, islice
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "JSON",
-    "NUMERIC",
-    "RAISES",
-    "SCALAR",
-    "WIDE",
-    "Layout",
-    "Path",
-    "Record",
-    "Structure",
-    "Unreadable",
-    "equal_is_same",
-    "failure",
-    "flatten",
-    "is_failure",
-    "layout",
-    "number_of",
-    "rest_of",
-    "sort_key",
-]
-
 #: None for a leaf, else what kind of container, its keys (None where they are 0, 1, ...), and the
 #: structures of what is in it.
-Structure: TypeAlias = tuple[str, tuple[Any, ...] | None, tuple[Any, ...]] | None
+Structure: TypeAlias = "tuple[str, Keys | None, tuple[Structure, ...]] | None"
+
+#: What leads to each part of a container.
+Keys: TypeAlias = tuple[str | int, ...]
+
+#: The value of a leaf.
+Leaf: TypeAlias = float | str | bytes | None
 
 #: Structure, kinds of the leaves and their values, in order.
-Record: TypeAlias = tuple[Structure, tuple[str, ...], tuple[Any, ...]]
+Record: TypeAlias = tuple[Structure, tuple[str, ...], tuple[Leaf, ...]]
 
 #: Keys and places that lead to a part of an output.
 Path: TypeAlias = tuple[str | int, ...]
@@ -121,7 +106,7 @@ def flatten(output: object) -> Record:
             return (_flat("tuple", size), _same("int", size), output)
     kind = type(output)
     kinds: list[str] = []
-    values: list[Any] = []
+    values: list[Leaf] = []
     try:
         structure = _walk(output, kinds, values, 0)
     except Unreadable:
@@ -164,7 +149,7 @@ def _same(kind: str, length: int) -> tuple[str, ...]:
     return (kind,) * length
 
 
-def _float(value: float) -> tuple[str, float | None]:
+def _float(value: float) -> tuple[str, Leaf]:
     if value == 0.0:
         return ("-0.0" if math.copysign(1.0, value) < 0 else "float", value)
     if math.isfinite(value):
@@ -172,7 +157,7 @@ def _float(value: float) -> tuple[str, float | None]:
     return ("nan", None) if value != value else ("inf" if value > 0 else "-inf", value)
 
 
-def _walk(output: object, kinds: list[str], values: list[object], depth: int) -> Structure:
+def _walk(output: object, kinds: list[str], values: list[Leaf], depth: int) -> Structure:
     """Append the leaves of a part of an output, and return its structure."""
     leaf = _leaf(output)
     if leaf is not None:
@@ -190,7 +175,7 @@ def _walk(output: object, kinds: list[str], values: list[object], depth: int) ->
     return (kind, keys, tuple(children))
 
 
-def _whole(value: int) -> tuple[str, object]:
+def _whole(value: int) -> tuple[str, Leaf]:
     # int.__add__ gives a plain int, whatever a subclass makes of it.
     plain = int.__add__(value, 0)
     if plain.bit_length() > MOST_BITS:
@@ -199,7 +184,7 @@ def _whole(value: int) -> tuple[str, object]:
 
 
 #: From a type to its leaf, for those that need no more thought.
-LEAVES: dict[type, Callable[[Any], tuple[str, Any]]] = {
+LEAVES: dict[type, Callable[[Any], tuple[str, Leaf]]] = {
     float: _float,
     int: _whole,
     bool: lambda value: ("bool", value),
@@ -209,7 +194,7 @@ LEAVES: dict[type, Callable[[Any], tuple[str, Any]]] = {
 }
 
 
-def _leaf(value: object) -> tuple[str, object] | None:
+def _leaf(value: object) -> tuple[str, Leaf] | None:
     """Return kind and value of what is no container, None for one that is."""
     known = LEAVES.get(type(value))
     if known is not None:
@@ -242,7 +227,7 @@ def _leaf(value: object) -> tuple[str, object] | None:
     return None
 
 
-def _numpy_scalar(value: np.generic) -> tuple[str, object] | None:
+def _numpy_scalar(value: np.generic) -> tuple[str, Leaf] | None:
     if isinstance(value, np.longdouble):
         if not np.isfinite(value) or value == np.longdouble(float(value)):
             kind, plain = _float(float(value))
@@ -264,13 +249,13 @@ def _ratio(numerator: int, denominator: int) -> str:
     return top if denominator == 1 else f"{top}/{bottom}"
 
 
-Parts: TypeAlias = tuple[str, tuple[Any, ...] | None, Any]
+Parts: TypeAlias = tuple[str, Keys | None, Iterable[object]]
 
 
 def _parts(output: object) -> Parts:
     """Return the kind of a container, its keys, and what is in it."""
     kind = type(output)
-    if kind is tuple or kind is list or isinstance(output, deque):
+    if isinstance(output, deque) or (kind in (tuple, list) and isinstance(output, tuple | list)):
         return kind.__name__, None, output
     if isinstance(output, Mapping):
         return kind.__name__, tuple(map(_step, output)), list(output.values())
@@ -300,22 +285,22 @@ def _parts(output: object) -> Parts:
 
 def _object(output: object) -> Parts:
     """Take apart what other libraries return, else any object by its attributes."""
-    kind, held = type(output), cast(Any, output)  # the libraries are not imported for it
+    kind = type(output)  # the libraries are not imported for it
     library = kind.__module__.partition(".")[0]
-    if library == "pandas" and hasattr(output, "items"):
-        keys = tuple(_step(key) for key, _ in held.items())
-        if kind.__name__ == "DataFrame":
-            columns = [column.to_numpy() for _, column in held.items()]
-            return kind.__name__, (*keys, "index"), [*columns, held.index.to_numpy()]
-        return kind.__name__, (*keys, "index"), [*held.to_numpy(), held.index.to_numpy()]
     if library == "pandas" and hasattr(output, "to_numpy"):
-        return kind.__name__, None, output.to_numpy()
+        if not (hasattr(output, "items") and hasattr(output, "index")):
+            return kind.__name__, None, list(output.to_numpy())
+        keys = [*(_step(key) for key, _ in output.items()), "index"]
+        parts = output.to_numpy()
+        if kind.__name__ == "DataFrame":
+            parts = (column.to_numpy() for _, column in output.items())
+        return kind.__name__, tuple(keys), [*parts, output.index.to_numpy()]
     if library == "scipy" and hasattr(output, "tocoo"):
         ends = output.tocoo()
         rows = [(int(i), int(j), x) for i, j, x in zip(*ends.coords, ends.data, strict=True)]
         return kind.__name__, ("shape", "entries"), (tuple(ends.shape), sorted(rows))
-    if library == "networkx" and hasattr(output, "edges"):
-        return kind.__name__, ("nodes", "edges"), (set(held.nodes), set(held.edges))
+    if library == "networkx" and hasattr(output, "nodes") and hasattr(output, "edges"):
+        return kind.__name__, ("nodes", "edges"), (set(output.nodes), set(output.edges))
     if hasattr(output, "__array__"):
         return kind.__name__, None, [np.asarray(output)]
     names = _attributes(output)
@@ -323,7 +308,7 @@ def _object(output: object) -> Parts:
         return kind.__name__, names, [getattr(output, name) for name in names]
     if isinstance(output, Iterable):
         return kind.__name__, None, list(islice(output, MOST_LEAVES + 1))
-    shown: Any = kind.__repr__
+    shown: object = kind.__repr__
     return kind.__name__, None, [] if shown is object.__repr__ else [repr(output)]
 
 
@@ -336,7 +321,7 @@ def _attributes(output: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names, *getattr(output, "__dict__", ())]))
 
 
-def _array(output: npt.NDArray[Any]) -> Parts:
+def _array(output: npt.NDArray[np.generic]) -> Parts:
     kind = f"array {output.dtype.str} {output.shape}"
     if output.dtype.kind == "M" or output.dtype.kind == "m":
         output = output.astype(np.int64)
@@ -345,7 +330,7 @@ def _array(output: npt.NDArray[Any]) -> Parts:
         return kind, None, flat[: MOST_LEAVES + 1]
     if flat.size <= MOST_ENTRIES or output.dtype.kind in "OV":
         return kind, None, flat[: MOST_LEAVES + 1].tolist()
-    values = flat if flat.dtype.kind in "biuf" else np.arange(0.0)
+    values = np.asarray(flat, flat.dtype) if flat.dtype.kind in "biuf" else np.arange(0.0)
     digest = hashlib.sha256(np.ascontiguousarray(output).tobytes()).hexdigest()
     with np.errstate(all="ignore"):
         sums = [float(f(values)) if values.size else 0.0 for f in (np.sum, np.min, np.max, np.std)]
@@ -359,14 +344,14 @@ def _step(key: object) -> str:
         return key
     record = flatten(key)
     structure, kinds, values = record
-    if structure is None and kinds[0] == "str" and not values[0].startswith(MARKS):
+    if structure is None and kinds[0] == "str" and not str(values[0]).startswith(MARKS):
         return str(values[0])
     if structure is None and kinds[0] == "int" and type(values[0]) is int:
         return f"[{values[0]}]"
     return repr(record)
 
 
-def sort_key(record: Record) -> tuple[str, tuple[object, ...], str]:
+def sort_key(record: Record) -> tuple[str, tuple[Leaf, ...], str]:
     """Return what records are put in order by: the same whatever came first."""
     structure, kinds, values = record
     numeric = all(kind in NUMERIC for kind in kinds) and not any(
@@ -380,7 +365,7 @@ class Layout:
     """Where the parts of a structure are."""
 
     leaves: dict[Path, int]
-    containers: dict[Path, tuple[str, int, tuple[Any, ...] | None]]
+    containers: dict[Path, tuple[str, int, Keys | None]]
 
 
 @lru_cache(maxsize=8192)
@@ -401,12 +386,12 @@ def layout(structure: Structure) -> Layout:
     return found
 
 
-def number_of(kind: str, value: float | str) -> float:
+def number_of(kind: str, value: Leaf) -> float:
     """Return the number a leaf stands for, as near as float64 comes; nan where it is none."""
     if kind in NUMERIC:
-        if isinstance(value, str):
-            return -math.inf if value.startswith("-") else math.inf
-        return _near(value)
+        if isinstance(value, int | float):
+            return _near(value)
+        return -math.inf if str(value).startswith("-") else math.inf
     exact = _exact(kind, value)
     return math.nan if exact is None else _near(exact)
 
@@ -418,7 +403,7 @@ def _near(number: float | fractions.Fraction) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def rest_of(kind: str, value: float | str) -> float:
+def rest_of(kind: str, value: Leaf) -> float:
     """Return what :func:`number_of` leaves out of a number, nan where there is no number."""
     if kind != "int" and kind in NUMERIC:
         return 0.0
@@ -432,20 +417,21 @@ def rest_of(kind: str, value: float | str) -> float:
     return float(exact - fractions.Fraction(near))
 
 
-def _exact(kind: str, value: float | str) -> fractions.Fraction | None:
+def _exact(kind: str, value: Leaf) -> fractions.Fraction | None:
+    text = str(value)
     if kind == "int":
-        return fractions.Fraction(int(value, 16) if isinstance(value, str) else value)
+        return fractions.Fraction(value if isinstance(value, int) else int(text, 16))
     if kind in ("Decimal", "Fraction", "longdouble"):
         try:
-            if kind == "Decimal" and abs(decimal.Decimal(value).adjusted()) > MOST_BITS:
+            if kind == "Decimal" and abs(decimal.Decimal(text).adjusted()) > MOST_BITS:
                 return None
             if kind == "Decimal":
-                return fractions.Fraction(value)
-            return fractions.Fraction(*(int(part, 0) for part in str(value).split("/")))
+                return fractions.Fraction(text)
+            return fractions.Fraction(*(int(part, 0) for part in text.split("/")))
         except (ValueError, ArithmeticError):
             return None
     if kind in ("date", "datetime", "timedelta"):
-        return fractions.Fraction(_seconds(kind, str(value)))
+        return fractions.Fraction(_seconds(kind, text))
     return None
 
 

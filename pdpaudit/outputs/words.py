@@ -10,8 +10,6 @@ from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Wh
 from pdpaudit.outputs.events import Event, Membership, Score
 from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, Path
 
-__all__ = ["Vocabulary", "event_words", "list_names", "shown"]
-
 #: Names shown in a sentence before the rest is counted, and characters of one.
 SHOWN, MOST = 4, 60
 
@@ -117,9 +115,9 @@ def _column(column: Numbered, words: Vocabulary) -> str:
     if column.aspect == "place":
         at = shown(column.at, words.name)
     elif column.aspect in ("step", "embedded", "byte"):
-        at = int(column.at) + 1
+        at = column.place + 1
     elif column.aspect == "above":
-        at = f"{column.at:.6g}"
+        at = f"{column.amount:.6g}"
     it = "the list" if column.aspect == "length" and not column.path else _it(column.path, words)
     return ORDERED[column.aspect].format(it=it, at=at)
 
@@ -139,7 +137,7 @@ def _membership(event: Membership, words: Vocabulary) -> str:
             absent = "" if True in event.values else "not "
             return f"{shown(column.at, words.name)} is {absent}{done or 'in the list'}"
         case "order":
-            one, other = column.at
+            one, other = column.both
             return " or ".join(_order(value, one, other, words) for value in values)
         case "begins":
             what = f"{column.at} {done}" if done else f"{column.at} entries"

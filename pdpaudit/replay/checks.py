@@ -6,6 +6,7 @@ counterexample edge by edge, and the statistic is called on them.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from scipy.sparse import csr_array
 
 from pdpaudit.checks import check_names, name_of, require_statistic
 from pdpaudit.checks.evaluation import advice, distinct
-from pdpaudit.checks.sensitivity import NAME
+from pdpaudit.checks.sensitivity import FORMAT, LARGEST, NAME, Question, broken_words
 from pdpaudit.checks.witness import (
     PAIR_PROPERTIES,
     Edges,
@@ -26,16 +27,18 @@ from pdpaudit.checks.witness import (
     PairWitness,
     read_witness,
 )
+from pdpaudit.core.domains import Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, described
+from pdpaudit.core.graphs import Graph
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.sensitivity import replay_sensitivity
 from pdpaudit.replay.trust import finder
 from pdpaudit.results.results import CheckResult
+from pdpaudit.sampling.encoding import decode
 
-__all__ = ["Verification", "replay_check", "verify_witness"]
+__all__ = ["Verification", "replay_check", "replay_sensitivity", "verify_witness"]
 
 #: How the sentence on a broken bound ends, and how that on a failure that was expected begins.
 SEARCHED = ("no smaller network breaks it", "nothing can be left out of it")
@@ -77,7 +80,9 @@ def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
         if witness.n > MOST_VERTICES:
             raise ValueError(f"there are at most {MOST_VERTICES} vertices in a counterexample")
         if not witness.specification:
-            raise InputError("the witness does not name its statistic; check again with --json")
+            raise InputError(
+                "the witness does not name its statistic; check again and keep the result"
+            )
         sop, _ = require_statistic(find("sops", witness.specification))
         verified = verify_witness(witness, sop)
         if not verified.reproduced:
@@ -311,3 +316,68 @@ def _compare(straight: list[float], other: list[float], slack: Fraction, how: st
         if abs(Fraction(a) - Fraction(b)) > slack if finite else a != b:
             return f"vertex {v} has {a!r}, {how} {b!r}"
     return ""
+
+
+# A declared sensitivity
+
+
+def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
+    """Call a function on both sides of its counterexample, and compare with what is shown."""
+    witness = check.witness or {}
+    try:
+        if witness.get("format") != FORMAT:
+            raise ValueError(f"its format is not {FORMAT}")
+        if not witness.get("specification"):
+            raise InputError(
+                "the witness does not name its function; check again and keep the result"
+            )
+        function = find("functions", witness["specification"])
+        question = Question.of(function, witness["relation"], None, witness["sensitivity"])
+        left, right = (_input(side, question.domain) for side in witness["sides"])
+        if not _neighbours(question.domain, question.relation, left, right):
+            return Replay(check.name, False, f"its two inputs are no {question.relation} pair")
+        words = broken_words(question, (left, right))
+        broken = question.excess((left, right)) > 0
+        declared = question.allowed((left, right))
+    except InputError as error:
+        raise InputError(f"{check.name}: {error}") from None
+    except Exception as error:  # whatever a field that was tampered with leads to
+        raise InputError(
+            f"{check.name}: its witness is damaged ({described(error)}); check again"
+        ) from None
+    if not broken:
+        return Replay(check.name, False, f"{words}: that is within what is declared")
+    if (
+        check.status != "violated"
+        or check.declared != declared
+        or not check.detail.startswith(words)
+    ):
+        return Replay(check.name, False, f"{words}, which is not what is shown")
+    return Replay(check.name, True, words)
+
+
+def _input(written: str, domain: Domain) -> object:
+    """Return a side of a pair; a graph is its number of vertices and its ties."""
+    value = decode(written.encode("ascii"))
+    if not isinstance(domain, Graphs):
+        return value
+    match value:
+        case int(vertices), tuple(ties) if 0 <= vertices <= LARGEST:
+            places = {*itertools.combinations(range(vertices), 2)}
+            if places.issuperset(ties) and list(ties) == sorted({*ties}):
+                return Graph(vertices, ties)
+    raise ValueError("a side is no small graph")
+
+
+def _neighbours(domain: Domain, relation: str, left: object, right: object) -> bool:
+    """Say whether two inputs are of a domain and neighbours, by the definitions."""
+    if isinstance(left, Graph) and isinstance(right, Graph):
+        changed = [{*tie} for tie in {*left.ties} ^ {*right.ties}]
+        if relation == "vertex":
+            return left.vertices == right.vertices + 1 and right == left.without_last()
+        alike = relation == "edge" and len(changed) == 1
+        alike = alike or (relation == "rewired" and bool(changed and set.intersection(*changed)))
+        return left.vertices == right.vertices and alike
+    if isinstance(domain, Movable):
+        return domain.neighbours(relation, left, right)
+    return repr((left, right)) in map(repr, domain.pairs(relation))

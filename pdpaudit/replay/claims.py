@@ -39,10 +39,9 @@ from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
 from pdpaudit.replay.compare import compared, differences
 from pdpaudit.replay.trust import finder, made_again
-from pdpaudit.results.difference import FirstDifference
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import AuditWitness, PairWitness, ReadNetwork
+from pdpaudit.results.witnesses import AuditWitness, FirstDifference, PairWitness, ReadNetwork
 
 __all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
 
@@ -158,7 +157,7 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     spec = witness.mechanism
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
-    known["parameters"] = blanks | known["parameters"]
+    known["parameters"] = {**blanks, **_part(known, "parameters")}
     mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
     if "observe" in spec:
         known["observe"] = spec["observe"]
@@ -208,14 +207,21 @@ def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) ->
 
 def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
-    known: dict[str, Any] = {"jobs": terms.jobs}
+    config = Config(terms.seed, jobs=terms.jobs)
     if witness.mechanism.get("observe") not in (None, REPRESENTATION):
-        known["default_samples"] = SAMPLES
-    if witness.method not in (METHOD, PROVED):
-        known |= {key: getattr(witness, key) for key in ("samples", "confidence", "method")}
-        known["detect"] = witness.detect
+        config = replace(config, default_samples=SAMPLES)
+    if witness.method in (METHOD, PROVED):
+        return config
+    if witness.confidence is None:
+        raise KeyError("confidence")
     try:
-        return Config(terms.seed, **known)
+        return replace(
+            config,
+            samples=witness.samples,
+            confidence=witness.confidence,
+            method=witness.method,
+            detect=witness.detect,
+        )
     except InputError as error:
         raise KeyError(str(error)) from None
 

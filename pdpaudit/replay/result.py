@@ -20,7 +20,8 @@ from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import CheckResult, ClaimResult, Result, unchanged, versions
+from pdpaudit.results.files import unchanged, versions
+from pdpaudit.results.results import CheckResult, ClaimResult, Result
 from pdpaudit.results.witnesses import ReadNetwork
 
 __all__ = ["replay_result", "terms_of"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from types import CodeType
-from typing import Any
 
 from pdpaudit.adapters.elsewhere import made_elsewhere
 from pdpaudit.core.errors import InputError, described
@@ -37,23 +36,23 @@ def finder(*, trust: bool) -> Find:
 
     def find(group: Group, name: str) -> object:
         if not isinstance(name, str) or "\0" in name:
-            raise InputError(f"the result names no {SINGULAR[group]}; write it again with --json")
+            raise InputError(f"the result names no {SINGULAR[group]}; write it again")
         shown = clip(name, LONGEST)
         if group == "adapters":
             if not trust:
                 raise InputError(
-                    f"{shown}: to replay it, a program or a library is started; add --trust if you "
-                    "trust it"
+                    f"{shown}: to replay it, a program or a library is started; give `trust` if "
+                    "you trust it"
                 )
             return None
         if not (trust or is_registered(group, name)):
             raise InputError(
                 f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
-                f"and run from {clip(imported_for(group, name), LONGEST)}; add --trust if you "
+                f"and run from {clip(imported_for(group, name), LONGEST)}; give `trust` if you "
                 "trust that code"
             )
         found = _imported(group, name)
-        lacks = {"mechanisms": _no_mechanism, "functions": _no_function}.get(group, _no_statistic)
+        lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
             raise InputError(
@@ -64,7 +63,7 @@ def finder(*, trust: bool) -> Find:
     return find
 
 
-def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, Any]]:
+def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, object]]:
     """Return the mechanism of a witness, and how it was made now."""
     name, parameters = spec["name"], spec["parameters"]
     if not isinstance(parameters, Mapping):
@@ -109,7 +108,7 @@ def _no_statistic(found: object) -> str:
     return ""
 
 
-def _no_mechanism(found: object) -> str:
+def no_mechanism(found: object) -> str:
     """Say what a mechanism lacks, without calling or making it; nothing if it is one."""
     run = inspect.getattr_static(found, "run", None)
     if run is None:

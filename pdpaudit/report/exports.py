@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pdpaudit.report.blocks import Block, Paragraph, Section, Table
 from pdpaudit.report.document import found_words
 from pdpaudit.report.findings import STATUS_WORDS, compared_words, difference_words, tried_words
-from pdpaudit.report.markdown import render_blocks
 from pdpaudit.report.plaintext import clip, nats, number, visible
+from pdpaudit.report.rendering import render_blocks
 from pdpaudit.report.sources import Source
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, Status
 

@@ -23,7 +23,7 @@ from pdpaudit.report import simulation as s
 from pdpaudit.report.blocks import Picture, Pictures
 from pdpaudit.report.findings import Point
 from pdpaudit.report.plaintext import count
-from pdpaudit.results.results import write_bytes
+from pdpaudit.results.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,9 +17,9 @@ from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, claims_of, paper_of
 from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
-from pdpaudit.results.difference import Difference, Kind
 from pdpaudit.results.fields import is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
+from pdpaudit.results.witnesses import Difference, Kind
 
 #: Stands first where a network's people are called by their names.
 NAMES_PEOPLE = "This report names people and their contacts."

@@ -13,7 +13,8 @@ from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import STATUS_WORDS, claim_words, least_true
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, Result, Status, plain
+from pdpaudit.results.files import plain
+from pdpaudit.results.results import ClaimResult, Result, Status
 
 #: Where a result's context holds it.
 KEY = "dossier"

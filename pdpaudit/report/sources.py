@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import needs_trust
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, Result, load
+from pdpaudit.results.files import load
+from pdpaudit.results.results import ClaimResult, Result
 
 #: Options longer than this are not written into a command.
 LONGEST_OPTION = 500

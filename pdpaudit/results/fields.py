@@ -47,8 +47,7 @@ class Fields:
         shown = repr(self.body.get(key))
         shown = shown if len(shown) <= 40 else shown[:40] + "…"
         return InputError(
-            f"{self.file}: {self.place}{key} is {shown}, not {kind}; write the file again with "
-            "--json"
+            f"{self.file}: {self.place}{key} is {shown}, not {kind}; write the file again"
         )
 
     def text(self, key: str) -> str:

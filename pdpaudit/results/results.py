@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import getpass
-import hashlib
-import json
-import math
-import os
-import platform
-import tempfile
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.files import open_file
-from pdpaudit.results.difference import FirstDifference
+from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import SEVERITY, Fields, Status
-from pdpaudit.results.readable import Readable
+from pdpaudit.results.files import FORMAT, plain_fields, sealed, user, versions, write_text
+from pdpaudit.results.witnesses import FirstDifference
 
 __all__ = [
-    "FORMAT",
     "SEVERITY",
     "CheckResult",
     "ClaimResult",
@@ -33,21 +23,11 @@ __all__ = [
     "SampledFinding",
     "Status",
     "exit_status",
-    "load",
-    "plain",
-    "save",
-    "sealed",
-    "unchanged",
-    "versions",
     "worst",
-    "write_bytes",
-    "write_text",
 ]
 
-FORMAT = "pdpaudit-result/1"
-
-#: What a result's digest is not about: what differs from one run to the next, and itself.
-UNSEALED = ("elapsed_s", "written", "by", "digest")
+#: Columns of a summary.
+WIDTH = 100
 
 #: Nobody draws this often, and counts below it are exact as floats.
 MOST_RUNS = 10**15
@@ -59,17 +39,16 @@ class CheckResult:
 
     name: str
     status: Status
-    declared: Any = None
-    observed: Any = None
+    declared: object = None
+    observed: object = None
     exact: bool = False
     scope: str = ""
-    witness: Mapping[str, Any] | None = None
+    witness: JSON | None = None
     detail: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
-        body: dict[str, Any] = plain(asdict(self))
-        return body
+        return plain_fields(asdict(self))
 
     @classmethod
     def from_json(cls, fields: Fields) -> CheckResult:
@@ -101,17 +80,17 @@ class ClaimResult:
     statement: str
     source: str
     status: Status
-    claimed: Mapping[str, Any]
+    claimed: JSON
     lower_bound: float | None = None
     exact: float | None = None
     confidence: float | None = None
     method: str = ""
-    event: Mapping[str, Any] = field(default_factory=dict)
-    pair: Mapping[str, Any] = field(default_factory=dict)
+    event: JSON = field(default_factory=dict)
+    pair: JSON = field(default_factory=dict)
     samples: Mapping[str, int] = field(default_factory=dict)
     detectable_epsilon: float | None = None
-    witness: Mapping[str, Any] | None = None
-    inference: Mapping[str, Any] = field(default_factory=dict)
+    witness: JSON | None = None
+    inference: JSON = field(default_factory=dict)
     detail: str = ""
     first_difference: FirstDifference | None = None
 
@@ -120,14 +99,12 @@ class ClaimResult:
         """The claim."""
         return PrivacyClaim.from_json(self.claimed, self.source)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
         body = asdict(self)
         # What not every result has is there only where it says something.
         optional = ("inference", "detail", "first_difference")
-        kept = {k: v for k, v in body.items() if v or k not in optional}
-        written: dict[str, Any] = plain(kept)
-        return written
+        return plain_fields({k: v for k, v in body.items() if v or k not in optional})
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -136,24 +113,29 @@ class ClaimResult:
         if confidence is not None and not 0 < confidence < 1:
             raise fields.fail("confidence", "a number between 0 and 1")
         samples = fields.inner("samples")
-        known: dict[str, Any] = {
-            **{key: fields.text(key) for key in ("id", "statement", "source", "method", "detail")},
-            **{key: fields.number(key) for key in ("lower_bound", "detectable_epsilon")},
-            "status": fields.status(),
-            "claimed": _claimed(fields.inner("claimed")),
-            "event": _event(fields.inner("event")),
-            "pair": _worded(fields.inner("pair")),
-            "samples": {str(key): samples.whole(key) for key in samples.body},
-            "witness": fields.mapping("witness") or None,
-            "inference": fields.mapping("inference"),
-        }
-        if fields.mapping("first_difference"):
-            known["first_difference"] = FirstDifference.from_json(fields.inner("first_difference"))
+        parted = fields.inner("first_difference")
+        known = ClaimResult(
+            id=fields.text("id"),
+            statement=fields.text("statement"),
+            source=fields.text("source"),
+            status=fields.status(),
+            claimed=_claimed(fields.inner("claimed")),
+            lower_bound=fields.number("lower_bound"),
+            method=fields.text("method"),
+            event=_event(fields.inner("event")),
+            pair=_worded(fields.inner("pair")),
+            samples={str(key): samples.whole(key) for key in samples.body},
+            detectable_epsilon=fields.number("detectable_epsilon"),
+            witness=fields.mapping("witness") or None,
+            inference=fields.mapping("inference"),
+            detail=fields.text("detail"),
+            first_difference=FirstDifference.from_json(parted) if parted.body else None,
+        )
         if exact is not None:
-            return ExactFinding(**known, exact=exact, confidence=confidence)
+            return ExactFinding(**{**vars(known), "exact": exact, "confidence": confidence})
         if confidence is not None:
-            return SampledFinding(**known, confidence=confidence)
-        return ClaimResult(**known)
+            return SampledFinding(**{**vars(known), "confidence": confidence})
+        return known
 
 
 @dataclass(frozen=True)
@@ -173,7 +155,7 @@ class SampledFinding(ClaimResult):
     confidence: float = field(kw_only=True)
 
 
-def _claimed(fields: Fields) -> dict[str, Any]:
+def _claimed(fields: Fields) -> dict[str, object]:
     if "kind" in fields.body:
         try:
             return PrivacyClaim.from_json(fields.body).to_json()
@@ -187,7 +169,7 @@ def _claimed(fields: Fields) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": delta}
 
 
-def _event(fields: Fields) -> dict[str, Any]:
+def _event(fields: Fields) -> dict[str, object]:
     """Check counts and probabilities; the rest is shown as it is."""
     event = _worded(fields)
     counts = ("runs_a_side", "inside", "inside_other")
@@ -205,12 +187,12 @@ def _event(fields: Fields) -> dict[str, Any]:
     return event
 
 
-def _worded(fields: Fields) -> dict[str, Any]:
+def _worded(fields: Fields) -> dict[str, object]:
     return {**fields.body, "words": fields.text("words")}
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Readable):
+class Result:
     """What one command found: checks of a statistic, or verdicts on claims.
 
     ``context`` is what else a report needs: the network read, what was tried, the error budget;
@@ -224,7 +206,7 @@ class Result(Readable):
     elapsed_s: float
     checks: tuple[CheckResult, ...] = ()
     claims: tuple[ClaimResult, ...] = ()
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: JSON = field(default_factory=dict)
     source: str = ""
     commit: str = ""
     place: str = ""
@@ -256,9 +238,9 @@ class Result(Readable):
         """The worst of what is inside."""
         return worst(one.status for one in self.findings)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JSON:
         """Return the versioned JSON form; what is not finite becomes a string."""
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "format": FORMAT,
             "command": self.command,
             "subject": self.subject,
@@ -268,7 +250,7 @@ class Result(Readable):
             **({"commit": self.commit} if self.commit else {}),
             **({"place": self.place} if self.place else {}),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
-            **({"by": user} if (user := _user()) else {}),
+            **({"by": by} if (by := user()) else {}),
             "elapsed_s": round(self.elapsed_s, 3),
             "status": self.status,
         }
@@ -278,27 +260,85 @@ class Result(Readable):
             body["claims"] = [claim.to_json() for claim in self.claims]
         if self.context:
             body["context"] = dict(self.context)
-        return sealed(plain(body))
+        return sealed(plain_fields(body))
 
+    @property
+    def violated(self) -> bool:
+        """Whether a claim is broken, or a statistic is not what it declares."""
+        return self.status == "violated"
 
-def sealed(body: Mapping[str, object]) -> dict[str, Any]:
-    """Return the JSON form of a result with the digest of all that does not change from run to run.
+    @property
+    def lower_bound(self) -> float:
+        """The largest loss shown, in nats: exact, or a lower bound at the stated confidence.
 
-    It shows damage and careless edits. It is no signature: whoever forges a result can seal it
-    again, so ``replay`` takes nothing on its word that can be computed.
-    """
-    return {**body, "digest": _digest(body)}
+        0 where no loss was shown.
+        """
+        return max((one.lower_bound or 0.0 for one in self.claims), default=0.0)
 
+    def __repr__(self) -> str:
+        """Say in one line what was found."""
+        return f"<Result: {self._line()}>"
 
-def unchanged(body: Mapping[str, object]) -> bool | None:
-    """Say whether a result is as it was when it was sealed; None where it never was."""
-    return None if "digest" not in body else body["digest"] == _digest(body)
+    def _repr_html_(self) -> str:
+        """Show the summary in a notebook."""
+        from html import escape
 
+        return f"<pre>{escape(self.summary())}</pre>"
 
-def _digest(body: Mapping[str, object]) -> str:
-    kept = {key: value for key, value in body.items() if key not in UNSEALED}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    def _line(self) -> str:
+        head = f"{self.command} of {self.subject}: {self.status.replace('_', ' ')}"
+        if not self.claims:
+            checks = "1 check" if len(self.checks) == 1 else f"{len(self.checks)} checks"
+            return f"{head}, {checks}"
+        worst = max(self.claims, key=lambda one: one.lower_bound or 0.0)
+        loss = "loss" if worst.exact is not None else "loss at least"
+        promise = worst.promise
+        if not promise.approximate:
+            loss = promise.symbol if worst.exact is not None else f"{promise.symbol} at least"
+        return f"{head}, {loss} {worst.lower_bound or 0.0:.4g}, {promise.value:.4g} claimed"
+
+    def summary(self) -> str:
+        """Return what the command line prints of it."""
+        from io import StringIO
+
+        from rich.console import Console
+
+        from pdpaudit.report.terminal import show_audit, show_check
+
+        text = StringIO()
+        # A notebook is no reason to show what is only asked for as text.
+        console = Console(
+            file=text,
+            width=WIDTH,
+            color_system=None,
+            force_terminal=False,
+            force_jupyter=False,
+        )
+        console.print(self._line(), markup=False, highlight=False)
+        if self.claims:
+            show_audit(console, self)
+        for check in self.checks:
+            show_check(console, check)
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+    def report(self, path: str | Path) -> Path:
+        """Write a report for people, as HTML or, where the name ends in .md, as Markdown.
+
+        Raises
+        ------
+        InputError
+            If the name has another ending, or the file cannot be written.
+        """
+        from pdpaudit.report.rendering import render_html, render_markdown
+        from pdpaudit.report.sources import source_from_json
+
+        path = Path(path)
+        render = {".html": render_html, ".htm": render_html, ".md": render_markdown}
+        if path.suffix.lower() not in render:
+            raise InputError(f"{path}: end the name in .html or .md")
+        source = source_from_json(self.to_json(), self.subject)
+        write_text(path, render[path.suffix.lower()]([source]))
+        return path
 
 
 def worst(statuses: Iterable[Status]) -> Status:
@@ -309,104 +349,3 @@ def worst(statuses: Iterable[Status]) -> Status:
 def exit_status(status: Status, fail_on: str | None = None) -> int:
     """Return the exit status of a command: 1 for a violation, 2 for an error, else 0."""
     return 1 if status == fail_on else {"violated": 1, "error": 2}.get(status, 0)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions a result depends on."""
-    packages = ("pdpaudit", "numpy", "scipy", "networkx")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
-
-
-def _user() -> str:
-    """Return who runs this; empty where the system does not say."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
-
-
-def save(path: Path, body: Mapping[str, object]) -> None:
-    """Write JSON whole or not at all."""
-    text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text(path, text)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, as :func:`write_bytes` does."""
-    try:
-        data = text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{path}: cannot be written, a name in it is not valid Unicode ({error.reason}); "
-            "correct the name"
-        ) from None
-    write_bytes(path, data)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, through a temporary file beside it.
-
-    A link is followed; a pipe or device is written to as it is, for it cannot be replaced.
-    """
-    temporary = None
-    try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            path.write_bytes(data)
-            return
-        real = path.resolve()
-        handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, real)
-        temporary = None
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); choose another path"
-        ) from None
-    finally:
-        if temporary is not None:
-            os.unlink(temporary)
-
-
-def load(path: Path) -> dict[str, Any]:
-    """Read the JSON form of a result.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, is not JSON, or is not a result of this format.
-    """
-    try:
-        with open_file(path) as file:
-            start = file.read(1)
-            body = json.loads(start + file.read() if start.isascii() and start > b"\0" else b"")
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; name a result file in it") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; check the path") from None
-    except (ValueError, RecursionError):  # bad encoding, bad syntax, endless numbers or nesting
-        raise InputError(f"{path}: not JSON; give a file written with --json") from None
-    if not isinstance(body, dict) or body.get("format") != FORMAT:
-        raise InputError(f"{path}: not a {FORMAT} file; give a file written with --json")
-    return body
-
-
-def plain(value: object) -> Any:
-    """Turn numpy scalars, tuples and non-finite floats into what JSON has."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, str | bool | int) or value is None:
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, Set):
-        # Strings hash anew in each process, so a set's own order would differ between two runs.
-        return [plain(item) for item in sorted(value, key=repr)]
-    if isinstance(value, Iterable):
-        return [plain(item) for item in value]
-    return str(value)

@@ -1,4 +1,4 @@
-"""What ``replay`` runs again: a pair of networks, an event and its samples, a certificate."""
+"""What ``replay`` runs again: a pair, an event, a certificate, where two runs first differ."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from pdpaudit.results.fields import Fields
 __all__ = [
     "AuditWitness",
     "Certificate",
+    "Difference",
+    "FirstDifference",
     "InlineNetwork",
     "Interval",
+    "Kind",
     "NamedNetwork",
     "PairWitness",
     "ReadNetwork",
@@ -29,7 +32,7 @@ __all__ = [
 ]
 
 #: How a network is read again from what its file was called and the options it was read with.
-ReadNetwork = Callable[[Mapping[str, Any], int], Network]
+ReadNetwork = Callable[[JSON, int], Network]
 
 #: A network with more edges is kept out of a witness; it names the file instead.
 INLINE_EDGES = 50_000
@@ -39,6 +42,13 @@ MOST_VERTICES = 10_000_000
 
 #: Significant digits of an interval's ends.
 DIGITS = 15
+
+#: What of two runs differs first: which statement comes next, a draw, an oracle call, a value or
+#: the output.
+Kind = Literal["line", "draw", "oracle", "value", "output"]
+
+#: Runs that are compared at most.
+MOST_RUNS = 10_000
 
 Interval = tuple[Fraction, Fraction]
 
@@ -72,7 +82,7 @@ class InlineNetwork:
         seeds = tuple(network.seeds)
         return cls(network.n, seeds, network.max_degree, targeted, tuple(edges), names)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
             "n": self.n,
@@ -118,9 +128,9 @@ class NamedNetwork:
     n: int
     seeds: tuple[int, ...]
     max_degree: int | None
-    file: Mapping[str, Any]
+    file: JSON
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         shared = {"n": self.n, "seeds": list(self.seeds), "max_degree": self.max_degree}
         return {**shared, "file": self.file}
@@ -167,7 +177,7 @@ class PairWitness:
         sides = (pair.vertex, left, right)
         return cls(network.title, pair.family, *sides, base, pair.own_side, pair.relation)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
             "network": self.network,
@@ -227,7 +237,7 @@ class Certificate:
         keys = ("probability", "probability_other", "loss", "excess")
         return {key: list(interval(getattr(self, key))) for key in keys}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         outputs = sorted((_listed(output) for output in self.outputs), key=repr)
         return {"outputs": outputs, **self.intervals()}
@@ -265,7 +275,7 @@ def _ends(pair: Sequence[str]) -> Interval:
     return low, high
 
 
-def _listed(output: Hashable) -> Any:
+def _listed(output: Hashable) -> object:
     return [_listed(item) for item in output] if isinstance(output, tuple) else output
 
 
@@ -277,10 +287,10 @@ def _hashable(value: object) -> Hashable:
 class AuditWitness:
     """All that the verdict on a claim follows from: mechanism, pair, event, streams and samples."""
 
-    mechanism: Mapping[str, Any]
+    mechanism: JSON
     claim: int
-    pair: Mapping[str, Any]
-    event: Mapping[str, Any]
+    pair: JSON
+    event: JSON
     method: str
     seed: int
     samples: int
@@ -289,15 +299,15 @@ class AuditWitness:
     confidence: float | None = None
     single: bool | None = None
     detectable: float | None = None
-    ladder: Sequence[Mapping[str, Any]] | None = None
+    ladder: Sequence[JSON] | None = None
     looks: Sequence[int] | None = None
     enough: bool | None = None
     known: Sequence[int] | None = None
     detect: float | None = None
-    weighed: Mapping[str, Any] | None = None
+    weighed: JSON | None = None
     unseeded: bool | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
         body = {key: getattr(self, key) for key in self.__dataclass_fields__}
         kept = {key: value for key, value in body.items() if value is not None or key == "alpha"}
@@ -329,3 +339,44 @@ class AuditWitness:
             weighed=fields.mapping("weighed") or None,
             unseeded=True if body.get("unseeded") is True else None,
         )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A statement where runs differ, in how many of them; ``ours`` is where the event is likelier.
+
+    ``code`` is the statement's first line, ``ours`` and ``theirs`` are texts of what differs.
+    """
+
+    kind: Kind
+    file: str
+    line: int
+    code: str
+    runs: int
+    ours: str = ""
+    theirs: str = ""
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> Difference:
+        """Return the difference of a JSON form, every field looked at."""
+        kind = fields.text("kind")
+        if kind not in get_args(Kind):
+            raise fields.fail("kind", f"one of {', '.join(get_args(Kind))}")
+        texts = {key: fields.text(key) for key in ("file", "code", "ours", "theirs")}
+        return cls(kind=kind, line=fields.count("line"), runs=fields.count("runs"), **texts)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """The places where runs differ, first the one that explains most; none where nothing does."""
+
+    runs: int
+    places: tuple[Difference, ...] = ()
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> FirstDifference:
+        """Return the object of a JSON form, every field looked at."""
+        runs = fields.count("runs")
+        if not 0 < runs <= MOST_RUNS:
+            raise fields.fail("runs", f"a count of at most {MOST_RUNS:,}")
+        return cls(runs, tuple(map(Difference.from_json, fields.records("places"))))

@@ -1,10 +1,20 @@
 """Random streams keyed by purpose, and Monte Carlo on every core."""
 
+from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.sampling.backends import BACKENDS, backend
-from pdpaudit.sampling.engine import Hits, Means, Progress, draw, hits, tally
-from pdpaudit.sampling.guard import BatchFailed, Misbehaviour
+from pdpaudit.sampling.engine import (
+    Hits,
+    Means,
+    Progress,
+    Silent,
+    Watcher,
+    draw,
+    draw_seed,
+    hits,
+    stream,
+)
+from pdpaudit.sampling.guard import BatchFailed
 from pdpaudit.sampling.store import Store
-from pdpaudit.sampling.streams import draw_seed, stream
 
 __all__ = [
     "BACKENDS",
@@ -13,11 +23,12 @@ __all__ = [
     "Means",
     "Misbehaviour",
     "Progress",
+    "Silent",
     "Store",
+    "Watcher",
     "backend",
     "draw",
     "draw_seed",
     "hits",
     "stream",
-    "tally",
 ]

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker as tracker
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import cloudpickle
 import numpy as np
-from joblib import parallel_config
+import numpy.typing as npt
+from joblib import Parallel, delayed, parallel_config
 from joblib._parallel_backends import LokyBackend, MultiprocessingBackend
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.parallel import get_active_backend
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.results.results import versions
+from pdpaudit.results.files import versions
 
-__all__ = ["BACKENDS", "at_worker", "backend", "shareable"]
+if TYPE_CHECKING:
+    from distributed import Client
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 #: Set where a Python process starts, it does not look for its own modules in the current folder.
@@ -40,7 +44,8 @@ PATIENCE_S = 10
 #: Bytes above which what all tasks share is sent to each worker once, and not with each task.
 LARGE = 1 << 20
 
-Shared = tuple[list[str], bytes, Any]
+#: An import path, a digest, and what all tasks of a job share.
+Shared = tuple[list[str], bytes, npt.NDArray[np.uint8]]
 
 
 @contextmanager
@@ -67,7 +72,7 @@ def backend(name: str = "loky", scheduler: str | None = None) -> Iterator[str]:
 class _Loky(LokyBackend):  # type: ignore[misc]  # joblib has no types
     """Worker processes in which no file of the current folder takes the place of a library."""
 
-    def configure(self, *arguments: Any, **options: Any) -> int:
+    def configure(self, *arguments: object, **options: object) -> int:
         _start_trackers()
         before = os.environ.get(SAFE_PATH)
         count: int = super().configure(
@@ -85,7 +90,7 @@ class _Multiprocessing(MultiprocessingBackend):  # type: ignore[misc]
     # joblib does not offer it here; the engine reads results to the end, or closes them.
     supports_return_generator = True
 
-    def configure(self, *arguments: Any, **options: Any) -> int:
+    def configure(self, *arguments: object, **options: object) -> int:
         _start_trackers()
         count: int = super().configure(*arguments, **options)
         return count
@@ -111,7 +116,7 @@ def _restore(before: str | None) -> None:
 
 
 @contextmanager
-def _connected(scheduler: str) -> Iterator[Any]:
+def _connected(scheduler: str) -> Iterator[Client]:
     try:
         from distributed import Client
     except ImportError:
@@ -120,8 +125,7 @@ def _connected(scheduler: str) -> Iterator[Any]:
             "'pdpaudit[cluster]'"
         ) from None
     try:
-        connect: Any = Client
-        client = connect(scheduler, timeout=PATIENCE_S, set_as_default=False)
+        client = Client(scheduler, timeout=PATIENCE_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(
             f"`scheduler` {scheduler}: no scheduler answers ({error}); `dask scheduler` starts "
@@ -153,7 +157,40 @@ def _connected(scheduler: str) -> Iterator[Any]:
         yield client
 
 
-def shareable(work: Callable[..., object]) -> Shared:
+def obstacle(work: object) -> str:
+    """Say why something cannot be sent to another process; nothing where it can."""
+    try:
+        cloudpickle.dumps(work)
+    except Exception as error:  # whatever an object of other people raises
+        return " ".join(str(error).split()) or type(error).__name__
+    return ""
+
+
+def in_workers(
+    work: Callable[..., T], tasks: Iterable[tuple[K, tuple[object, ...]]], jobs: int
+) -> Generator[tuple[K, T], None, None]:
+    """Yield the name of each task and what ``work`` gives for its arguments, as they come.
+
+    What cannot travel, as what holds a lock, a file or another library's pointer, is done here.
+    """
+    if obstacle(work):
+        yield from ((name, work(*arguments)) for name, arguments in tasks)
+        return
+    shared = _shared(work)
+    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        delayed(_at_worker)(shared, name, *arguments) for name, arguments in tasks
+    )
+    try:
+        for result in results:  # noqa: UP028 - `yield from` would close it before we can
+            yield result
+    finally:
+        with suppress(RuntimeError), warnings.catch_warnings():
+            # An interruption wastes work; there is no need to warn of that.
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
+
+
+def _shared(work: Callable[..., object]) -> Shared:
     """Return what all tasks of a job share, made to travel once and be unpacked once a worker.
 
     A worker that unpacks a network anew for each chunk would score it anew each time.
@@ -161,7 +198,7 @@ def shareable(work: Callable[..., object]) -> Shared:
     packed = cloudpickle.dumps(work)
     token = hashlib.sha256(packed).digest()
     # joblib hands a large array to its processes through a file that all of them map.
-    payload: Any = np.frombuffer(packed, dtype=np.uint8)
+    payload: npt.NDArray[np.uint8] = np.frombuffer(packed, dtype=np.uint8)
     client = getattr(get_active_backend()[0], "client", None)
     if client is not None and len(packed) > LARGE:
         # At every worker, so that the death of one loses nothing.
@@ -170,11 +207,11 @@ def shareable(work: Callable[..., object]) -> Shared:
 
 
 #: The job this process worked at last.
-_last: tuple[bytes, Any] | None = None
+_last: tuple[bytes, Callable[..., object]] | None = None
 
 
-def at_worker(shared: Shared, number: int, *arguments: Any) -> tuple[int, Any]:
-    """Do one chunk in a worker; return its number and what it gave.
+def _at_worker(shared: Shared, name: object, *arguments: object) -> tuple[object, object]:
+    """Do one task in a worker; return its name and what it gave.
 
     Workers are kept and reused: one that was started before a user's folder joined the import path
     could not import their mechanism, so the path comes first.
@@ -184,5 +221,5 @@ def at_worker(shared: Shared, number: int, *arguments: Any) -> tuple[int, Any]:
     last = _last
     if last is None or last[0] != token:
         sys.path.extend(entry for entry in path if entry not in sys.path)
-        last = _last = (token, cloudpickle.loads(memoryview(payload)))
-    return number, last[1](*arguments)
+        last = _last = (token, cloudpickle.loads(payload.data))
+    return name, last[1](*arguments)

@@ -10,14 +10,15 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn, TypeAlias, TypeVar
 
 from pdpaudit.core.errors import Exhausted, Misbehaviour, OutOfTime
 
-__all__ = ["AGAIN_S", "GRACE_S", "Clock", "Ended"]
+T = TypeVar("T")
 
 #: Seconds between two looks at the time, and between two attempts to end a call.
 AGAIN_S = 0.05
@@ -37,6 +38,9 @@ SIGNAL: signal.Signals | None = (
 #: Where nothing is to be raised, for it is not others' code.
 OURS = frozenset(str(Path(__file__).with_name(name)) for name in ("clock.py", "guard.py"))
 
+#: What ``signal.signal`` takes and gives.
+Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+
 _exit = os._exit
 
 
@@ -53,7 +57,7 @@ class Clock:
         self._lock = threading.Lock()
         self._attempts = 0
         self._since, self._named = math.inf, False
-        self._before: Any = None
+        self._before: Handler = None
 
     def __enter__(self) -> Clock:
         """Begin to be looked at."""
@@ -74,9 +78,9 @@ class Clock:
                 signal.signal(SIGNAL, self._before)
 
     def wind(self, what: str) -> None:
-        """Begin a call; raises Misbehaviour if the one before it took too long."""
+        """Begin a call; raises Misbehaviour if the one before it took too long, or time is up."""
         now = time.monotonic()
-        if now > self._deadline:
+        if now > min(self._deadline, self._until):
             self._late()
         self._since, self._named = now, False
         self.what, self._deadline = what, min(now + self.limit, self._until)
@@ -157,6 +161,21 @@ class Clock:
             os.write(self.stderr, words.encode())
         finally:
             _exit(2)
+
+
+def in_time(until: float, what: str, function: Callable[[], T]) -> T:
+    """Return what a function of ours answers; raises OutOfTime where it takes longer than that."""
+    if until == math.inf:
+        return function()
+    try:
+        with Clock(max(until - time.monotonic(), 0.0), what, until) as clock:
+            clock.wind(what)
+            try:
+                return function()
+            finally:
+                clock.stop()
+    except Ended:
+        raise clock.error() from None
 
 
 #: Clocks at work, and the thread that looks at them as long as there are any.

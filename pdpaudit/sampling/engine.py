@@ -1,30 +1,33 @@
-"""Monte Carlo through joblib: what comes out of many runs, chunk by chunk."""
+"""Monte Carlo through joblib: what comes out of many runs, chunk by chunk.
+
+Each chunk has a random stream keyed by what it is for. A stream depends on the root seed and its
+key alone, so a result does not depend on the number of workers, on the order of the checks or on
+which of them were selected.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
+import secrets
 import time
-import warnings
-from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypedDict, TypeVar, Unpack
+from typing import Protocol, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+import numpy.typing as npt
+from joblib import effective_n_jobs
 
-from pdpaudit.core.protocols import Mechanism, Outputs
+from pdpaudit.core.errors import ParameterError
+from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, same_form
-from pdpaudit.sampling.backends import at_worker, shareable
+from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.guard import LIMIT_S, Guard, How, batched
 from pdpaudit.sampling.store import Kept, Store
-from pdpaudit.sampling.streams import stream
 
-__all__ = ["Hits", "Means", "Progress", "draw", "hits", "tally"]
-
-T = TypeVar("T")
 Key = tuple[str | int, ...]
 
 #: Runs per chunk. Fixed, so that the streams do not depend on the number of workers; small enough
@@ -39,9 +42,40 @@ BATCH, BATCH_S = 16, 1.0
 #: Seconds of remaining work below which starting worker processes does not pay.
 WORTH_WORKERS_S = 4.0
 
+#: Between the parts of a key.
+SEPARATOR = "\x1f"
 
 #: Called with the number of runs finished since its last call.
 Progress = Callable[[int], None]
+
+
+class Watcher(Protocol):
+    """Follows what an audit or a simulation is doing."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Take note that a new stage begins, of ``total`` runs or pairs."""
+        ...
+
+    def advance(self, done: int) -> None:
+        """Take note how many more runs or pairs are done."""
+        ...
+
+    def say(self, words: str) -> None:
+        """Take note of what a person who waits wants to know."""
+        ...
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def stage(self, words: str, total: int) -> None:
+        """Say nothing."""
+
+    def advance(self, done: int) -> None:
+        """Say nothing."""
+
+    def say(self, words: str) -> None:
+        """Say nothing."""
 
 
 class Means(TypedDict, total=False):
@@ -61,24 +95,49 @@ class Means(TypedDict, total=False):
     single: bool
 
 
-def tally(
-    mechanism: Mechanism,
-    instance: object,
-    size: int,
-    *,
-    seed: int,
-    key: Key,
-    **means: Unpack[Means],
-) -> Counter[Hashable]:
-    """Run a mechanism many times and count its outputs."""
-    total: Counter[Hashable] = Counter()
-    store, work = means.get("store"), partial(_tallied, mechanism, instance)
-    kept = None if store is None else store.kept(Counter, key, seed, instance)
-    jobs, many = means.get("jobs", 1), batched(mechanism)
-    for _, part in _chunks(work, Counter.update, many, size, seed, key, jobs, kept):
-        total.update(part)
-        _tell(means, part.total())
-    return total
+class Part(Protocol):
+    """What some runs gave, to which that of others can be added."""
+
+    def update(self, other: Self, /) -> None:
+        """Add other runs."""
+        ...
+
+
+T = TypeVar("T", bound=Part)
+
+#: What some chunks gave, and what ended them before the last.
+Batch = tuple[list[T], Exception | None]
+
+#: Draws chunks: sizes, seed, and the key of each one's stream.
+Work = Callable[[Sequence[int], int, Sequence[Key]], Batch[T]]
+
+#: How often an event came up, or each of several.
+Count = int | npt.NDArray[np.int64]
+
+
+class Counting(Protocol):
+    """An event, as far as the engine knows, or several."""
+
+    def count(self, draws: Draws) -> Count:
+        """Return how many of the outputs belong to it."""
+        ...
+
+
+@dataclass
+class Hits:
+    """How many of a number of runs fell into an event."""
+
+    inside: Count = 0
+    runs: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+    form: str = ""
+
+    def update(self, other: Hits) -> None:
+        """Add other runs."""
+        self.form = same_form(self.form, other.form)
+        self.inside = self.inside + other.inside
+        self.runs += other.runs
+        self.failures = {**other.failures, **self.failures}
 
 
 def draw(
@@ -91,56 +150,15 @@ def draw(
     **means: Unpack[Means],
 ) -> Draws:
     """Run a mechanism many times, whatever it does, and keep what came out."""
-    store, single = means.get("store"), means.get("single", False)
-    limits = means.get("limit", LIMIT_S), means.get("until", math.inf)
-    how: How = "single" if single else "either"
-    work = partial(_drawn, mechanism, instance, limits, None, how)
-    kept = None if store is None else store.kept(Draws, _keyed(key, single), seed, instance)
-    jobs, many = means.get("jobs", 1), batched(mechanism) and not single
-    parts: list[tuple[int, Draws]] = []
-    for first, part in _chunks(work, Draws.update, many, size, seed, key, jobs, kept):
-        parts.append((first, part))
-        _tell(means, len(part))
+    how: How = "single" if means.get("single") else "either"
+    work = partial(_drawn, mechanism, instance, _limits(means), how, lambda draws: draws)
+    store = means.get("store")
+    kept = None if store is None else store.kept(Draws, _keyed(key, means), seed, instance)
     total = Draws()
+    parts = chunks(work, _many(mechanism, means), size, seed, key, means, kept)
     for _, part in sorted(parts, key=lambda item: item[0]):
         total.update(part)
     return total
-
-
-def _tell(means: Means, runs: int) -> None:
-    progress = means.get("progress")
-    if progress is not None:
-        progress(runs)
-
-
-def _keyed(key: Key, single: bool) -> Key:
-    """Return what kept runs are found by: those drawn one by one are others."""
-    return (*key, "single") if single else key
-
-
-class Counting(Protocol):
-    """An event, as far as the engine knows."""
-
-    def count(self, draws: Draws) -> Any:
-        """Return how many of the outputs belong to it; an array for several events."""
-        ...
-
-
-@dataclass
-class Hits:
-    """How many of a number of runs fell into an event."""
-
-    inside: Any = 0
-    runs: int = 0
-    failures: dict[str, str] = field(default_factory=dict)
-    form: str = ""
-
-    def update(self, other: Hits) -> None:
-        """Add other runs."""
-        self.form = same_form(self.form, other.form)
-        self.inside = self.inside + other.inside
-        self.runs += other.runs
-        self.failures = {**other.failures, **self.failures}
 
 
 def hits(
@@ -155,96 +173,91 @@ def hits(
     **means: Unpack[Means],
 ) -> Hits:
     """Run a mechanism many times and count the runs inside an event; outputs are not kept."""
+    how: How = "single" if means.get("single") else "batch"
+    work = partial(_drawn, mechanism, instance, _limits(means), how, partial(_counted, event))
+    store = means.get("store")
+    kept = None if store is None else store.kept(Hits, _keyed(key, means), seed, instance, event)
     total = Hits() if total is None else total
-    store, single = means.get("store"), means.get("single", False)
-    limits = means.get("limit", LIMIT_S), means.get("until", math.inf)
-    how: How = "single" if single else "batch"
-    work = partial(_drawn, mechanism, instance, limits, event, how)
-    kept = None if store is None else store.kept(Hits, _keyed(key, single), seed, instance, event)
-    jobs, many = means.get("jobs", 1), batched(mechanism) and not single
-    for _, part in _chunks(work, Hits.update, many, size, seed, key, jobs, kept):
+    for _, part in chunks(work, _many(mechanism, means), size, seed, key, means, kept):
         total.update(part)
-        _tell(means, part.runs)
     return total
 
 
-#: What some chunks gave, and what ended them before the last.
-Batch = tuple[list[T], Exception | None]
-
-#: Draws chunks: sizes, seed, and the key of each one's stream.
-Work = Callable[[Sequence[int], int, Sequence[Key]], Batch[T]]
-
-#: Adds what other chunks gave to what the first gave.
-Add = Callable[[T, T], None]
+def _limits(means: Means) -> tuple[float, float]:
+    return means.get("limit", LIMIT_S), means.get("until", math.inf)
 
 
-def _chunks(
+def _keyed(key: Key, means: Means) -> Key:
+    """Return what kept runs are found by: those drawn one by one are others."""
+    return (*key, "single") if means.get("single") else key
+
+
+def _many(mechanism: Mechanism, means: Means) -> bool:
+    return batched(mechanism) and not means.get("single")
+
+
+def chunks(
     work: Work[T],
-    add: Add[T],
-    batched: bool,
+    many: bool,
     size: int,
     seed: int,
     key: Key,
-    jobs: int,
-    kept: Kept[T] | None,
+    means: Means,
+    kept: Kept[T] | None = None,
 ) -> Iterator[tuple[int, T]]:
     """Yield what all chunks gave, some in one, drawn here or in workers, as they come.
 
-    With each comes the number of its first chunk.
-
-    Those that were kept are taken from there, and the others kept as soon as they are done.
+    With each comes the number of its first chunk. Those that were kept are taken from there, and
+    the others kept as soon as they are done.
     """
-    chunk = BATCHED_CHUNK if batched else SINGLE_CHUNK
+    progress = means.get("progress") or (lambda runs: None)
+    chunk = BATCHED_CHUNK if many else SINGLE_CHUNK
     sizes = [min(chunk, size - start) for start in range(0, size, chunk)]
     left = set(range(len(sizes)))
     if kept is not None:
         for span in kept.spans(sizes):
-            yield span.start, kept.load(span.start, sum(sizes[i] for i in span))
+            runs = sum(sizes[i] for i in span)
+            yield span.start, kept.load(span.start, runs)
+            progress(runs)
             left.difference_update(span)
-    with closing(_fresh(work, add, sizes, sorted(left), seed, key, jobs)) as parts:
+    with closing(_fresh(work, sizes, sorted(left), seed, key, means.get("jobs", 1))) as parts:
         for first, runs, part in parts:
             if kept is not None:
                 kept.keep(first, runs, part)
             yield first, part
+            progress(runs)
 
 
 def _fresh(
-    work: Work[T],
-    add: Add[T],
-    sizes: Sequence[int],
-    left: Sequence[int],
-    seed: int,
-    key: Key,
-    jobs: int,
+    work: Work[T], sizes: Sequence[int], left: Sequence[int], seed: int, key: Key, jobs: int
 ) -> Generator[tuple[int, int, T], None, None]:
     """Yield number of the first chunk, runs and result of each batch that is left to do."""
 
     def asked(some: Sequence[int]) -> tuple[list[int], int, list[Key]]:
         return [sizes[i] for i in some], seed, [(*key, i) for i in some]
 
-    done, batch = 0, 1
+    done, most = 0, 1
     while done < len(left):
-        some = _next(sizes, left, done, batch)
+        some = _next(sizes, left, done, most)
         began = time.perf_counter()
         parts, error = work(*asked(some))
         spent = (time.perf_counter() - began) / len(some)
-        yield some[0], sum(sizes[i] for i in some[: len(parts)]), _sum(parts, add)
+        yield some[0], sum(sizes[i] for i in some[: len(parts)]), _sum(parts)
         if error is not None:
             raise error
         done += len(some)
-        batch = max(1, min(BATCH, int(BATCH_S / max(spent, 1e-9))))
+        most = max(1, min(BATCH, int(BATCH_S / max(spent, 1e-9))))
         if jobs != 1 and spent * (len(left) - done) > WORTH_WORKERS_S:
             break
     if done < len(left):
         # The last batches are not to leave other workers idle for long.
-        batch = min(batch, -(-(len(left) - done) // (8 * effective_n_jobs(jobs))))
+        most = min(most, -(-(len(left) - done) // (8 * effective_n_jobs(jobs))))
         batches = []
         while done < len(left):
-            batches.append(_next(sizes, left, done, batch))
+            batches.append(_next(sizes, left, done, most))
             done += len(batches[-1])
-        shared = shareable(partial(_whole, work, add))
-        tasks = (delayed(at_worker)(shared, some, *asked(some)) for some in batches)
-        with closing(_unordered(tasks, jobs)) as results:
+        tasks = ((some, asked(some)) for some in batches)
+        with closing(in_workers(partial(_whole, work), tasks, jobs)) as results:
             for some, part in results:
                 yield some[0], sum(sizes[i] for i in some), part
 
@@ -259,34 +272,21 @@ def _next(sizes: Sequence[int], left: Sequence[int], done: int, most: int) -> li
     return some
 
 
-def _sum(parts: Sequence[T], add: Add[T]) -> T:
+def _sum(parts: Sequence[T]) -> T:
     for part in parts[1:]:
-        add(parts[0], part)
+        parts[0].update(part)
     return parts[0]
 
 
-def _unordered(tasks: Iterable[object], jobs: int) -> Generator[Any, None, None]:
-    """Yield results as they come; counting does not care about their order."""
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
-    try:
-        for part in results:  # noqa: UP028 - `yield from` would close it before we can
-            yield part
-    finally:
-        with suppress(RuntimeError), warnings.catch_warnings():
-            # An interruption wastes work; there is no need to warn of that.
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
-
-
-def _whole(work: Work[T], add: Add[T], sizes: Sequence[int], seed: int, keys: Sequence[Key]) -> T:
+def _whole(work: Work[T], sizes: Sequence[int], seed: int, keys: Sequence[Key]) -> T:
     """Do a batch in a worker, where what was raised travels best as what is raised."""
     parts, error = work(sizes, seed, keys)
     if error is not None:
         raise error
-    return _sum(parts, add)
+    return _sum(parts)
 
 
-def _batch(
+def batch(
     one: Callable[[int, np.random.Generator], T],
     sizes: Sequence[int],
     seed: int,
@@ -311,44 +311,45 @@ def _drawn(
     mechanism: Mechanism,
     instance: object,
     limits: tuple[float, float],
-    event: Counting | None,
     how: How,
+    read: Callable[[Draws], T],
     sizes: Sequence[int],
     seed: int,
     keys: Sequence[Key],
-) -> Batch[Any]:
-    """Keep the outputs of each chunk, or count those that belong to an event."""
+) -> Batch[T]:
+    """Draw chunks of outputs, and keep what is read off each."""
     with Guard(mechanism, instance, *limits) as guard:
-
-        def one(size: int, rng: np.random.Generator) -> Draws | Hits:
-            draws = guard.draw(size, rng, how)
-            if event is None:
-                return draws
-            return Hits(event.count(draws), len(draws), draws.failures, draws.form)
-
-        return _batch(one, sizes, seed, keys)
+        return batch(lambda size, rng: read(guard.draw(size, rng, how)), sizes, seed, keys)
 
 
-def _tallied(
-    mechanism: Mechanism,
-    instance: object,
-    sizes: Sequence[int],
-    seed: int,
-    keys: Sequence[Key],
-) -> Batch[Counter[Hashable]]:
-    """Count the outputs of each chunk."""
-    # What isinstance() says of the protocol, at a hundredth of its price.
-    sample = getattr(mechanism, "sample", None)
-    fresh = getattr(instance, "fresh", None)
+def _counted(event: Counting, draws: Draws) -> Hits:
+    return Hits(event.count(draws), len(draws), draws.failures, draws.form)
 
-    def one(size: int, rng: np.random.Generator) -> Outputs | Counter[Hashable]:
-        if sample is not None:
-            outputs = sample(instance, size, rng)
-            return outputs if isinstance(outputs, Outputs) else Counter(outputs)
-        return Counter(
-            mechanism.run(instance if fresh is None else fresh(), rng) for _ in range(size)
-        )
 
-    parts, error = _batch(one, sizes, seed, keys)
-    # Coded outputs take little room until the batch is done, and less time then.
-    return [Counter(part.counts() if isinstance(part, Outputs) else part) for part in parts], error
+def draw_seed(seed: int | None) -> int:
+    """Return the seed asked for, or a fresh one to be recorded."""
+    if seed is None:
+        return secrets.randbelow(2**32)
+    if seed < 0:
+        raise ParameterError("seed", seed, "a seed is a whole number >= 0")
+    return seed
+
+
+def stream(seed: int, *key: str | int) -> np.random.Generator:
+    """Return the random stream for one purpose."""
+    text = SEPARATOR.join(map(_part, key)).encode("utf-8", "surrogatepass")
+    # SeedSequence(seed, spawn_key=<the digest's words>), its words laid out as numpy lays them out:
+    # a long run needs a stream every few milliseconds, and each word given alone costs an array.
+    width = 4 * max(4, -(-seed.bit_length() // 32))
+    words = seed.to_bytes(width, "little") + hashlib.sha256(text).digest()
+    return np.random.default_rng(np.random.SeedSequence(np.frombuffer(words, dtype="<u4")))
+
+
+def _part(part: str | int) -> str:
+    """Write one part of a key so that different keys are written differently.
+
+    Names come from users' files and may hold anything; a numpy integer is a number like others.
+    """
+    if isinstance(part, str):
+        return f"str:{part.replace(SEPARATOR, 2 * SEPARATOR)}"
+    return f"int:{int(part)}"

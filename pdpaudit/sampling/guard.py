@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,6 @@ from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gather
 from pdpaudit.outputs.records import RAISES
 from pdpaudit.sampling.clock import Clock, Ended
 from pdpaudit.sampling.surroundings import Surroundings, reopen
-
-__all__ = ["LIMIT_S", "BatchFailed", "Guard", "How", "Misbehaviour", "Raised", "batched"]
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
 LIMIT_S = 120.0
@@ -45,6 +43,8 @@ def _forked() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_parent=_forked)
 
+
+T = TypeVar("T")
 
 #: Whether outputs are drawn many at once or one by one.
 How = Literal["either", "batch", "single"]
@@ -130,7 +130,7 @@ class Guard:
             draws.alone = why
         return draws
 
-    def call(self, what: str, function: Callable[..., object], *arguments: Any) -> Any:
+    def call(self, what: str, function: Callable[..., T], *arguments: object) -> T:
         """Return what a function of the mechanism answers, or let through what it raises."""
         self._clock.wind(what)
         try:
@@ -141,13 +141,13 @@ class Guard:
 
     def _many(self, size: int, rng: np.random.Generator) -> Draws | str:
         """Draw all at once; else what went wrong, if anything, and the stream as it was."""
-        mechanism: Any = self._mechanism
-        if not batched(mechanism):
+        sample = getattr(self._mechanism, "sample", None)
+        if not callable(sample):
             return ""
         beginning = rng.bit_generator.state
         try:
             self._clock.wind(f"drawing {size} outputs")
-            outputs = mechanism.sample(self._instance, size, rng)
+            outputs = sample(self._instance, size, rng)
             self._witness.look()
             return gathered(outputs, size)
         except Unreadable as error:
@@ -155,7 +155,7 @@ class Guard:
         except Exception as error:
             if isinstance(error, Misbehaviour):
                 raise
-            if not callable(getattr(mechanism, "run", None)):
+            if not callable(getattr(self._mechanism, "run", None)):
                 raise Misbehaviour(f"its sample raised {located(error)}") from error
             rng.bit_generator.state = beginning
             return located(error)

@@ -14,21 +14,18 @@ import sqlite3
 import struct
 import tempfile
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import joblib
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.files import open_file
 from pdpaudit.sampling.encoding import decode, encode
-
-__all__ = ["Kept", "Store"]
 
 T = TypeVar("T")
 
@@ -151,14 +148,8 @@ class Store:
             ).fetchall()
         return {(int(chunk), int(runs)) for chunk, runs in rows}
 
-    def load(self, stream: bytes, chunk: int, runs: int) -> Any:
-        """Return what was kept of a chunk.
-
-        Raises
-        ------
-        InputError
-            If it was damaged since.
-        """
+    def load(self, stream: bytes, chunk: int, runs: int) -> dict[str, object]:
+        """Return the fields of what was kept of a chunk, unless it was damaged since."""
         with self._explained():
             outputs, digest = self._base.execute(
                 "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?",
@@ -168,9 +159,12 @@ class Store:
             raise self._damaged(f"chunk {chunk} is not what was written")
         self.found += runs
         try:
-            return decode(outputs)
+            fields = decode(outputs)
         except ValueError as error:
             raise self._damaged(error) from None
+        if not isinstance(fields, dict):
+            raise self._damaged(f"chunk {chunk} has no fields")
+        return fields
 
     def keep(self, stream: bytes, chunk: int, runs: int, value: object) -> None:
         """Take a chunk; it is on disk within some seconds, and after :meth:`commit`."""
@@ -187,7 +181,7 @@ class Store:
         if time.monotonic() - self._committed >= self._pause or self._bytes >= COMMIT_BYTES:
             self.commit()
 
-    def _fingerprint(self, thing: Any) -> Hashable:
+    def _fingerprint(self, thing: object) -> str | None:
         """Return what tells one instance or event apart from others, here and next time."""
         if thing is None:
             return None
@@ -195,8 +189,9 @@ class Store:
         if callable(own):
             return str(own())
         events = getattr(thing, "events", (thing,))
-        if all(callable(getattr(one, "to_json", None)) for one in events):
-            return json.dumps([one.to_json() for one in events], sort_keys=True, default=repr)
+        forms = [form() for one in events if callable(form := getattr(one, "to_json", None))]
+        if len(forms) == len(events):
+            return json.dumps(forms, sort_keys=True, default=repr)
         try:
             return str(joblib.hash(thing, hash_name="sha1"))
         except Exception as error:
@@ -346,13 +341,11 @@ class Kept(Generic[T]):
 
     def load(self, chunk: int, runs: int) -> T:
         """Return what was kept of a chunk; see :meth:`Store.load`."""
-        kept = self._store.load(self._stream, chunk, runs)
-        return self._kind(**kept) if is_dataclass(self._kind) else kept
+        return self._kind(**self._store.load(self._stream, chunk, runs))
 
     def keep(self, chunk: int, runs: int, value: T) -> None:
         """Take a chunk; see :meth:`Store.keep`."""
-        kept = vars(value) if is_dataclass(value) else value
-        self._store.keep(self._stream, chunk, runs, kept)
+        self._store.keep(self._stream, chunk, runs, vars(value))
 
 
 def _digest(stream: bytes, chunk: int, runs: int, outputs: bytes) -> bytes:

@@ -11,52 +11,64 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
-from typing import Any
+from typing import TextIO, TypeVar
 
 import numpy as np
 from numpy.random.mtrand import get_bit_generator, set_bit_generator
 
 from pdpaudit.core.errors import Misbehaviour
 
-__all__ = ["Surroundings", "reopen"]
+T = TypeVar("T")
 
-#: How to look at a part of the process, and how to put it back.
-Part = tuple[Callable[[], Any], Callable[[Any], Any]]
+#: Looks at a part of the process, and returns what puts it back where it was changed.
+Part = Callable[[], Callable[[], None]]
 
 #: The global generator of numpy while others' code runs; ours is put aside, at no cost.
 THEIRS = np.random.MT19937(0)
 
 
-ENVIRONMENT: Any = os.environb if os.supports_bytes_environ else os.environ
+def _part(look: Callable[[], T], put: Callable[[T], object]) -> Part:
+    def keep() -> Callable[[], None]:
+        before = look()
+
+        def put_back() -> None:
+            if look() != before:
+                put(before)
+
+        return put_back
+
+    return keep
 
 
-def _environment() -> dict[Any, Any]:
+def _environment(held: MutableMapping[T, T]) -> Part:
     # As the interpreter holds it, where that can be seen: to decode it all takes a hundred times
     # as long.
-    return dict(getattr(ENVIRONMENT, "_data", ENVIRONMENT))
+    def put(before: dict[T, T]) -> None:
+        for name in held.keys() - before.keys():
+            del held[name]
+        held.update(before)
+
+    return _part(lambda: dict(getattr(held, "_data", held)), put)
 
 
-def _put_environment(before: dict[object, object]) -> None:
-    for name in ENVIRONMENT.keys() - before.keys():
-        del ENVIRONMENT[name]
-    ENVIRONMENT.update(before)
-
-
-def _put_streams(before: tuple[object, object, object]) -> None:
+def _put_streams(before: tuple[TextIO, TextIO, TextIO]) -> None:
     sys.stdin, sys.stdout, sys.stderr = before
 
 
-def _warnings() -> tuple[Any, ...]:
-    shown: Any = warnings
-    return list(shown.filters), shown.showwarning, shown._showwarnmsg_impl
+#: Attributes of the module warnings that decide what is shown.
+SHOWING = ("showwarning", "_showwarnmsg_impl")
 
 
-def _put_warnings(before: tuple[object, ...]) -> None:
-    shown: Any = warnings
-    shown.filters[:], shown.showwarning, shown._showwarnmsg_impl = before
-    shown._filters_mutated()
+def _warnings() -> list[object]:
+    return [list(warnings.filters), *(getattr(warnings, name) for name in SHOWING)]
+
+
+def _put_warnings(before: list[object]) -> None:
+    vars(warnings)["filters"][:] = before[0]
+    vars(warnings).update(zip(SHOWING, before[1:], strict=True))
+    vars(warnings)["_filters_mutated"]()
 
 
 def _folder() -> str:
@@ -71,7 +83,9 @@ def _put_folder(before: str) -> None:
 
 
 #: signal.getsignal makes an enumeration of each handler, which takes twenty times as long.
-getsignal: Callable[[int], Any] = importlib.import_module("_signal").getsignal
+getsignal: Callable[[int], signal.Handlers | int | None] = importlib.import_module(
+    "_signal"
+).getsignal
 
 #: All that may have a handler, as numbers.
 SIGNALS = tuple(map(int, signal.valid_signals()))
@@ -83,21 +97,24 @@ TIMERS = tuple(
 )
 
 #: What our own code between two draws depends on.
-OFTEN: tuple[Part, ...] = (
-    (sys.getrecursionlimit, sys.setrecursionlimit),
-    (np.geterr, lambda before: np.seterr(**before)),
-    (np.geterrcall, np.seterrcall),
-    (lambda: (sys.stdin, sys.stdout, sys.stderr), _put_streams),
-    (_warnings, _put_warnings),
+OFTEN = (
+    _part(sys.getrecursionlimit, sys.setrecursionlimit),
+    _part(np.geterr, lambda before: np.seterr(**before)),
+    _part(np.geterrcall, np.seterrcall),
+    _part(lambda: (sys.stdin, sys.stdout, sys.stderr), _put_streams),
+    _part(_warnings, _put_warnings),
 )
 
 #: What takes longer to look at.
-ONCE: tuple[Part, ...] = (
-    (sys.getswitchinterval, sys.setswitchinterval),
-    (lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)),
-    (_folder, _put_folder),
-    (_environment, _put_environment),
-    (random.getstate, random.setstate),
+ONCE = (
+    _part(sys.getswitchinterval, sys.setswitchinterval),
+    _part(
+        lambda: locale.setlocale(locale.LC_ALL),
+        lambda name: locale.setlocale(locale.LC_ALL, name),
+    ),
+    _part(_folder, _put_folder),
+    _environment(os.environb) if os.supports_bytes_environ else _environment(os.environ),
+    _part(random.getstate, random.setstate),
 )
 
 
@@ -110,8 +127,7 @@ class Surroundings:
 
     def __enter__(self) -> Surroundings:
         """Look at everything."""
-        self._often = [(put, look, look()) for look, put in OFTEN]
-        self._once = [(put, look, look()) for look, put in ONCE]
+        self._often, self._once = [part() for part in OFTEN], [part() for part in ONCE]
         self._signals = _Signals()
         self._descriptors = _Descriptors()
         self._generator = get_bit_generator()
@@ -136,21 +152,16 @@ class Surroundings:
 
     def put_back(self) -> None:
         """Put back what our own code depends on; some microseconds."""
-        _put_back(self._often)
+        for put_back in self._often:
+            put_back()
 
     def __exit__(self, *_: object) -> None:
         """Put everything back."""
-        _put_back(self._often)
-        _put_back(self._once)
+        for put_back in (*self._often, *self._once):
+            put_back()
         set_bit_generator(self._generator)
         self._signals.put_back()
         self._descriptors.put_back()
-
-
-def _put_back(parts: list[tuple[Callable[[object], object], Callable[[], object], object]]) -> None:
-    for put, look, before in parts:
-        if look() != before:
-            put(before)
 
 
 class _Signals:

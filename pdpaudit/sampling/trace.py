@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any, Literal, NamedTuple
-
-__all__ = ["Place", "Recorder", "Step", "Value", "recorded", "recorded_oracle", "text", "tracing"]
+from typing import Literal, NamedTuple, TypeAlias
 
 #: Steps that are kept of a run, and events looked at: what comes later is not compared.
 MOST_STEPS, MOST_EVENTS = 5_000, 50_000
@@ -46,13 +44,16 @@ class Value(NamedTuple):
     steps: tuple[Step, ...] = ()
 
 
+Kind: TypeAlias = Literal["line", "draw", "oracle", "decision", "raised"]
+
+
 class Step(NamedTuple):
     """What happened next, the statement that led to it, and the values new since the step before.
 
     ``what`` is a place, the text of a call, a decision that a function returned, or an exception.
     """
 
-    kind: Literal["line", "draw", "oracle", "decision", "raised"]
+    kind: Kind
     what: Hashable
     at: Place | None
     values: tuple[Value, ...]
@@ -152,7 +153,7 @@ class Recorder:
         self.full = self.full or len(self.steps) >= MOST_STEPS or self._events >= MOST_EVENTS
         return self.full
 
-    def _step(self, kind: Any, what: Hashable) -> None:
+    def _step(self, kind: Kind, what: Hashable) -> None:
         self.steps.append(Step(kind, what, self._stack[-1].at, tuple(self._new)))
         self._new.clear()
 
@@ -167,32 +168,25 @@ class Recorder:
         called.known = now
 
 
+#: What ``sys.settrace`` calls in a frame, and what it is to call there next.
+Follow: TypeAlias = "Callable[[FrameType, str, object], Follow | None]"
+
+
 @contextmanager
 def tracing(recorder: Recorder) -> Iterator[None]:
     """Let a recorder follow the author's code in this thread."""
-    if sys.version_info >= (3, 12):
-        with _monitoring(recorder):
-            yield
-    else:
-        with _trace_function(recorder):
-            yield
 
-
-@contextmanager
-def _trace_function(recorder: Recorder) -> Iterator[None]:
-    """Follow by ``sys.settrace``, which slows down other people's code too."""
-
-    def entered(frame: FrameType, event: str, _: Any) -> Any:
+    def entered(frame: FrameType, event: str, _: object) -> Follow | None:
         if event != "call" or recorder.full or not recorder.authored(frame.f_code):
             return None
         error: type[BaseException] | None = None
 
-        def inside(frame: FrameType, event: str, given: Any) -> Any:
+        def inside(frame: FrameType, event: str, given: object) -> Follow:
             nonlocal error
             if event == "line":
                 error = None
                 recorder.line(frame, frame.f_lineno)
-            elif event == "exception":
+            elif event == "exception" and isinstance(given, tuple):
                 error = given[0]
             elif event == "return":
                 recorder.leave(frame, given, error)
@@ -209,76 +203,17 @@ def _trace_function(recorder: Recorder) -> Iterator[None]:
         sys.settrace(before)
 
 
-if sys.version_info >= (3, 12):
-
-    @contextmanager
-    def _monitoring(recorder: Recorder) -> Iterator[None]:
-        """Follow by ``sys.monitoring``, which leaves other people's code alone."""
-        watch = sys.monitoring
-        tool = next((number for number in range(6) if watch.get_tool(number) is None), None)
-        if tool is None:
-            with _trace_function(recorder):
-                yield
-            return
-
-        def entered(code: CodeType, _: int) -> object:
-            if not recorder.authored(code):
-                return watch.DISABLE
-            return recorder.enter(sys._getframe(1))
-
-        def line(code: CodeType, number: int) -> object:
-            if not recorder.authored(code):
-                return watch.DISABLE
-            return recorder.line(sys._getframe(1), number)
-
-        def left(code: CodeType, _: int, value: object) -> object:
-            if not recorder.authored(code):
-                return watch.DISABLE
-            return recorder.leave(sys._getframe(1), value)
-
-        def unwound(code: CodeType, _: int, error: BaseException) -> None:
-            if recorder.authored(code):
-                recorder.leave(sys._getframe(1), None, type(error))
-
-        def thrown(code: CodeType, _: int, __: BaseException) -> None:
-            if recorder.authored(code):
-                recorder.enter(sys._getframe(1))
-
-        events = watch.events
-        callbacks: dict[int, Callable[..., object]] = {
-            events.PY_START: entered,
-            events.PY_RESUME: entered,
-            events.PY_THROW: thrown,
-            events.LINE: line,
-            events.PY_RETURN: left,
-            events.PY_YIELD: left,
-            events.PY_UNWIND: unwound,
-        }
-        watch.use_tool_id(tool, "pdpaudit")
-        try:
-            for event, callback in callbacks.items():
-                watch.register_callback(tool, event, callback)
-            watch.set_events(tool, sum(callbacks))
-            watch.restart_events()
-            yield
-        finally:
-            watch.set_events(tool, 0)
-            for event in callbacks:
-                watch.register_callback(tool, event, None)
-            watch.free_tool_id(tool)
-
-
 def recorded(
     kind: type, recorder: Recorder, what: Literal["draw", "oracle"], names: Sequence[str]
 ) -> type:
     """Return a subclass whose methods are noted when they are called, but not by each other."""
     busy = False
 
-    def noted(name: str) -> Callable[..., Any]:
+    def noted(name: str) -> Callable[..., object]:
         inner = getattr(kind, name)
         called = what if name == "__call__" else name
 
-        def method(self: object, *arguments: Any, **more: Any) -> Any:
+        def method(self: object, *arguments: object, **more: object) -> object:
             nonlocal busy
             if busy:
                 return inner(self, *arguments, **more)
@@ -337,14 +272,16 @@ def text(value: object, most: int = MOST_ENTRIES) -> str | None:
 def _argument(value: object) -> str:
     shown = text(value, 1_000)
     if shown is None:
-        return (hasattr(value, "dtype") and _array(value)) or type(value).__name__
+        return _array(value) or type(value).__name__
     return shown if len(shown) <= LONGEST else f"{shown[:20]}... {_digest(shown.encode())}"
 
 
-def _array(value: Any) -> str | None:
+def _array(value: object) -> str | None:
+    if not (hasattr(value, "dtype") and hasattr(value, "size") and hasattr(value, "tobytes")):
+        return None
     try:
         return f"array of {value.size} numbers {_digest(value.tobytes())}"
-    except (AttributeError, ValueError):
+    except ValueError:
         return None
 
 

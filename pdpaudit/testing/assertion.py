@@ -19,7 +19,8 @@ from pdpaudit.outputs import JSON
 from pdpaudit.report.findings import STATUS_WORDS, difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
-from pdpaudit.results.results import ClaimResult, Result, plain
+from pdpaudit.results.files import plain_fields
+from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.session import Budget, Turn, current
 from pdpaudit.testing.summary import labelled, record, relative, saved, short
@@ -293,4 +294,4 @@ def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, tu
         "key": one.key,
         "entry": one.entry,
     }
-    record(budget, plain(row))
+    record(budget, plain_fields(row))

@@ -27,7 +27,8 @@ from pdpaudit.outputs import JSON, event_from_json
 from pdpaudit.replay.claims import candidate_of
 from pdpaudit.report.findings import log_ratio
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, plain, write_text
+from pdpaudit.results.files import plain_fields, write_text
+from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import whole
 from pdpaudit.sampling import Misbehaviour, hits
 
@@ -80,7 +81,7 @@ def entry_of(claim: ClaimResult) -> JSON | None:
         x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
         counts = {"counts": [x, n, y, n]}
         loss = log_ratio(x / n, y / n, promise.delta)
-    entry: JSON = plain(
+    entry: JSON = plain_fields(
         {
             "claim": claim.statement,
             "delta": promise.delta,
@@ -126,7 +127,7 @@ def measure_growth(
         if counts is not None:
             most, level = upper_bound(*counts, alpha / 2, delta), alpha / 2
         x, y = (
-            hits(mechanism, side, size, event, seed=seed, key=(*key, name)).inside
+            int(hits(mechanism, side, size, event, seed=seed, key=(*key, name)).inside)
             for name, side in (("left", left), ("right", right))
         )
     except Misbehaviour as error:

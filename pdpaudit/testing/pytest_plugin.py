@@ -7,7 +7,7 @@ imported here, and nothing of it is started before a test audits something.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from pdpaudit.testing.session import Budget, Session
 
 __all__ = ["pdp"]
+
+
+class Worker(Protocol):
+    """A worker process of pytest-xdist, which need not be installed."""
+
+    config: pytest.Config
+
 
 SESSION = pytest.StashKey["Session"]()
 
@@ -32,7 +39,7 @@ SETTINGS = (
     ("seed", "N", "root of all randomness; default 0, so that reruns are identical"),
     ("time-limit", "SECONDS", "for the search of each audit, and for the checks of a statistic"),
     ("baseline", "FILE", "fail also where a loss grew beyond the one recorded there"),
-    ("tolerance", "NATS", "growth beyond the baseline that is put up with; default 0"),
+    ("tolerance", "NATS", "growth beyond the baseline that is allowed; default 0"),
     ("report", "FOLDER", "write each result there, for `pdpaudit report`"),
     (
         "fail-on",
@@ -119,7 +126,7 @@ def pytest_runtest_makereport(
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
+def pytest_testnodedown(node: Worker) -> None:
     """Take over what only a worker process of pytest-xdist could know."""
     output = getattr(node, "workeroutput", {})
     node.config.stash[SESSION].stale.update(output.get("pdpaudit_stale", ()))
@@ -139,7 +146,7 @@ class _Reports:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the baseline and the summary, once and not in each worker process."""
     config = session.config
-    output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    output: dict[str, object] | None = getattr(config, "workeroutput", None)
     if output is not None:
         output["pdpaudit_stale"] = sorted(config.stash[SESSION].stale)
     else:

@@ -12,9 +12,10 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Badge, Block, Cell, Code, Paragraph, Section, Table
 from pdpaudit.report.findings import listed
-from pdpaudit.report.markdown import render_blocks
 from pdpaudit.report.plaintext import clip, number, visible
-from pdpaudit.results.results import SEVERITY, Result, save
+from pdpaudit.report.rendering import render_blocks
+from pdpaudit.results.files import save
+from pdpaudit.results.results import SEVERITY, Result
 from pdpaudit.testing.session import Budget, Settings
 
 __all__ = ["labelled", "record", "relative", "saved", "short", "summary_lines", "summary_markdown"]

@@ -11,17 +11,17 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pdpaudit.checks import Row, enumerate_labelled, exhaust, require_statistic
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.registry import resolve
+from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.published import KEY, published, section
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import read_source
-from pdpaudit.results.results import CheckResult, Result, Status, save, write_text
+from pdpaudit.results.files import save, write_text
+from pdpaudit.results.results import CheckResult, Result, Status
 
 FOLDER = Path(__file__).parent
 COMMAND = "python reports/statistics/make.py"
@@ -101,10 +101,8 @@ NOISE = (
     "IC as well."
 )
 
-Entry = Mapping[str, Any]
 
-
-def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
+def measure(name: str, vertices: int, jobs: int) -> JSON:
     """Look at one statistic on all networks with up to ``vertices`` vertices.
 
     Small ones are all enumerated, labelled, by the scalar form; the search up to relabelling, by
@@ -125,8 +123,8 @@ def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
         "fast_path": fast,
         "violated": sorted({*certain.cases, *found.cases}),
         "declared": {
-            "sensitivity": _plain(declared.sensitivity[:vertices]),
-            "impact_cardinality": _plain(declared.impact_cardinality[:vertices]),
+            "sensitivity": plain_values(declared.sensitivity[:vertices]),
+            "impact_cardinality": plain_values(declared.impact_cardinality[:vertices]),
         },
         "exact": _table(found.rows),
     }
@@ -134,17 +132,19 @@ def measure(name: str, vertices: int, jobs: int) -> dict[str, Any]:
 
 def _table(rows: Sequence[Row]) -> dict[str, dict[str, list[float | None]]]:
     return {
-        "sensitivity": {str(row.n): _plain(row.sensitivity) for row in rows},
-        "impact_cardinality": {str(row.n): _plain(row.impact_cardinality or ()) for row in rows},
+        "sensitivity": {str(row.n): plain_values(row.sensitivity) for row in rows},
+        "impact_cardinality": {
+            str(row.n): plain_values(row.impact_cardinality or ()) for row in rows
+        },
     }
 
 
-def tables(vertices: int, jobs: int, names: Sequence[str] = tuple(SCOPE)) -> list[dict[str, Any]]:
+def tables(vertices: int, jobs: int, names: Sequence[str] = tuple(SCOPE)) -> list[JSON]:
     """Return what is found of each statistic, with no network larger than ``vertices``."""
     return [measure(name, min(SCOPE[name], vertices), jobs) for name in names]
 
 
-def result(entries: Sequence[Entry]) -> dict[str, Any]:
+def result(entries: Sequence[JSON]) -> dict[str, object]:
     """Return what tables.json holds: a result, with what its report is to say first."""
     about = ("name", "definition", "vertices", "labelled", "fast_path", "violated")
     context = {
@@ -156,7 +156,7 @@ def result(entries: Sequence[Entry]) -> dict[str, Any]:
     return dict(published(found.to_json()))
 
 
-def _check(entry: Entry) -> CheckResult:
+def _check(entry: JSON) -> CheckResult:
     """Return the verdict on a statistic's declarations, its tables and what they show."""
     bounded = [v for row in entry["declared"].values() for v in row[1:] if v is not None]
     status: Status = "certified" if bounded else "skipped"
@@ -178,9 +178,9 @@ def _check(entry: Entry) -> CheckResult:
     )
 
 
-def _observed(entry: Entry) -> dict[str, dict[str, Any]]:
+def _observed(entry: JSON) -> dict[str, dict[str, object]]:
     """Return the tables, those over every labelled network apart from those searched."""
-    parts: dict[str, dict[str, Any]] = {}
+    parts: dict[str, dict[str, object]] = {}
     for key, rows in entry["exact"].items():
         for n, row in rows.items():
             part = key if int(n) <= entry["labelled"] else key + BEYOND
@@ -188,17 +188,18 @@ def _observed(entry: Entry) -> dict[str, dict[str, Any]]:
     return parts
 
 
-def _plain(values: Sequence[float]) -> list[float | None]:
+def plain_values(values: Sequence[float]) -> list[float | None]:
     """Round, with no bound (infinity) as null, and whole numbers as such."""
-    return [None if math.isinf(value) else _rounded(value) for value in values]
+    return [None if math.isinf(value) else rounded(value) for value in values]
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """Return a number of the digits that are written, a whole one as such."""
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() else short
 
 
-def dossier(entries: Sequence[Entry]) -> dict[str, Any]:
+def dossier(entries: Sequence[JSON]) -> dict[str, object]:
     """Return what the report says before the tables; a function of what was found."""
     degrees = [f"{letter}({d})" for letter in ("Δ", "IC") for d in DEGREES]
     overview = Table(
@@ -242,13 +243,13 @@ def dossier(entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def _overview(entry: Entry) -> tuple[str, ...]:
+def _overview(entry: JSON) -> tuple[str, ...]:
     keys = ("sensitivity", "impact_cardinality")
     cells = [_cell(entry, key, d) for key in keys for d in DEGREES]
     return (entry["name"], str(entry["vertices"]), *cells, _verdict(entry))
 
 
-def _last(entry: Entry, key: str) -> list[float]:
+def _last(entry: JSON, key: str) -> list[float]:
     """Return the exact values on the largest networks, index d."""
     values: list[float] = entry["exact"][key][str(entry["vertices"])]
     return values
@@ -258,13 +259,13 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.{DIGITS}g}"
 
 
-def _cell(entry: Entry, key: str, d: int) -> str:
+def _cell(entry: JSON, key: str, d: int) -> str:
     if d >= entry["vertices"]:
         return ""
     return f"{_number(entry['declared'][key][d])} / {_number(_last(entry, key)[d])}"
 
 
-def _verdict(entry: Entry) -> str:
+def _verdict(entry: JSON) -> str:
     """Say what became of both declarations."""
     verdicts = []
     for key, of in (
@@ -301,7 +302,7 @@ def _compare(bounds: Sequence[float | None], exact: Sequence[float]) -> dict[str
     return sorted_by
 
 
-def _claim(number: str, words: str, entry: Entry, bound: Bound) -> tuple[str, ...]:
+def _claim(number: str, words: str, entry: JSON, bound: Bound) -> tuple[str, ...]:
     n, exact = entry["vertices"], _last(entry, "sensitivity")
     kinds = _compare([bound(d) for d in range(n)], exact)
     if kinds["exceeded"]:
@@ -317,7 +318,7 @@ def _claim(number: str, words: str, entry: Entry, bound: Bound) -> tuple[str, ..
     return (number, words, entry["name"], networks, verdict, "; ".join(loose))
 
 
-def _findings(entries: Sequence[Entry]) -> Iterator[str]:
+def _findings(entries: Sequence[JSON]) -> Iterator[str]:
     """Say what concerns more than one statistic."""
     broken = [e["name"] for e in entries if e["violated"]]
     yield (
@@ -362,7 +363,7 @@ def _findings(entries: Sequence[Entry]) -> Iterator[str]:
             yield f"No bound on {words} in the degree alone: {', '.join(none)}."
 
 
-def _about_statistic(entry: Entry) -> Iterator[str]:
+def _about_statistic(entry: JSON) -> Iterator[str]:
     """Say what a statistic is, and what its tables show."""
     n = entry["vertices"]
     yield entry["definition"].replace("``", "").replace(" [1]_", "")
@@ -382,7 +383,7 @@ def main() -> None:
     write(FOLDER, result(tables(max(SCOPE.values()), parser.parse_args().jobs)))
 
 
-def write(folder: Path, body: Entry) -> None:
+def write(folder: Path, body: JSON) -> None:
     """Write the result and, from the file as anybody reads it, its pages."""
     save(folder / "tables.json", body)
     source = read_source(folder / "tables.json")

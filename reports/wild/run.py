@@ -2,7 +2,9 @@
 
     python reports/wild/run.py --environments FOLDER [--seeds 1 2 3] [--only WORD]
 
-An environment is made for each package and version where FOLDER has none.
+An environment is made for each package and version where FOLDER has none. The constructors of
+OpenDP are audited by ``--sweep PYTHON --time-limit 40 --seeds 1``, an interpreter that has OpenDP;
+a violation is no finding before it is worked out by hand.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pdpaudit import audit
 from pdpaudit.adapters.elsewhere import Elsewhere
 from pdpaudit.core.errors import InputError, Misbehaviour
-from pdpaudit.results.results import plain
+from pdpaudit.outputs.records import JSON
+from pdpaudit.results.files import plain
 
 HERE = Path(__file__).parent
 
@@ -29,7 +31,7 @@ HERE = Path(__file__).parent
 LIMIT_S, INSTALL_S = 60.0, 900.0
 
 
-def environment(folder: Path, bug: Mapping[str, Any]) -> Path:
+def environment(folder: Path, bug: JSON) -> Path:
     """Return the interpreter that has a version of a package, made where there is none."""
     package, version = bug["package"], bug["version"]
     place = folder / f"{package}-{version}"
@@ -44,10 +46,10 @@ def environment(folder: Path, bug: Mapping[str, Any]) -> Path:
     return python
 
 
-def audited(bug: Mapping[str, Any], python: Path, seed: int) -> dict[str, Any]:
+def audited(bug: JSON, python: Path, seed: int) -> JSON:
     """Return what one audit found."""
     name = bug["mechanism"]
-    name = str(HERE / name) if name.startswith("mechanisms/") else name
+    name = str(HERE / name) if name.startswith("mechanisms.py:") else name
     began = time.monotonic()
     made = Elsewhere(str(python), name, bug.get("with"))
     result = audit(
@@ -72,9 +74,9 @@ def audited(bug: Mapping[str, Any], python: Path, seed: int) -> dict[str, Any]:
     }
 
 
-def row(bug: Mapping[str, Any], folder: Path, seeds: Mapping[str, list[int]]) -> dict[str, Any]:
+def row(bug: JSON, folder: Path, seeds: Mapping[str, list[int]]) -> JSON:
     """Return what all audits of one bug and of its control found, or why there are none."""
-    found: dict[str, Any] = {"name": bug["name"], "package": bug["package"]}
+    found: dict[str, object] = {"name": bug["name"], "package": bug["package"]}
     found.update(version=bug["version"], truth=bug["truth"], why=bug["why"])
     control = bug.get("control")
     parts = {"bug": bug}
@@ -92,16 +94,16 @@ def row(bug: Mapping[str, Any], folder: Path, seeds: Mapping[str, list[int]]) ->
     return found
 
 
-def _short(found: Any) -> str:
-    if isinstance(found, str):
-        return found
+def _short(found: object) -> str:
+    if not isinstance(found, list):
+        return str(found)
     bounds = [one["bound"] or 0.0 for one in found]
     statuses = [one["status"].replace("_", " ") for one in found]
     seconds = max(one["seconds"] for one in found)
     return f"{', '.join(statuses)}; bounds {', '.join(f'{b:.3f}' for b in bounds)}; {seconds} s"
 
 
-def page(rows: list[dict[str, Any]], skipped: list[dict[str, str]]) -> str:
+def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
     """Return the page, in Markdown."""
     lines = [HEAD, TABLE]
     for one in rows:
@@ -145,27 +147,27 @@ TABLE = (
 )
 
 
-def _verdicts(found: Any) -> str:
+def _verdicts(found: object) -> str:
     if not isinstance(found, list):
         return "not carried out" if found else "none"
     statuses = [one["status"].replace("_", " ") for one in found]
     return ", ".join(f"{statuses.count(one)} {one}" for one in dict.fromkeys(statuses))
 
 
-def _bounds(found: Any) -> str:
+def _bounds(found: object) -> str:
     if not isinstance(found, list):
         return ""
     return ", ".join(f"{one['bound']:.3f}" for one in found if one["bound"] is not None)
 
 
-def _cost(found: Any) -> str:
+def _cost(found: object) -> str:
     if not isinstance(found, list):
         return ""
     most = max(found, key=lambda one: one["seconds"])
     return f"{most['draws']:,}, {most['seconds']:g}"
 
 
-def _sentence(part: str, one: Mapping[str, Any]) -> str:
+def _sentence(part: str, one: JSON) -> str:
     bound = "" if one["bound"] is None else f", bound {one['bound']:.3f}"
     words = str(one["words"]).replace("|", "\\|")
     return (
@@ -177,12 +179,18 @@ def _sentence(part: str, one: Mapping[str, Any]) -> str:
 def main() -> None:
     """Audit, and write the numbers and the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environments", type=Path, required=True)
+    parser.add_argument("--environments", type=Path)
+    parser.add_argument("--sweep", metavar="PYTHON", help="an interpreter that has OpenDP")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="of one audit of a sweep")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--control-seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--only", default="")
     parser.add_argument("--page", action="store_true", help="write the page from results.json")
     asked = parser.parse_args()
+    if asked.sweep is not None:
+        return sweep(asked.sweep, asked.time_limit, asked.seeds[0])
+    if asked.environments is None and not asked.page:
+        parser.error("--environments: say where they are, or are to be made")
     listed = tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))
     file = HERE / "results.json"
     seeds = {"bug": asked.seeds, "control": asked.control_seeds}
@@ -197,15 +205,69 @@ def main() -> None:
     (HERE / "README.md").write_text(page(rows, listed["skipped"]), encoding="utf-8")
 
 
-def _known(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
+def _known(file: Path) -> dict[tuple[str, str], JSON]:
     """Return what was found before, or by another process."""
     known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     return {(one["name"], one["version"]): one for one in known}
 
 
-def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+def _write(file: Path, rows: list[JSON]) -> None:
     text = json.dumps(plain(rows), indent=1, ensure_ascii=False, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
+
+
+#: Lists constructors and what each must be given.
+LISTED = """
+import inspect, json, opendp.measurements as m
+takes = lambda f: inspect.signature(f).parameters.values()
+needed = lambda f: [one.name for one in takes(f) if one.default is one.empty]
+print(json.dumps({n: needed(getattr(m, n)) for n in dir(m) if n.startswith("make_")}))
+"""
+
+#: What an argument of that name is given.
+DEFAULTS: dict[str, object] = {
+    "scale": 1.0,
+    "prob": 0.75,
+    "f": 0.5,
+    "threshold": 5,
+    "k": 2,
+    "categories": ["a", "b", "c"],
+    "candidates": [0, 2, 4, 6, 8],
+    "alpha": 0.5,
+    "total_limit": 10,
+    "value_limit": 5,
+    "optimize": "max",
+    "lower": 0,
+    "upper": 10,
+}
+
+#: Arguments that the adapter finds.
+FOUND = {"input_domain", "input_metric", "output_measure"}
+
+
+def verdict(python: str, name: str, needed: list[str], limit: float, seed: int) -> list[str]:
+    """Return a row of the table: claim, bound and verdict, or why there is none."""
+    lacking = [one for one in needed if one not in FOUND and one not in DEFAULTS]
+    if lacking:
+        return ["", "", f"no default for {', '.join(lacking)}"]
+    given = {one: DEFAULTS[one] for one in needed if one not in FOUND}
+    try:
+        made = Elsewhere(python, f"opendp:{name}", given)
+        [claim] = audit(made, seed=seed, time_limit=limit, budget="quick").claims
+    except (InputError, Misbehaviour) as error:
+        return ["", "", " ".join(str(error).split()).rpartition("bin/python: ")[2][:90]]
+    bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
+    words = claim.method[:60] if claim.status == "error" else claim.event.get("words", "")
+    return [claim.statement, bound, f"{claim.status.replace('_', ' ')}: {words}"[:90]]
+
+
+def sweep(python: str, limit: float, seed: int) -> None:
+    """Audit every measurement constructor of OpenDP that default arguments build; print a table."""
+    listed = subprocess.run([python, "-c", LISTED], capture_output=True, check=True)
+    print("| constructor | claim | bound | verdict |\n|---|---|---|---|")  # noqa: T201
+    for name, needed in json.loads(listed.stdout).items():
+        row = verdict(python, name, needed, limit, seed)
+        print(f"| {name} | {' | '.join(row)} |", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

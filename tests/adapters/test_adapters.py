@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import types
 from importlib.metadata import EntryPoint
@@ -13,13 +14,13 @@ import numpy as np
 import pytest
 
 from pdpaudit import PrivacyClaim, assert_private, audit
-from pdpaudit.adapters import diffprivlib as adapter_of_diffprivlib
+from pdpaudit.adapters import libraries
 from pdpaudit.adapters import opendp as adapter_of_opendp
-from pdpaudit.adapters import sklearn as adapter_of_sklearn
-from pdpaudit.adapters.domains import added, replaced, scalars, vectors
+from pdpaudit.adapters.libraries import added, replaced, scalars, vectors
 from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.registry import adapted, adapter_of, make_mechanism
+from pdpaudit.core.registry import UserCodeError, adapted, adapter_of, make_mechanism
+from pdpaudit.core.subject import Subject
 
 
 def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
@@ -33,7 +34,7 @@ def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
     made, spec = make_mechanism("opendp:make_laplace", {"scale": 2.0, "d_in": 3})
     assert spec == {"name": "opendp:make_laplace", "parameters": {"scale": 2.0, "d_in": 3}}
     assert made.claim.epsilon == 1.5
-    assert (0, 3) in made.pairs()
+    assert ("", 0, 3) in Subject(made).pairs()
 
 
 def test_a_measurement_that_claims_too_little_is_caught() -> None:
@@ -47,20 +48,49 @@ def test_a_measurement_that_claims_too_little_is_caught() -> None:
         assert_private(wrong, d_in=1, samples=500)
 
 
+def test_inputs_belong_to_the_domain_and_are_as_far_apart_as_the_claim_says() -> None:
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    records, metric = dp.vector_domain, dp.symmetric_distance()
+    ages, names = dp.atom_domain(bounds=(0.0, 100.0), nan=False), dp.atom_domain(T=str)
+    mean = (records(ages, size=10), metric) >> dp.t.then_mean() >> dp.m.then_laplace(scale=10.0)
+    count = (records(names), metric) >> dp.t.then_count() >> dp.m.then_laplace(scale=1.0)
+    flips = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=4), dp.discrete_distance(), f=0.5
+    )
+    for measurement, most in ((mean, 2), (count, 1), (flips, 1)):
+        made = adapter_of_opendp.adapt(measurement)
+        assert made.d_in == most
+        assert made.claim.epsilon == pytest.approx(measurement.map(most))
+        for pair in made.pairs():
+            assert all(measurement.input_domain.member(side) for side in pair)
+    for one, other in adapter_of_opendp.adapt(mean).pairs():
+        assert isinstance(one, list)
+        assert isinstance(other, list)
+        assert len(one) == len(other) == 10
+        assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    assert ([""], []) in adapter_of_opendp.adapt(count).pairs()
+    with pytest.raises(UserCodeError, match="cannot be made") as caught:
+        adapted(mean, d_in=1)
+    assert "take d_in = 2" in str(caught.value.__cause__)
+
+
 def test_mechanisms_tools_and_models_of_diffprivlib() -> None:
     library = pytest.importorskip("diffprivlib")
     from diffprivlib.mechanisms import Geometric
     from diffprivlib.tools import histogram
 
-    made = adapted(Geometric(epsilon=2.0, sensitivity=3))
+    made = Subject(adapted(Geometric(epsilon=2.0, sensitivity=3)))
     assert made.claim.epsilon == 2.0
-    assert (0, 3) in made.pairs()
+    assert ("", 0, 3) in made.pairs()
     assert isinstance(made.run(0, np.random.default_rng(1)), int)
     weighted = functools.partial(histogram, range=(0, 1), bins=2, weights=10.0)
     assert audit(weighted, seed=1, budget="quick").claims[0].status == "violated"
-    model = adapted(library.models.StandardScaler(epsilon=1.0, bounds=(0.0, 5.0)))
-    records, _ = model.pairs()[0]
+    model = Subject(adapted(library.models.StandardScaler(epsilon=1.0, bounds=(0.0, 5.0))))
+    _, records, _ = model.pairs()[0]
     once, again = (model.run(records, np.random.default_rng(3)) for _ in range(2))
+    assert isinstance(once, dict)
+    assert isinstance(again, dict)
     assert once["mean_"] == again["mean_"]
 
 
@@ -68,6 +98,19 @@ def test_what_an_estimator_learns_is_its_output() -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     result = audit(linear.Ridge(), epsilon=1.0, samples=300, seed=1)
     assert result.violated
+
+
+def test_estimators_within_estimators_are_seen_whole() -> None:
+    library = pytest.importorskip("diffprivlib")
+    forest = library.models.RandomForestClassifier(
+        n_estimators=2, max_depth=2, bounds=(0, 1), classes=[0, 1]
+    )
+    made = libraries.of_diffprivlib(forest)
+    assert isinstance(made, libraries.Estimator)
+    records = [([0.0], 0.0), ([1.0], 1.0)]
+    once, again, other = (made.run(records, np.random.default_rng(i)) for i in (3, 3, 4))
+    assert repr(once) == repr(again) != repr(other)
+    assert "object at 0x" not in repr(once)
 
 
 class Learner:
@@ -86,12 +129,12 @@ class Learner:
 
 
 def test_an_estimator_learns_from_records_that_are_replaced() -> None:
-    made = adapter_of_sklearn.adapt(Learner(epsilon=2.0), bounds=(0.0, 3.0))
+    made = libraries.estimator(Learner(epsilon=2.0), bounds=(0.0, 3.0))
     assert made.claim == PrivacyClaim(2.0, source="epsilon")
     assert made.run([([3.0], 0.0)], np.random.default_rng(1)).keys() == {"mean_"}
     assert audit(made, seed=1, budget="quick").claims[0].status == "violated"
     with pytest.raises(ValueError, match="hand over an estimator"):
-        adapter_of_sklearn.adapt("Ridge")
+        libraries.estimator("Ridge")
 
 
 def test_events_of_dp_accounting_are_claims() -> None:
@@ -100,33 +143,53 @@ def test_events_of_dp_accounting_are_claims() -> None:
     def noisy(x: float, rng: np.random.Generator) -> float:
         return x + float(rng.normal(scale=0.5))
 
+    def claim_of(event: object) -> PrivacyClaim:
+        claim = adapted(event)
+        assert isinstance(claim, PrivacyClaim)
+        return claim
+
     known = {
         library.GaussianDpEvent(2.0): PrivacyClaim.gaussian(0.5).statement,
         library.LaplaceDpEvent(0.5): "2-protected DP",
     }
     for event, statement in known.items():
-        assert adapted(event).statement == statement
+        assert claim_of(event).statement == statement
     composed = library.SelfComposedDpEvent(library.LaplaceDpEvent(1.0), 2)
     # Two Laplace mechanisms lose 2 at most, and less than the sum at other δ.
-    assert adapted(composed).delta_at(2.0) < 1e-3 < adapted(composed).delta_at(1.0)
+    assert claim_of(composed).delta_at(2.0) < 1e-3 < claim_of(composed).delta_at(1.0)
     [claim] = audit(noisy, claim=library.GaussianDpEvent(1.0), pairs=[(0.0, 1.0)], seed=1).claims
     assert claim.status == "violated"
     with pytest.raises(InputError, match="a list is no claim"):
         audit(noisy, claim=[], pairs=[(0.0, 1.0)])  # type: ignore[arg-type]
 
 
-def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            ModuleNotFoundError("No module named 'absent'", name="absent"),
+            "absent: No module named 'absent'; install it",
+        ),
+        (
+            ImportError("cannot import name 'X' from 'other'", name="other"),
+            "absent: cannot import name 'X' from 'other'; install the versions it needs",
+        ),
+    ],
+)
+def test_a_library_that_cannot_be_imported_is_named(
+    monkeypatch: pytest.MonkeyPatch, error: ImportError, words: str
+) -> None:
     point = EntryPoint("absent", "tests_absent:adapt", "pdpaudit.adapters")
     module: Any = types.ModuleType("tests_absent")
     monkeypatch.setitem(sys.modules, "tests_absent", module)
 
     def adapt(target: object, **parameters: object) -> object:
-        raise ImportError("No module named 'absent'")
+        raise error
 
     module.adapt = adapt
     item = registry.Registered("absent", point.value, "tests", point)
     monkeypatch.setattr(registry, "registered", lambda group: [item])
-    with pytest.raises(InputError, match="absent: No module named 'absent'; install it"):
+    with pytest.raises(InputError, match=re.escape(words)):
         make_mechanism("absent:thing", {})
 
 
@@ -162,7 +225,7 @@ def test_adapters_are_found_by_the_library_of_a_name_or_an_object() -> None:
 def test_pairs_of_a_domain_under_a_metric(
     domain: str, metric: str, distance: Any, pair: tuple[Any, Any]
 ) -> None:
-    assert pair in adapter_of_opendp._pairs(domain, metric, distance, None)
+    assert pair in adapter_of_opendp.pairs_under(domain, metric, distance, None)
 
 
 def test_neighbours_differ_in_one_record_only() -> None:
@@ -190,4 +253,4 @@ def test_an_object_in_a_file_is_made_by_another_interpreter(tmp_path: Path) -> N
 def test_a_name_that_a_library_does_not_have_is_refused() -> None:
     pytest.importorskip("diffprivlib")
     with pytest.raises(ValueError, match="no mechanism, tool or model"):
-        adapter_of_diffprivlib.adapt("Nothing")
+        libraries.of_diffprivlib("Nothing")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pdpaudit import PrivacyClaim, audit
-from pdpaudit.adapters.domains import added, replaced, vectors
+from pdpaudit.adapters.libraries import added, replaced, vectors
 
 Run = Callable[[Any, np.random.Generator], Any]
 

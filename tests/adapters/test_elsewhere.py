@@ -141,7 +141,7 @@ def test_adapters_of_ours_need_no_pdpaudit_where_they_run(name: str) -> None:
     place = next(one.place for one in registered("adapters") if one.name == name)
     code = (
         "import importlib, sys; sys.path.insert(0, sys.argv[1]); import worker; "
-        "worker._stand_in(); importlib.import_module(sys.argv[2])"
+        "worker.stand_in(); importlib.import_module(sys.argv[2])"
     )
     folder, module = str(Path(worker.__file__).parent), place.partition(":")[0]
     command = [sys.executable, "-I", "-S", "-c", code, folder, module]
@@ -325,8 +325,8 @@ def test_a_program_that_does_not_describe_itself_is_refused(tmp_path: Path) -> N
 
 def test_no_process_outlives_its_mechanism(file: str) -> None:
     mechanism = Elsewhere(sys.executable, f"{file}:Noisy")
-    assert mechanism._pipe is not None
-    number = mechanism._pipe._process.pid
+    assert mechanism.pipe is not None
+    number = mechanism.pipe.process.pid
     del mechanism
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
@@ -337,6 +337,7 @@ def test_a_network_of_numpy_values_arrives_as_it_was_sent(file: str) -> None:
 
     array = np.array([[1.5, -0.0], [np.inf, np.nan]], dtype=np.float32)
     back = decode(encode({"a": array, (1, 2): [{3}, b"x", 2**5000]}))
+    assert isinstance(back, dict)
     assert back["a"].dtype == array.dtype
     assert back["a"].tobytes() == array.tobytes()
     assert back[(1, 2)] == [{3}, b"x", 2**5000]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,16 @@ def test_copies_that_repeat_each_other_are_refused_where_there_are_workers() -> 
     # Copies that do not repeat each other are refused 4 times in a million.
     for _ in range(20):
         assert audit(Response(), samples=100, jobs=2, seed=1).claims[0].status != "error"
+
+
+def test_what_cannot_be_copied_has_no_equal_copies() -> None:
+    class Locked(Response):
+        def __init__(self) -> None:
+            super().__init__(0.9)
+            self.lock = threading.Lock()
+
+    [claim] = audit(Locked(), samples=3000, jobs=2, confidence=SURE).claims
+    assert claim.status == "violated"
 
 
 def test_a_mechanism_that_does_not_say_so_is_refused_as_before() -> None:

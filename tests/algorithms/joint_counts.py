@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.stats import binom
 
-from pdpaudit.algorithms.laws.noise import Laplace
+from pdpaudit.algorithms.laws.noise import Laplace, Rule
 from pdpaudit.algorithms.samplers.partition import (
     component_labels,
     component_members,
@@ -27,7 +27,6 @@ from pdpaudit.algorithms.samplers.partition import (
     seed_components,
     targeted_mask,
 )
-from pdpaudit.algorithms.samplers.search_com import Calibration
 from pdpaudit.algorithms.searches.rounds import score
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import SearchInstance
@@ -111,7 +110,7 @@ def search_com_rounds_law(
             if len(now.targets) == 0:
                 done[found] = float(left.sum())
                 continue
-            winners, none = _one_round(left, now, noise, stopping)
+            winners, none = one_round(left, now, noise, stopping)
             done[found] = none
             for name, after in zip(now.targets, winners, strict=True):
                 mass = float(after.sum())
@@ -219,7 +218,7 @@ def _totals(shape: tuple[int, ...]) -> NDArray[np.int64]:
     return np.asarray(np.indices(shape).sum(axis=0)) if shape else np.zeros((), dtype=np.int64)
 
 
-def _one_round(
+def one_round(
     left: FloatArray,
     now: Stage,
     noise: Laplace,
@@ -268,14 +267,14 @@ def _thinned(start: FloatArray, above: FloatArray) -> FloatArray:
     state = np.broadcast_to(start, (above.shape[0], *start.shape))
     for axis, size in enumerate(start.shape[1:]):
         # from N (rows) to how many of them stay below (columns)
-        matrix = _thinning(size, above[:, axis])
+        matrix = thinning(size, above[:, axis])
         # one matrix for each point of the batch, the same for all other axes
         matrix = matrix.reshape(matrix.shape[:1] + (1,) * (start.ndim - 2) + matrix.shape[1:])
         state = np.moveaxis(np.moveaxis(state, axis + 2, -1) @ matrix, -1, axis + 2)
     return np.asarray(state)
 
 
-def _thinning(size: int, above: FloatArray) -> FloatArray:
+def thinning(size: int, above: FloatArray) -> FloatArray:
     """Binomial laws of how many of N < size are not above, shape (points, size, size)."""
     kept = np.arange(size)
     if size > _CHOOSABLE:
@@ -299,10 +298,10 @@ class _Seen:
 
 
 def law_by_counts(
-    instance: SearchInstance, sop: StatisticOfProximity, calibration: Calibration, rounds: int
+    instance: SearchInstance, sop: StatisticOfProximity, rule: Rule, rounds: int
 ) -> Law:
     """Law of statistic-first search and several rounds of SearchCom; small networks only."""
-    if calibration.score_scale == 0:
+    if rule.noise.scale == 0:
         raise LawUnavailable("no noise on the scores")
     seen = _all_states(instance, sop, rounds)
     start = seed_components(instance)
@@ -328,9 +327,9 @@ def law_by_counts(
         sizes,
         stage,
         rounds,
-        noise=Laplace(calibration.score_scale),
-        threshold=calibration.limit,
-        threshold_noise=Laplace(calibration.limit_scale),
+        noise=Laplace(rule.noise.scale),
+        threshold=rule.limit,
+        threshold_noise=Laplace(rule.limit_scale),
     )
     paths = [tuple(map(_vertex, path)) for path in law.probabilities]
     outputs = outputs_of(instance, paths)

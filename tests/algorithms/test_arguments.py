@@ -16,6 +16,7 @@ from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom, SearchCo
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.statistic import statistic
+from pdpaudit.core.subject import Subject
 
 from .helpers import network_of
 
@@ -71,7 +72,7 @@ def test_declarations_must_be_finite(which: str, declares: float) -> None:
     numbers: dict[str, Any] = {"sensitivity": 1.0, "impact_cardinality": 1} | {which: declares}
     sop = statistic(**numbers)(lambda graph, vertex, targets: 0.0)
     with pytest.raises(InputError, match=which.replace("_", " ")):
-        _ = SearchComRound(sop, 1.0, 5, 9).noises
+        _ = SearchComRound(sop, 1.0, 5, 9).rule
 
 
 @pytest.mark.parametrize("which", ["sensitivity", "impact_cardinality"])
@@ -87,7 +88,7 @@ def test_declarations_that_fail_are_named(which: str, declares, said: str) -> No
     sop = CN()
     object.__setattr__(sop, which, declares)
     with pytest.raises(InputError, match=which + said):
-        _ = SearchComRound(sop, 1.0, 5, 9).noises
+        _ = SearchComRound(sop, 1.0, 5, 9).rule
 
 
 def test_a_statistic_that_fails_is_named() -> None:
@@ -138,13 +139,14 @@ def test_mechanisms_travel_compare_and_hash(mechanism) -> None:
     again = pickle.loads(pickle.dumps(mechanism))
     assert again == mechanism
     assert hash(again) == hash(mechanism)
-    assert mechanism.claim == mechanism.claims[0]
-    assert all(claim.source for claim in mechanism.claims)
+    claims = Subject.of(mechanism).claims
+    assert mechanism.claim == claims[0]
+    assert all(claim.source for claim in claims)
 
 
 def test_claims() -> None:
     def numbers(mechanism):
-        return [(claim.epsilon, claim.delta) for claim in mechanism.claims]
+        return [(claim.epsilon, claim.delta) for claim in Subject.of(mechanism).claims]
 
     arguments = {"sop": CN(), "epsilon": 0.5}
     assert numbers(SFS()) == numbers(QueryEveryone()) == numbers(Target(sop=CN())) == [(0, 0)]
@@ -172,5 +174,5 @@ def test_the_degree_bound_is_public() -> None:
     ]:
         search = SearchCom(sop=CN(), epsilon=0.5, stop=stop, max_degree=max_degree)
         instance = network_of(nx.empty_graph(n), [0], (0,)).instance()
-        noises = SearchComRound.of(search, instance).noises
-        assert (noises.score_scale, noises.limit, noises.limit_scale) == expected
+        rule = SearchComRound.of(search, instance).rule
+        assert (rule.noise.scale, rule.limit, rule.limit_scale) == expected

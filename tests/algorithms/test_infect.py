@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pdpaudit.algorithms.infect import infect
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import adjacency_from_networkx
+from pdpaudit.experiments.generated_networks import infect
 
 from .helpers import same_law_p_value
 
@@ -81,7 +81,7 @@ def test_certain_immunity_leaves_nobody() -> None:
         ("rounds", (0, 0.5, 0.5, -1)),
     ],
 )
-def test_refuses(name: str, arguments) -> None:
+def test_refuses(name: str, arguments: tuple[int, float, float, int]) -> None:
     adjacency, _ = adjacency_from_networkx(nx.path_graph(10))
     with pytest.raises(InputError, match=f"^{name} = "):
         infect(adjacency, *arguments, np.random.default_rng(1))

@@ -188,7 +188,7 @@ def test_counting_is_not_begun_where_the_next_round_would_be_too_expensive(
     monkeypatch: pytest.MonkeyPatch,
 ):
     begun = []
-    monkeypatch.setattr(rounds_module, "_one_round", lambda *_: begun.append(1))
+    monkeypatch.setattr(rounds_module, "one_round", lambda *_: begun.append(1))
     with pytest.raises(LawUnavailable, match="multiplications"):
         search_com_rounds_law(
             [60, 60],
@@ -212,4 +212,4 @@ def test_thinning_is_binomial(size: int):
     above = np.array([0.0, 1e-300, 0.3, 0.999, 1.0])
     counts = np.arange(size)
     expected = stats.binom.pmf(counts, counts[:, None], 1.0 - above[:, None, None])
-    assert np.abs(rounds_module._thinning(size, above) - expected).max() < 1e-12
+    assert np.abs(rounds_module.thinning(size, above) - expected).max() < 1e-12

@@ -66,8 +66,8 @@ def test_the_appendix_over_two_search_rounds_follows_its_law(seed: int, sop) -> 
     network = random_network(seed, n=11, degree=3.0, share=0.4)
     mechanism = PTarget(sop=sop, components=3, stop=2, epsilon=4.0)
     instance = network.instance()
-    noises = SearchComRound.of(mechanism, instance).noises
-    law = law_by_counts(instance, sop, noises, 2)
+    rule = SearchComRound.of(mechanism, instance).rule
+    law = law_by_counts(instance, sop, rule, 2)
     assert math.fsum(law.probabilities.values()) == pytest.approx(1, abs=1e-10)
     outputs = mechanism.sample(instance, 100_000, np.random.default_rng(74))
     assert fit_p_value(outputs.counts(), law.probabilities) > FALSE_ALARM
@@ -89,7 +89,7 @@ def test_a_shorter_search_is_how_a_longer_one_begins(seed: int) -> None:
     labels = component_labels(instance)
     start = {labels[seed_vertex] for seed_vertex in instance.seeds}
     cut: dict[Any, float] = defaultdict(float)
-    law = law_by_counts(instance, CN(), SearchComRound.of(longer, instance).noises, 2)
+    law = law_by_counts(instance, CN(), SearchComRound.of(longer, instance).rule, 2)
     listed: Any = law.probabilities.items()
     for output, probability in listed:
         fresh = [labels[vertex] for vertex in output if labels[vertex] not in start]

@@ -71,12 +71,12 @@ def test_chunks_that_come_in_another_order_give_the_same(
     monkeypatch.setattr(engine, "BATCHED_CHUNK", 500)
     monkeypatch.setattr(engine, "BATCH", 1)
     straight = draw(mechanism, None, 3000, seed=1, key=("arrival",))
-    fresh = engine._fresh
+    chunks = engine.chunks
 
     def reversed_order(*arguments: Any) -> Any:
-        yield from reversed(list(fresh(*arguments)))
+        yield from reversed(list(chunks(*arguments)))
 
-    monkeypatch.setattr(engine, "_fresh", reversed_order)
+    monkeypatch.setattr(engine, "chunks", reversed_order)
     turned = draw(mechanism, None, 3000, seed=1, key=("arrival",))
     assert straight.same_as(turned)
     assert list(straight.arrays) == list(turned.arrays)

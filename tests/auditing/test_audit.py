@@ -121,11 +121,11 @@ def test_discovery_and_confirmation_draw_from_different_streams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keys: list[tuple[str | int, ...]] = []
-    from pdpaudit.sampling import engine, streams
+    from pdpaudit.sampling import engine, stream
 
     def spy(seed: int, *key: str | int) -> np.random.Generator:
         keys.append(key)
-        return streams.stream(seed, *key)
+        return stream(seed, *key)
 
     monkeypatch.setattr(engine, "stream", spy)
     _audit(Coin(1.5, 1.0))

@@ -21,9 +21,9 @@ from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.subject import Subject
 from pdpaudit.report.findings import difference_words
-from pdpaudit.results.difference import Difference, FirstDifference
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
+from pdpaudit.results.witnesses import Difference, FirstDifference
 
 from . import planted_leaks as planted
 

@@ -171,8 +171,7 @@ def test_a_result_of_extreme_numbers_is_reported_or_refused(
     """By default one extreme number in every third place, each in turn."""
     from pdpaudit.cli import main
     from pdpaudit.core.errors import InputError
-    from pdpaudit.report.html import render_html
-    from pdpaudit.report.markdown import render_markdown
+    from pdpaudit.report.rendering import render_html, render_markdown
     from pdpaudit.report.sources import source_from_json
 
     monkeypatch.chdir(tmp_path)

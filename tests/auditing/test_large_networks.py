@@ -6,6 +6,7 @@ The laws of a search on small networks are the oracle: there outputs are written
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -15,13 +16,18 @@ from pdpaudit.algorithms.laws import networks as network_laws
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
+from pdpaudit.auditing import event_selection
 from pdpaudit.auditing.claim_results import pair_words
 from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.first_difference import NO_TIME, explained_result
 from pdpaudit.auditing.pipeline import audit
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import CodedOutputs
+from pdpaudit.core.subject import Subject
+from pdpaudit.outputs import events, flatten, simplest
+from pdpaudit.results.witnesses import PairWitness
 
 
 def people(*, found: bool = False) -> Network:
@@ -103,3 +109,80 @@ def test_words_say_which_contacts_are_those_of_the_file() -> None:
         (NeighborPair(filed, vertex, a, none), "right", "{nobody} (neither as in the file)"),
     ):
         assert words in pair_words(pair, side)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=["PTarget", "main text"])
+def test_an_audit_finds_the_same_where_outputs_are_codes(
+    search: PTarget | PTargetMainText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> object:
+        result = audit(search, [people()], Config(1), subject="x")
+        return [one.to_json() for one in result.claims], result.context
+
+    written = found()
+    monkeypatch.setattr(network_laws, "MOST_WRITTEN", 0)
+    assert found() == written
+
+
+def test_an_event_is_described_by_what_follows_the_entries_that_all_outputs_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[int] = []
+
+    def counted(output: object) -> object:
+        looked_at.append(len(output) if isinstance(output, tuple) else 1)
+        return flatten(output)
+
+    shared = tuple(range(10_000))
+    outputs = [(*shared, -i, 5) for i in range(1, 50)]
+    inside = frozenset(outputs[:2])
+    expected = simplest(outputs, inside, "left")
+    monkeypatch.setattr(events, "flatten", counted)
+    assert simplest(outputs, inside, "left", len(shared)) == expected
+    assert expected.prefix == len(shared)
+    assert max(looked_at) == 2
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [[(1, 2), (1, 3), (1, 4, 5)], [(1,), (1, 2)], [(1,)], [(1, 2, 7), (1, 3, 7), (1, 2, 8)]],
+)
+def test_a_description_does_not_depend_on_what_is_known_to_be_shared(
+    outputs: list[tuple[int, ...]],
+) -> None:
+    for inside in (outputs[:1], outputs[1:], outputs):
+        for side in ("left", "right"):
+            one = simplest(outputs, frozenset(inside), side, shared=1)
+            assert one == simplest(outputs, frozenset(inside), side)
+
+
+def test_after_the_time_limit_nothing_more_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is a pair built again, nor its runs followed line by line."""
+    search = PTargetMainText(sop=CN())
+    late = Config(1, explain=True, time_limit=60.0)
+    known = audit(search, [people()], late, subject="x")
+    assert known.claims[0].status == "violated"
+    assert known.claims[0].first_difference is not None
+
+    def never(*_: object) -> object:
+        raise AssertionError("run after the time limit")
+
+    monkeypatch.setattr(PTargetMainText, "run", never)
+    monkeypatch.setattr(PairWitness, "build", never)
+    bare = replace(known, claims=tuple(replace(one, first_difference=None) for one in known.claims))
+    after = explained_result(bare, Subject.of(search), [people()], until=0.0)
+    assert after.claims == bare.claims
+    assert NO_TIME in after.context["remarks"]
+
+
+def test_the_choice_of_an_event_ends_with_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose(*_: object, **__: object) -> object:
+        while True:  # as for lists of thousands of people
+            sum(range(1000))
+
+    chooser = SimpleNamespace(load=lambda: choose)
+    monkeypatch.setattr(event_selection, "registered", lambda _: [chooser])
+    config = Config(1, samples=100, time_limit=1.0)
+    result = audit(PTarget(sop=CN()), [people()], config, subject="x")
+    assert {one.status for one in result.claims} == {"inconclusive"}
+    assert "the time limit ended the search" in result.context["remarks"]

@@ -90,7 +90,7 @@ def test_a_leak_that_the_law_does_not_see_is_named(kind: type[Coin], outputs: An
     claim = only(audited(kind([fair, leak], [fair, fair])))
     assert claim.status == "error"
     assert claim.method.startswith("pair 1 (0 → 1), on the right: its law and its runs disagree: ")
-    assert claim.method.endswith("--samples does without its law")
+    assert claim.method.endswith("`samples` does without its law")
 
 
 @pytest.mark.parametrize(("kind", "runs"), [(Coin, 100), (Batched, 1000)])
@@ -101,7 +101,7 @@ def test_a_law_that_is_not_that_of_the_runs_is_named(kind: type[Coin], runs: int
         "pair 1 (0 → 1), on the right: its law and its runs disagree: 0 has probability 0.9 by "
         "the law"
     )
-    assert f"of {runs} runs; --samples does without its law" in claim.method
+    assert f"of {runs} runs; `samples` does without its law" in claim.method
     # With samples the law is of no account.
     assert only(audited(mechanism, 3, samples=400)).status != "error"
 

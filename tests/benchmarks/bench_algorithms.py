@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.samplers.partition import component_labels
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds, targeted_components
+from pdpaudit.experiments.generated_networks import infect
 
 pytestmark = pytest.mark.benchmark
 

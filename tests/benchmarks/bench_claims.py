@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget, SearchCom
 from pdpaudit.algorithms.statistics import CN
@@ -21,6 +20,7 @@ from pdpaudit.auditing.exposure import measure_exposure
 from pdpaudit.auditing.proof import prove
 from pdpaudit.auditing.published_claims import audit_claims, catalogue
 from pdpaudit.core.neighbors import rewire
+from pdpaudit.experiments.generated_networks import infect
 from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 

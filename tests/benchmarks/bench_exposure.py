@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.laws.one_round import RoundScores, search_com_law, search_com_noises
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.auditing.exposure import measure_exposure
+from pdpaudit.experiments.generated_networks import infect
 from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 

@@ -6,6 +6,9 @@ Run with ``python -m pytest tests/benchmarks/bench_sampling.py -s``.
 from __future__ import annotations
 
 import os
+import statistics
+import subprocess
+import sys
 import time
 from contextlib import nullcontext
 from typing import Any
@@ -18,8 +21,7 @@ from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.sampling import Store, engine, hits, tally
-from pdpaudit.sampling.streams import stream
+from pdpaudit.sampling import Store, draw, engine, hits, stream
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 
@@ -70,13 +72,13 @@ def outside(kind: str, instance, path) -> float:
     """Return the share of processor time spent outside the sampler, of one run."""
     mechanism = Timed(SearchCom(sop=CN(), max_degree=30))
     # Opening and checking the file is paid once; a long run does not feel it.
-    with nullcontext() if kind == "tally" else Store(path, {}) as store:
+    with nullcontext() if kind == "draw" else Store(path, {}) as store:
         start = time.process_time()
         given: Any = {"seed": 1, "key": ("b",), "store": store}
         if kind == "hits, with a store":
             hits(mechanism, instance, SIZE, SomeVertices(), **given)
         else:
-            tally(mechanism, instance, SIZE, **given)
+            draw(mechanism, instance, SIZE, **given)
         if store is not None:
             assert store.added == SIZE
             store.commit()
@@ -86,7 +88,7 @@ def outside(kind: str, instance, path) -> float:
 
 def test_time_outside_the_sampler(instance, figure, tmp_path) -> None:
     """Shares of processor time, so other processes hardly matter; medians of five, interleaved."""
-    kinds = ("tally", "tally, with a store", "hits, with a store")
+    kinds = ("draw", "draw, with a store", "hits, with a store")
     shares: dict[str, list[float]] = {kind: [] for kind in kinds}
     for i in range(5):
         for kind in kinds:
@@ -117,14 +119,14 @@ def test_two_processes_are_nearly_twice_as_fast(kind, instance, figure, monkeypa
         mechanism, given, size = Spinning(), None, 200_000
     else:
         mechanism, given, size = SearchCom(sop=CN(), max_degree=30), instance, 16 * SIZE
-    tally(mechanism, given, 5 * engine.BATCHED_CHUNK // 100, seed=1, key=("warm",), jobs=2)
+    draw(mechanism, given, 5 * engine.BATCHED_CHUNK // 100, seed=1, key=("warm",), jobs=2)
     start = time.process_time()
-    one = tally(mechanism, given, size, seed=1, key=("p",))
+    one = draw(mechanism, given, size, seed=1, key=("p",))
     alone = time.process_time() - start
     begun, wall = _spent(), time.perf_counter()
-    two = tally(mechanism, given, size, seed=1, key=("p",), jobs=2)
+    two = draw(mechanism, given, size, seed=1, key=("p",), jobs=2)
     together, wall = _spent() - begun, time.perf_counter() - wall
-    assert one == two
+    assert one.same_as(two)
     efficiency = alone / together
     figure(f"efficiency of two processes, {kind}", efficiency, "", least=0.9)
     figure(f"wall time of two processes, {kind}", wall, "s", baseline=alone)
@@ -145,7 +147,7 @@ def test_counting_grows_with_the_samples(instance, figure) -> None:
     spent = []
     for size in sizes:
         start = time.process_time()
-        tally(mechanism, instance, size, seed=1, key=("s", size))
+        draw(mechanism, instance, size, seed=1, key=("s", size))
         spent.append(time.process_time() - start)
     slope = float(np.polyfit(np.log(sizes), np.log(spent), 1)[0])
     figure("slope of time against samples", slope, "", limit=1.1)
@@ -163,3 +165,29 @@ def _numbers() -> float:
         rng.laplace(size=chunk)
         rng.binomial(2000, rng.random(chunk) / 2)
     return (time.process_time() - start) / (16 * chunk) * 1e9
+
+
+# An audit of its own with all threads of linear algebra, or with the one that it takes.
+AUDIT = """
+import contextlib, sys, time
+from pdpaudit.auditing import pipeline
+from pdpaudit.cli import main
+if sys.argv[1] == "all threads":
+    pipeline.threadpool_limits = lambda *_, **__: contextlib.nullcontext()
+try:
+    main(["audit", sys.argv[2], "--samples", "100000", "--seed", "1", "--jobs", "1", "-q"])
+except SystemExit:
+    print(time.process_time())
+"""
+
+
+@pytest.mark.parametrize("name", ["zoo:SVT6", "zoo:NumericalSVT", "zoo:Rappor"])
+def test_one_thread_of_linear_algebra(name, figure) -> None:
+    def spent(threads: str) -> float:
+        command = [sys.executable, "-c", AUDIT, threads, name]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    free, one = (
+        statistics.median(spent(threads) for _ in range(3)) for threads in ("all threads", "one")
+    )
+    figure(f"audit of {name}, one thread of linear algebra", one, "s", baseline=free)

@@ -19,11 +19,10 @@ import pandas as pd
 import pytest
 from scipy.sparse import triu
 
-from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, default_seeds, targeted_components
-from pdpaudit.experiments.generated_networks import DBLP, IMDB, affiliation_network, scaled
+from pdpaudit.experiments.generated_networks import DBLP, IMDB, affiliation_network, infect, scaled
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.slow]
 

@@ -26,11 +26,11 @@ EPSILON, COMPONENTS = 0.05, 1 << 30
 def test_a_run_against_the_reference(shared_data, figure, monkeypatch, regime):
     """Processor time of a run on movie_costars, everything that runs share included."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    import networks
+    import make
 
     record = next(
         one
-        for one in networks.records()
+        for one in make.records()
         if (one["network"], one["regime"]) == ("movie_costars", regime)
     )
     mechanism, _ = make_mechanism(
@@ -40,11 +40,11 @@ def test_a_run_against_the_reference(shared_data, figure, monkeypatch, regime):
     times: dict[str, list[float]] = {"plain": [], "drawn": []}
     for _ in range(REPEATS):
         for name, runs in (("plain", PLAIN), ("drawn", RUNS)):
-            afresh = networks.network_of(record, shared_data)
+            afresh = make.network_of(record, shared_data)
             began = time.process_time()
             trajectories(one, afresh, record["budget"], runs, 1, plain=name == "plain")
             times[name].append((time.process_time() - began) / runs)
-    sys.modules.pop("networks", None)
+    sys.modules.pop("make", None)
     spent = {name: statistics.median(some) for name, some in times.items()}
     figure(f"a run, {regime}", 1e3 * spent["drawn"], "ms", baseline=1e3 * spent["plain"])
     ratio = spent["plain"] / spent["drawn"]

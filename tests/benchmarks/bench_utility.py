@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from utility import contenders, curves
 
-from pdpaudit.algorithms.infect import infect
 from pdpaudit.algorithms.statistics import CN
+from pdpaudit.experiments.generated_networks import infect
 from pdpaudit.io import read_network
 from pdpaudit.sampling import stream
 

@@ -16,7 +16,7 @@ import numpy as np
 from pdpaudit.algorithms.searches.search_com import SearchCom
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.core.network import Network, adjacency_from_edges, default_seeds
-from pdpaudit.sampling import Store, tally
+from pdpaudit.sampling import Store, draw
 
 
 class Timed:
@@ -49,14 +49,14 @@ def main(path: str, samples: int = 10**9) -> None:
     mechanism = Timed(SearchCom(sop=CN(), max_degree=30))
     wall, cpu = time.perf_counter(), time.process_time()
     with Store(Path(path), {"mechanism": "SearchCom", "seed": "1"}) as store:
-        counts = tally(
+        draws = draw(
             mechanism, network().instance(), samples, seed=1, key=("billion",), store=store
         )
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    digest = hashlib.sha256(repr(sorted(counts.items())).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(repr(sorted(draws.counts.items())).encode()).hexdigest()[:16]
     drawn = max(store.added, 1)
     print(  # noqa: T201 - a benchmark speaks
-        f"{counts.total():,} outcomes, {len(counts)} different, digest {digest}; "
+        f"{len(draws):,} outcomes, {len(draws.counts)} different, digest {digest}; "
         f"{store.found:,} from the store, {store.added:,} drawn in {wall:.0f} s "
         f"({cpu:.0f} s of processor time, {cpu / drawn * 1e9:.0f} ns an outcome, "
         f"{1 - mechanism.spent / cpu:.2%} of it outside the sampler); "

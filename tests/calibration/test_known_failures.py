@@ -78,7 +78,7 @@ class Stops:
         return 0
 
 
-def test_a_mechanism_that_ends_early_on_one_side_is_told_apart_by_that():
+def test_a_mechanism_that_ends_early_on_one_side_is_distinguished_by_that():
     result = audit(Stops(), [], Config(seed=1, samples=400), subject="stops")
     claim = result.claims[0]
     assert claim.status == "violated"

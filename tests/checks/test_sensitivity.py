@@ -23,7 +23,7 @@ from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph
 from pdpaudit.relations import Answers, Bounded, OneOf, Records
-from pdpaudit.replay.sensitivity import replay_sensitivity
+from pdpaudit.replay.checks import replay_sensitivity
 from pdpaudit.sampling.encoding import decode, encode
 
 
@@ -129,8 +129,13 @@ def test_wrong_constants_are_refuted_by_a_smallest_pair(function, relation, know
 
 
 def _sides(result: Any) -> tuple[Graph, Graph]:
-    left, right = (decode(side.encode()) for side in result.witness["sides"])
-    return Graph(*left), Graph(*right)
+    def side(written: str) -> Graph:
+        vertices_and_ties = decode(written.encode())
+        assert isinstance(vertices_and_ties, tuple)
+        return Graph(*vertices_and_ties)
+
+    left, right = map(side, result.witness["sides"])
+    return left, right
 
 
 def test_a_smallest_pair_has_the_fewest_ties():

@@ -52,7 +52,7 @@ def test_the_same_command_writes_the_same_bytes(
     assert _run("replay", "out/claims.json") == 0
 
 
-def test_what_cannot_be_carried_out_is_told(
+def test_what_cannot_be_carried_out_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run("claims", "--select", "C77") == 2

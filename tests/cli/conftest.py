@@ -55,8 +55,8 @@ def run(
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main(list(arguments))
-        told = capsys.readouterr()
-        return Ran(int(left.value.code or 0), told.out, told.err)
+        shown = capsys.readouterr()
+        return Ran(int(left.value.code or 0), shown.out, shown.err)
 
     yield ran
     _forget(tmp_path, before)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("few_moves", "without_power")
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
 
 
-def test_what_is_read_is_told_in_two_lines_and_the_seed_aloud(run: Run) -> None:
+def test_what_is_read_is_shown_in_two_lines_and_the_seed_aloud(run: Run) -> None:
     ran = run("audit", "SFS", *ON_NETWORK, "--samples", "50", "--seed", "1")
     assert ran.status == 0
     lines = ran.out.splitlines()
@@ -70,13 +70,13 @@ def test_quiet_says_nothing(run: Run) -> None:
     assert (ran.out, ran.err) == ("", "")
 
 
-def test_a_violation_is_told_in_words_and_replays(run: Run) -> None:
+def test_a_violation_is_shown_in_words_and_replays(run: Run) -> None:
     ran = run("audit", "PTarget:main-text", "--seed", "1", "--json", "out.json")
     assert ran.status == 1
-    told = " ".join(ran.out.split())
-    assert "violated" in told
-    assert re.search(r"rewiring .* from \{.*\} to \{.*\} makes '.*' [\d.]+ times as likely", told)
-    assert "the claim allows 2.7 times" in told
+    shown = " ".join(ran.out.split())
+    assert "violated" in shown
+    assert re.search(r"rewiring .* from \{.*\} to \{.*\} makes '.*' [\d.]+ times as likely", shown)
+    assert "the claim allows 2.7 times" in shown
     again = run("replay", "out.json")
     assert again.status == 0
     assert ": reproduced" in again.out
@@ -206,9 +206,9 @@ def test_the_line_that_leaks_is_said_and_replayed(run: Run) -> None:
     few = ("--samples", "200", "--seed", "1", "--json", "out.json")
     ran = run("audit", "mine.py:Leaky", *few, "--explain")
     assert ran.status == 1
-    told = " ".join(ran.out.split())
-    assert "first parts at mine.py:14, `if max(ages) > self.limit:`, in 100 of 100 runs" in told
-    assert "line 16, `return rng.random() < 0.5` (no call against random())" in told
+    shown = " ".join(ran.out.split())
+    assert "first parts at mine.py:14, `if max(ages) > self.limit:`, in 100 of 100 runs" in shown
+    assert "line 16, `return rng.random() < 0.5` (no call against random())" in shown
     body = json.loads(Path("out.json").read_text())
     assert body["claims"][0]["first_difference"]["places"][0]["line"] == 14
     again = run("replay", "out.json", "--trust")

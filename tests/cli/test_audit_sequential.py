@@ -16,9 +16,9 @@ def test_it_says_why_it_stopped_and_how_well_an_attacker_does_and_replays(run: R
     command = ("audit", "zoo:SVT6", "--sequential", "--samples", "20000", "--seed", "1")
     ran = run(*command, "--json", "out.json")
     assert ran.status == 1
-    told = " ".join(ran.out.split())
-    assert "of at most 20,000 runs a side: the violation was certain." in told
-    assert "Best attacker tried" in told
+    shown = " ".join(ran.out.split())
+    assert "of at most 20,000 runs a side: the violation was certain." in shown
+    assert "Best attacker tried" in shown
     assert run("replay", "out.json").status == 0
     body = json.loads(Path("out.json").read_text())
     assert body["claims"][0]["method"] == "sequential"

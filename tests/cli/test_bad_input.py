@@ -192,10 +192,10 @@ def test_a_run_that_always_fails_is_shown_with_its_line_once(run: Run) -> None:
         "        return instance.nothing\n"
     )
     ran = run("audit", "mine.py:Mine", *FEW)
-    told = " ".join(ran.out.split())
+    shown = " ".join(ran.out.split())
     assert ran.status == 2
-    assert told.count("AttributeError") == 1
-    assert "has no attribute 'nothing' (mine.py:7, `return instance.nothing`)" in told
+    assert shown.count("AttributeError") == 1
+    assert "has no attribute 'nothing' (mine.py:7, `return instance.nothing`)" in shown
 
 
 def test_a_mistyped_file_is_refused_before_anything_else_is_imported() -> None:
@@ -216,6 +216,7 @@ def test_a_mistyped_file_is_refused_before_anything_else_is_imported() -> None:
         ("[1, 2]", [1, 2]),
         ("(1, 2)", [1, 2]),
         ("True", True),
+        ("false", False),
         ("much", "much"),
         ("1e999", "1e999"),
         ("a=b", "a=b"),

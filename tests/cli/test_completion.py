@@ -26,7 +26,7 @@ from .conftest import Run
 def completed(
     shell: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """Return what a shell is told for a line whose last word is half typed."""
+    """Return what a shell offers for a line whose last word is half typed."""
     words = line.split(" ")
     monkeypatch.setenv("_PDPAUDIT_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
@@ -72,12 +72,12 @@ def test_names_and_choices_are_offered(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = completed(shell, line, monkeypatch, capsys)
-    places = [told.find(name) for name in offered]
+    shown = completed(shell, line, monkeypatch, capsys)
+    places = [shown.find(name) for name in offered]
     assert -1 not in places
     assert places == sorted(places)
     if shell == "bash":
-        assert told.split() == offered
+        assert shown.split() == offered
 
 
 def test_every_registered_mechanism_and_statistic_is_offered() -> None:

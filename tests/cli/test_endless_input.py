@@ -15,7 +15,7 @@ import pytest
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.source import read_source
-from pdpaudit.results.results import load
+from pdpaudit.results.files import load
 
 #: Of memory, and of processor time, which other work on the machine does not change.
 MOST_BYTES, MOST_S = 100 << 20, 2.0
@@ -116,5 +116,5 @@ def test_a_file_packed_as_text_is_packed_is_unpacked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"", b"\0" * 10, b"\xff", b"[", b"{", b"[]", b'"', b"{}"])
 def test_what_is_no_result_is_refused(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "r.json").write_bytes(text)
-    with pytest.raises(InputError, match="give a file written with --json"):
+    with pytest.raises(InputError, match="give the file of a result"):
         load(tmp_path / "r.json")

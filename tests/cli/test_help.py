@@ -74,8 +74,8 @@ def test_help_tells_all_and_promises_nothing_else(command: tuple[str, ...], run:
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == run(*command, "--help").out
     # Every option has words of its own.
-    told = ran.out.partition("\nOptions:\n")[2].partition("\n\n")[0]
-    lines = told.split("\n")
+    said = ran.out.partition("\nOptions:\n")[2].partition("\n\n")[0]
+    lines = said.split("\n")
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if re.match(r"  -", line):
             assert re.search(r"\S  +\S", line) or following.startswith(" " * 8), line

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.results.results import load
+from pdpaudit.results.files import load
 
 from .conftest import Run
 

@@ -147,8 +147,8 @@ def check_width(text: str, width: int) -> None:
 
 
 def shown(arguments: tuple[str, ...], ran: Ran) -> str:
-    told = masked(ran.out) + ("\n" if ran.out and ran.err else "") + masked(ran.err)
-    return f"$ pdpaudit {' '.join(arguments)}\n{told}\n[{ran.status}]\n"
+    said = masked(ran.out) + ("\n" if ran.out and ran.err else "") + masked(ran.err)
+    return f"$ pdpaudit {' '.join(arguments)}\n{said}\n[{ran.status}]\n"
 
 
 @pytest.fixture

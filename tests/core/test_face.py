@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import pdpaudit
-from pdpaudit.results.results import Result, save
+from pdpaudit.results.files import save
+from pdpaudit.results.results import Result
 
 FACE = [
     "InputError",

@@ -208,30 +208,30 @@ def test_an_output_left_out_of_a_law_is_no_infinite_loss() -> None:
 
 @quick
 @given(law_pairs(), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)), st.floats(0.0, 0.9))
-def test_wherever_the_mass_left_out_is_the_loss_is_at_least_what_is_told(
+def test_wherever_the_mass_left_out_is_the_loss_is_at_least_what_is_said(
     pair, left_hidden, right_hidden, delta
 ):
     """Laws that leave outputs out, against the laws in full."""
     full = [Law({k: float(p) for k, p in law.items()}) for law in pair]
-    told = [
+    stated = [
         Law(
             {k: p for k, p in law.probabilities.items() if k not in hidden},
             missing=float(sum(p for k, p in law.probabilities.items() if k in hidden)),
         )
         for law, hidden in zip(full, (left_hidden, right_hidden), strict=True)
     ]
-    assume(all(law.probabilities for law in told))
+    assume(all(law.probabilities for law in stated))
     for slack in (0.0, delta):
-        loss, truth = (exact_loss(laws[0], laws[1], slack) for laws in (told, full))
+        loss, truth = (exact_loss(laws[0], laws[1], slack) for laws in (stated, full))
         assert loss.epsilon <= truth.epsilon + 1e-9
         if math.isfinite(loss.epsilon) and loss.epsilon > 0:
-            # The event told has the loss told, in full as well.
+            # The event stated has the loss stated, in full as well.
             ours, theirs = full if loss.side == "left" else full[::-1]
             p = sum(ours.probabilities.get(output, 0.0) for output in loss.event)
             q = sum(theirs.probabilities.get(output, 0.0) for output in loss.event)
             assert p >= math.exp(loss.epsilon) * q + slack - 1e-9
     epsilons = [0.0, 0.5, 2.0, 800.0]
-    shown, true = (hockey_stick(laws[0], laws[1], epsilons) for laws in (told, full))
+    shown, true = (hockey_stick(laws[0], laws[1], epsilons) for laws in (stated, full))
     assert (shown <= true + 1e-9).all()
 
 
@@ -266,15 +266,15 @@ def placings(law):
 @quick
 @given(holed_pairs(), st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 3)]))
 def test_the_upper_end_is_the_largest_loss_of_all_ways_to_place_what_is_left_out(pair, delta):
-    told = [
+    stated = [
         Law({k: float(p) for k, p in listed.items()}, missing=float(missing * unit))
         for listed, missing, unit in pair
     ]
-    loss = exact_loss(told[0], told[1], float(delta))
+    loss = exact_loss(stated[0], stated[1], float(delta))
     most = max(missing * unit for _, missing, unit in pair)
     slack = delta if most <= delta else delta + most
     assert loss.left_out == pytest.approx(float(slack - delta), abs=1e-12)
-    # A hair more and less, for the laws told are rounded.
+    # A hair more and less, for the laws stated are rounded.
     more, less = (
         max(
             brute_epsilon(left, right, slack + way * Fraction(1, 10**9))
@@ -305,13 +305,13 @@ def test_without_slack_what_is_left_out_may_lose_without_bound(pair):
 def test_whatever_the_relative_errors_are_the_loss_lies_between_both_ends(
     pair, one, other, delta, data
 ):
-    """The true law moved within its error, one output against another, is what is told."""
+    """The true law moved within its error, one output against another, is what is stated."""
     true = [{k: float(p) for k, p in law.items()} for law in pair]
-    told = []
+    stated = []
     for law, error in zip(true, (one, other), strict=True):
         moved = {k: p / (1 + data.draw(st.floats(-error, error))) for k, p in law.items()}
-        told.append(Law(moved, missing=max(0.0, 1.0 - sum(moved.values())), error=error))
-    loss = exact_loss(told[0], told[1], delta)
+        stated.append(Law(moved, missing=max(0.0, 1.0 - sum(moved.values())), error=error))
+    loss = exact_loss(stated[0], stated[1], delta)
     truth = exact_loss(Law(true[0]), Law(true[1]), delta).epsilon
     slack = exact_loss(Law(true[0]), Law(true[1]), delta + loss.left_out).epsilon
     assert loss.at_least <= truth + 1e-6
@@ -329,7 +329,7 @@ def test_a_law_of_nothing_says_nothing():
 @pytest.mark.parametrize(
     ("one", "other"), [(1, True), (1, 1.0), (0.0, -0.0), ((1, 2), (True, 2)), ("1", b"1")]
 )
-def test_outputs_that_are_told_apart_are_two_though_they_are_equal(one, other):
+def test_outputs_that_are_shown_apart_are_two_though_they_are_equal(one, other):
     left, right = Law({one: 1.0}), Law({other: 1.0})
     loss = exact_loss(left, right, 0.5)
     assert loss.epsilon == math.inf

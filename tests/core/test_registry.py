@@ -264,8 +264,8 @@ def test_a_file_that_fails_on_import_is_the_users_error_with_its_cause(folder, k
             resolve("sops", name)
         cause = caught.value.__cause__
         assert type(cause) is error
-        told = "".join(traceback.format_exception(cause))
-        assert re.search(r"(broken|sops|__init__)\.py\", line 2", told)
+        trace = "".join(traceback.format_exception(cause))
+        assert re.search(r"(broken|sops|__init__)\.py\", line 2", trace)
 
 
 @pytest.mark.parametrize("error", [RuntimeError("cannot start"), KeyError("x"), OSError("gone")])

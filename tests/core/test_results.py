@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.results.files import FORMAT, load, save, write_text
 from pdpaudit.results.results import (
-    FORMAT,
     SEVERITY,
     CheckResult,
     ClaimResult,
@@ -25,10 +25,7 @@ from pdpaudit.results.results import (
     Result,
     SampledFinding,
     exit_status,
-    load,
-    save,
     worst,
-    write_text,
 )
 
 
@@ -185,7 +182,7 @@ def test_a_disk_that_is_full_leaves_the_old_file_and_no_litter(tmp_path, monkeyp
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("pdpaudit.results.results.os.replace", full)
+    monkeypatch.setattr("pdpaudit.results.files.os.replace", full)
     with pytest.raises(InputError, match="No space left"):
         write_text(path, "new")
     assert path.read_text() == "old"
@@ -200,7 +197,7 @@ def test_an_interruption_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch
     def interrupted(*_):
         raise error
 
-    monkeypatch.setattr("pdpaudit.results.results.os.replace", interrupted)
+    monkeypatch.setattr("pdpaudit.results.files.os.replace", interrupted)
     with pytest.raises(error):
         write_text(path, "new")
     assert path.read_text() == "old"

@@ -14,9 +14,9 @@ from scipy import stats
 
 import pdpaudit.algorithms.graph as published
 from pdpaudit.algorithms.graph import Graph, GraphPair
+from pdpaudit.algorithms.graph.claims import COMPARED, Compared, losses
 from pdpaudit.algorithms.graph.noise import geometric_cells, laplace_cells
 from pdpaudit.algorithms.graph.recommendation import favourite
-from pdpaudit.algorithms.graph.relations import COMPARED, Compared, losses
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import (

@@ -5,6 +5,7 @@ Run as a script to take the files that have none any more off the list.
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -38,6 +39,36 @@ def unclean() -> list[str]:
 
 def listed() -> list[str]:
     return LISTED.read_text(encoding="utf-8").split()
+
+
+#: Rooms that know the command line; the tests' own options are pytest's.
+KNOWS_FLAGS = ("cli", "report", "testing")
+
+#: A flag in a text.
+FLAG = re.compile(r"(?:^|[\s`'\"(])--[a-z]")
+
+
+def flags_in(path: Path) -> list[str]:
+    """Return the texts of a module that name a flag, docstrings left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    said = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    return [
+        one.value
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        if id(one) not in said and FLAG.search(one.value)
+    ]
+
+
+def test_only_the_command_line_and_reports_name_flags() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix(): texts
+        for room in ("pdpaudit", "algorithms", "attacks")
+        for path in (ROOT / room).rglob("*.py")
+        if path.relative_to(ROOT).parts[1] not in KNOWS_FLAGS
+        if (texts := flags_in(path))
+    }
+    assert found == {}
 
 
 def test_words_are_found_in_text_and_in_names() -> None:

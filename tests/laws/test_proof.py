@@ -137,14 +137,14 @@ def test_scores_far_apart_and_tiny_probabilities(scale):
 
 
 def test_too_large_a_closed_form_is_refused_with_the_alternative(monkeypatch):
-    monkeypatch.setattr(closed_form, "_MAX_WORK", 10)
+    monkeypatch.setattr(closed_form, "MAX_WORK", 10)
     question = search_com_round([0], [(0, 10), (1, 10)], impact_cardinality=1, threshold=3)
     with pytest.raises(LawUnavailable, match="quadrature"):
         enclose_round(question, None)
 
 
 def test_precision_has_a_limit(monkeypatch):
-    monkeypatch.setattr(closed_form, "_MAX_BITS", 100)
+    monkeypatch.setattr(closed_form, "MAX_BITS", 100)
     with pytest.raises(LawUnavailable, match="bits"):
         enclose_round(squeeze(2, 50, 20, 0), None, relative=1e-90)
 

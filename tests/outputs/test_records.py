@@ -362,7 +362,9 @@ def test_a_name_of_ours_makes_no_number():
 @example([2**5000, -0.0, math.inf, math.nan])
 def test_records_survive_the_store(outputs):
     draws = gathered(outputs, len(outputs))
-    again = Draws(**decode(encode(vars(draws))))
+    fields = decode(encode(vars(draws)))
+    assert isinstance(fields, dict)
+    again = Draws(**fields)
     assert draws.same_as(again)
     assert again.same_as(draws)
     assert [flatten(o) for o in outputs] == [decode(encode(flatten(o))) for o in outputs]

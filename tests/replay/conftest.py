@@ -18,6 +18,7 @@ from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.registry import make_mechanism
 from pdpaudit.core.statistic import statistic
+from pdpaudit.outputs.records import JSON
 from pdpaudit.replay import Replay, replay_result, terms_of
 from pdpaudit.results.results import Result
 
@@ -95,6 +96,6 @@ def result_of(kind: str) -> Body:
     return copy.deepcopy(_made[kind])
 
 
-def replayed(body: Body) -> list[Replay]:
+def replayed(body: JSON) -> list[Replay]:
     terms = terms_of(body, "result.json", never, find=find)
     return replay_result(body, "result.json", terms)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.results.results import sealed
+from pdpaudit.results.files import sealed
 
 from .conftest import Body, result_of
 
@@ -19,7 +19,7 @@ from .conftest import Body, result_of
 #: lies in the folder or is a program; python's own files are no matter.
 WATCH = """
 import contextlib, io, json, os, sys
-import pdpaudit.cli, pdpaudit.replay, pdpaudit.report.html, pdpaudit.report.markdown
+import pdpaudit.cli, pdpaudit.replay, pdpaudit.report.rendering
 import numpy.random, scipy.special, hypothesis, rich.text, jinja2, joblib, flint
 
 here, seen, ended = os.getcwd(), [], []

@@ -12,7 +12,7 @@ import pytest
 
 from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.core.errors import InputError
-from pdpaudit.results.results import load, sealed, unchanged
+from pdpaudit.results.files import load, sealed, unchanged
 
 from .conftest import KINDS, Body, replayed, result_of
 

@@ -7,6 +7,7 @@ import math
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ import pytest
 from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.replay.trust import _no_mechanism, finder
+from pdpaudit.replay.trust import finder, no_mechanism
 from pdpaudit.report.sources import read_source, replay_of
 from pdpaudit.results.fields import Fields
-from pdpaudit.results.results import ClaimResult, Result, load, sealed
+from pdpaudit.results.files import load, sealed
+from pdpaudit.results.results import ClaimResult, Result
 
 COIN = """
 from pdpaudit.core.protocols import Law, PrivacyClaim
@@ -76,7 +78,7 @@ def test_the_command_that_a_report_prints_replays_a_persons_own_code(
     command = replay_of(read_source(Path("r.json")))
     assert command == "pdpaudit replay r.json --trust"
     assert run(*shlex.split(command)[1:-1]) == 2
-    assert "own_coin.py; add --trust" in capsys.readouterr().err
+    assert "own_coin.py; give --trust" in capsys.readouterr().err
     assert run(*shlex.split(command)[1:]) == 0
 
 
@@ -121,7 +123,7 @@ def test_an_infinite_loss_is_a_number_again(mine: Path) -> None:
     assert run("replay", "r.json", "--trust") == 0
 
 
-def _now(body: dict[str, Any]) -> str:
+def _now(body: Mapping[str, object]) -> str:
     return str(Result.from_json(body, "r.json").to_json()["written"])
 
 
@@ -145,7 +147,7 @@ class Noted:
 
 @pytest.mark.parametrize("one", [Late, Noted, Late()], ids=["in __init__", "annotated", "object"])
 def test_what_is_a_mechanism_is_recognised_without_making_it(one: Any) -> None:
-    assert _no_mechanism(one) == ""
+    assert no_mechanism(one) == ""
 
 
 @pytest.mark.parametrize("name", ["subprocess:Popen", "os:system", "nowhere.py:X", "nowhere:X", ""])

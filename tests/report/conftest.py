@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.html import render_html
+from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 
 VERSIONS = {"python": "3.12.1", "pdpaudit": "0.1.0", "numpy": "2.0.0"}
@@ -33,7 +33,7 @@ def audit_json() -> dict[str, Any]:
         "words": "rewiring Javert from {Valjean, Cosette, Enjolras} to {Valjean, Marius}",
     }
     event = {"feature": "first", "values": [2], "side": "left", "prefix": 1}
-    told = {
+    said = {
         **event,
         "words": "Marius is found first",
         "inside": 4903,
@@ -70,7 +70,7 @@ def audit_json() -> dict[str, Any]:
         "exact": None,
         "confidence": 0.95,
         "method": "exact",
-        "event": told,
+        "event": said,
         "pair": pair,
         "samples": {"discovery": 516412, "confirmation": 40000},
         "detectable_epsilon": 1.126,

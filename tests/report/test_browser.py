@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.html import render_html
+from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
@@ -89,8 +89,8 @@ PAGES: dict[str, str] = {}
 def text(request: pytest.FixtureRequest) -> str:
     """Return a page of a kind."""
     if request.param not in PAGES:
-        told = request.getfixturevalue(request.param)
-        PAGES[request.param] = told if isinstance(told, str) else render_html(told)
+        spoken = request.getfixturevalue(request.param)
+        PAGES[request.param] = spoken if isinstance(spoken, str) else render_html(spoken)
     return PAGES[request.param]
 
 
@@ -159,35 +159,35 @@ def test_the_keyboard_reaches_the_verdicts_first(
     assert browser.current_url.endswith("#main")
 
 
-def test_what_a_screen_reader_is_told(browser: Any, sources: list[Source], tmp_path: Path) -> None:
+def test_what_a_screen_reader_reads(browser: Any, sources: list[Source], tmp_path: Path) -> None:
     show(browser, render_html(sources), tmp_path)
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    told = [
+    spoken = [
         (node["role"]["value"], node.get("name", {}).get("value", ""))
         for node in tree
         if not node["ignored"]
     ]
-    roles = {role for role, _ in told}
+    roles = {role for role, _ in spoken}
     assert {"banner", "navigation", "main", "contentinfo", "table", "columnheader"} <= roles
-    pictures = [name for role, name in told if role in ("image", "img", "graphics-document")]
+    pictures = [name for role, name in spoken if role in ("image", "img", "graphics-document")]
     assert len(pictures) >= 7
     assert all(pictures)
     assert any("1-protected DP: claimed 1.000, lower bound 1.207" in name for name in pictures)
-    tables = [name for role, name in told if role == "table"]
+    tables = [name for role, name in spoken if role == "table"]
     assert all(tables)
 
 
-def test_measured_pictures_are_told_and_seen(
+def test_measured_pictures_are_read_and_seen(
     browser: Any, measured: list[Source], tmp_path: Path
 ) -> None:
     show(browser, render_html(measured), tmp_path, scheme="dark")
     tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    told = [
+    spoken = [
         node.get("name", {}).get("value", "")
         for node in tree
         if not node["ignored"] and node["role"]["value"] in ("image", "img", "graphics-document")
     ]
-    assert all(told)
+    assert all(spoken)
     for words in (
         "Targets found against oracle calls, single runs and their mean. Target finds 120 with "
         "2,000 calls. PTarget finds 108.2 with 2,000 calls, ± 6.77. Risk multiplier then: claimed "
@@ -195,7 +195,7 @@ def test_measured_pictures_are_told_and_seen(
         "The same part of the network after each search",
         "Histogram of the loss by being isolated; the most exposed lose 0.5000",
     ):
-        assert any(name.startswith(words) for name in told), words
+        assert any(name.startswith(words) for name in spoken), words
     # Every curve is drawn in a colour that differs from the paper's, and follows dark mode.
     drawn = browser.execute_script(
         "return [...document.querySelectorAll('.plot path')].map(one => "

@@ -15,8 +15,7 @@ from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.registry import resolve
 from pdpaudit.report.blocks import Block, Paragraph, Pictures, Table
 from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 from pdpaudit.results.results import Result
 
@@ -33,7 +32,7 @@ def words_of(context: dict[str, Any], audited: float | None = None) -> list[str]
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Any]:
+def shown() -> dict[str, Any]:
     """Return the exposure of everybody on a small network, as a file holds it."""
     adjacency, _ = adjacency_from_networkx(nx.path_graph(8))
     mask = np.array([1, 0, 1, 0, 1, 0, 0, 0], dtype=bool)
@@ -45,10 +44,10 @@ def told() -> dict[str, Any]:
     return read
 
 
-def test_what_is_measured_today_is_told(told: dict[str, Any]) -> None:
-    exposure = told["context"]["exposure"]
-    words, *_ = words_of(told["context"])
-    people = blocks_of(told["context"])[-1]
+def test_what_is_measured_today_is_shown(shown: dict[str, Any]) -> None:
+    exposure = shown["context"]["exposure"]
+    words, *_ = words_of(shown["context"])
+    people = blocks_of(shown["context"])[-1]
     assert isinstance(people, Table)
     losses = [max(one["isolated"], one["rewired"]) for one in exposure["most_exposed"]]
     assert f"any of the 5 protected people costs more than {max(losses):.4f}" in words
@@ -58,13 +57,13 @@ def test_what_is_measured_today_is_told(told: dict[str, Any]) -> None:
     assert [row[2] for row in people.rows] == [
         f"{one['isolated']:.4f}" for one in exposure["most_exposed"]
     ]
-    (pictures,) = (one for one in blocks_of(told["context"]) if isinstance(one, Pictures))
+    (pictures,) = (one for one in blocks_of(shown["context"]) if isinstance(one, Pictures))
     assert len(pictures.items) == 2
     for render in (render_html, render_markdown):
-        assert "Also recorded" not in render([source_from_json(told, "a.json")])
+        assert "Also recorded" not in render([source_from_json(shown, "a.json")])
 
 
-def test_nothing_is_told_where_nothing_was_measured() -> None:
+def test_nothing_is_shown_where_nothing_was_measured() -> None:
     assert exposure_section({}, "a.json", "r1") is None
     assert exposure_section({"exposure": None}, "a.json", "r1") is None
 
@@ -91,14 +90,14 @@ def test_nobody_exposed_is_said(exposure_body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("audited", "more"), [(None, False), (0.9375, False), (0.94, True)])
-def test_a_costlier_pair_of_the_audit_is_told(
+def test_a_costlier_pair_of_the_audit_is_shown(
     exposure_body: dict[str, Any], audited: float | None, more: bool
 ) -> None:
     words = words_of(exposure_body["context"], audited)
     assert any("costs more, 0.9400" in note for note in words) == more
 
 
-def test_an_infinite_loss_is_told_and_not_drawn(exposure_body: dict[str, Any]) -> None:
+def test_an_infinite_loss_is_shown_and_not_drawn(exposure_body: dict[str, Any]) -> None:
     exposure = exposure_body["context"]["exposure"]
     exposure["most_exposed"][0]["rewired"] = "inf"
     exposure["rewired"]["histogram"]["edges"] = [0.0, "nan", "inf"]

@@ -29,15 +29,15 @@ ALLOWED = {"svg", "g", "path", "text", "tspan", "defs", "use", "style", "title",
 
 
 @pytest.fixture
-def told(simulation_body: dict[str, Any]) -> dict[str, Any]:
+def made(simulation_body: dict[str, Any]) -> dict[str, Any]:
     """Return the simulation alone."""
     body: dict[str, Any] = simulation_body["context"]["simulation"]
     return body
 
 
 @pytest.fixture
-def read(told: dict[str, Any]) -> Simulation:
-    return simulation_of(told, "a.json")
+def read(made: dict[str, Any]) -> Simulation:
+    return simulation_of(made, "a.json")
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def words_of(path: Path) -> str:
     return "\n".join(words)
 
 
-def test_the_figures_of_a_simulation(told: dict[str, Any], tmp_path: Path) -> None:
-    written = write_figures(told, tmp_path, "dominant", ["svg"])
+def test_the_figures_of_a_simulation(made: dict[str, Any], tmp_path: Path) -> None:
+    written = write_figures(made, tmp_path, "dominant", ["svg"])
     stems = ("curves-1", "curves-2", "comparison", "drawing")
     assert [path.name for path in written] == [f"dominant-{stem}.svg" for stem in stems]
     assert sorted(tmp_path.iterdir()) == sorted(written)
@@ -85,8 +85,8 @@ def test_the_figures_of_a_simulation(told: dict[str, Any], tmp_path: Path) -> No
     assert "PTarget\n1 protected person examined, 3 targets found" in drawing
 
 
-def test_a_figure_as_png_tells_nothing_of_its_making(told: dict[str, Any], tmp_path: Path) -> None:
-    body = {**told, "searches": told["searches"][:1], "drawing": None}
+def test_a_figure_as_png_tells_nothing_of_its_making(made: dict[str, Any], tmp_path: Path) -> None:
+    body = {**made, "searches": made["searches"][:1], "drawing": None}
     svg, png = write_figures(body, tmp_path)
     assert svg.suffix == ".svg"
     data = png.read_bytes()
@@ -95,8 +95,8 @@ def test_a_figure_as_png_tells_nothing_of_its_making(told: dict[str, Any], tmp_p
     assert b"tIME" not in data
 
 
-def test_the_same_numbers_are_the_same_bytes(told: dict[str, Any], tmp_path: Path) -> None:
-    (first,) = write_figures({**told, "searches": told["searches"][:1], "drawing": None}, tmp_path,
+def test_the_same_numbers_are_the_same_bytes(made: dict[str, Any], tmp_path: Path) -> None:
+    (first,) = write_figures({**made, "searches": made["searches"][:1], "drawing": None}, tmp_path,
                              formats=["svg"])  # fmt: skip
     program = (
         "import json, sys; from pathlib import Path; import matplotlib\n"
@@ -105,7 +105,7 @@ def test_the_same_numbers_are_the_same_bytes(told: dict[str, Any], tmp_path: Pat
         "from pdpaudit.report.figures import write_figures\n"
         "write_figures(json.load(sys.stdin), Path(sys.argv[1]), 'again', ['svg'])"
     )
-    body = {**told, "searches": told["searches"][:1], "drawing": None}
+    body = {**made, "searches": made["searches"][:1], "drawing": None}
     subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)], input=json.dumps(body), text=True,
         check=True, env={**os.environ, "PYTHONHASHSEED": "5", "SOURCE_DATE_EPOCH": "1"},
@@ -166,11 +166,11 @@ def test_an_infinite_multiplier_is_left_out(axes: Any, read: Simulation) -> None
     assert axes.get_ylim()[1] < 2.0
 
 
-def test_wide_multipliers_are_on_a_logarithmic_scale(axes: Any, told: dict[str, Any]) -> None:
+def test_wide_multipliers_are_on_a_logarithmic_scale(axes: Any, made: dict[str, Any]) -> None:
     from pdpaudit.report.figures import multiplier_panel
 
-    told["searches"][1]["multiplier"]["true"]["mean"][-1] = 1e9
-    multiplier_panel(axes, simulation_of(told, "a.json").private[0])
+    made["searches"][1]["multiplier"]["true"]["mean"][-1] = 1e9
+    multiplier_panel(axes, simulation_of(made, "a.json").private[0])
     assert axes.get_yscale() == "log"
 
 
@@ -183,9 +183,9 @@ def test_every_curve_of_a_comparison_differs_in_more_than_colour() -> None:
 
 
 def test_hostile_names_are_text(
-    told: dict[str, Any], hostile_names: list[str], tmp_path: Path
+    made: dict[str, Any], hostile_names: list[str], tmp_path: Path
 ) -> None:
-    one = {**told, "searches": told["searches"][:2]}
+    one = {**made, "searches": made["searches"][:2]}
     names = [*hostile_names, "_hidden", "$x^2$", r"$\undefined{"]
     (path,) = write_comparison(dict.fromkeys(names, one), tmp_path, title="$a$", formats=["svg"])
     words = words_of(path)
@@ -195,22 +195,22 @@ def test_hostile_names_are_text(
     assert "$a$" in words
 
 
-def test_hostile_names_are_text_wherever_they_stand(told: dict[str, Any], tmp_path: Path) -> None:
+def test_hostile_names_are_text_wherever_they_stand(made: dict[str, Any], tmp_path: Path) -> None:
     name = "_$x^2$ <script>a(1)</script> \U0001f469"
     assert len(name) <= 32
-    told["network"]["source"] = told["regime"] = name
-    told["searches"] = told["searches"][:2]
-    for search in (*told["searches"], *told["drawing"]["searches"]):
+    made["network"]["source"] = made["regime"] = name
+    made["searches"] = made["searches"][:2]
+    for search in (*made["searches"], *made["drawing"]["searches"]):
         search["name"] = search["mechanism"] = name
-    for path in write_figures(told, tmp_path, formats=["svg", "png"]):
+    for path in write_figures(made, tmp_path, formats=["svg", "png"]):
         if path.suffix == ".svg":
             assert words_of(path).count(name) >= 2
 
 
 def test_a_search_without_privacy_that_differs_is_left_out(
-    told: dict[str, Any], tmp_path: Path
+    made: dict[str, Any], tmp_path: Path
 ) -> None:
-    one = {**told, "searches": told["searches"][:2]}
+    one = {**made, "searches": made["searches"][:2]}
     other = copy.deepcopy(one)
     (path,) = write_comparison({"CN": one, "Path": other}, tmp_path, formats=["svg"])
     assert "without privacy: Target" in words_of(path)
@@ -238,27 +238,27 @@ def test_a_search_without_privacy_that_differs_is_left_out(
     ],
 )
 def test_what_is_wrong_is_named(
-    told: dict[str, Any], place: tuple[str | int, ...], value: Any, message: str
+    made: dict[str, Any], place: tuple[str | int, ...], value: Any, message: str
 ) -> None:
-    inner: Any = told
+    inner: Any = made
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = value
     with pytest.raises(InputError) as error:
-        simulation_of(told, "a.json")
+        simulation_of(made, "a.json")
     assert message in str(error.value)
-    assert str(error.value).endswith("write the file again with --json")
+    assert str(error.value).endswith("write the file again")
 
 
-def test_what_cannot_be_drawn_is_said(told: dict[str, Any], tmp_path: Path) -> None:
-    plain = {**told, "searches": told["searches"][:1], "drawing": None}
+def test_what_cannot_be_drawn_is_said(made: dict[str, Any], tmp_path: Path) -> None:
+    plain = {**made, "searches": made["searches"][:1], "drawing": None}
     for call, message in (
         (lambda: write_figures(plain, tmp_path, formats=["pdf"]), "no figure as pdf"),
         (lambda: write_figures(plain, tmp_path, formats=[]), "no figure as nothing"),
         (lambda: write_figures(plain, tmp_path / "no", formats=["svg"]), "cannot be written"),
         (lambda: write_comparison({"a": plain}, tmp_path), "no private search to compare"),
         (
-            lambda: write_comparison({str(i): told for i in range(15)}, tmp_path),
+            lambda: write_comparison({str(i): made for i in range(15)}, tmp_path),
             "30 searches to compare; one figure tells 28 apart",
         ),
     ):
@@ -268,12 +268,12 @@ def test_what_cannot_be_drawn_is_said(told: dict[str, Any], tmp_path: Path) -> N
 
 
 def test_without_matplotlib_the_way_out_is_named(
-    told: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("matplotlib.style", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=r'pip install "pdpaudit\[report\]"'):
-        write_figures(told, tmp_path)
+        write_figures(made, tmp_path)
 
 
 def test_markdown_of_a_simulation_needs_no_matplotlib(
@@ -284,7 +284,7 @@ def test_markdown_of_a_simulation_needs_no_matplotlib(
     program = (
         "import sys; from pathlib import Path\n"
         "import pdpaudit.report.figures\n"
-        "from pdpaudit.report.markdown import render_markdown\n"
+        "from pdpaudit.report.rendering import render_markdown\n"
         "from pdpaudit.report.sources import read_source\n"
         "assert 'risk multiplier' in render_markdown([read_source(Path(sys.argv[1]))])\n"
         "sys.exit('matplotlib' in sys.modules)"

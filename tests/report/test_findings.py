@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pdpaudit.report.findings import attack_of, attack_words, measured_words, tried_rows
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 
 from .conftest import audit_json
@@ -97,10 +96,10 @@ def test_no_label_is_taken_apart() -> None:
 )
 def test_what_does_not_fit_is_left_out(where: tuple[str, ...], value: object) -> None:
     body = _body()
-    body["claims"][0]["inference"] = told = copy.deepcopy(SAMPLED)
+    body["claims"][0]["inference"] = shown = copy.deepcopy(SAMPLED)
     for key in where[:-1]:
-        told = told[key]
-    told[where[-1]] = value
+        shown = shown[key]
+    shown[where[-1]] = value
     source = source_from_json(body, "a.json")
     assert attack_of(source.result.claims[0]) is None
     assert "<script>" not in render_html([source])

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.html import render_html
 from pdpaudit.report.plaintext import visible
+from pdpaudit.report.rendering import render_html
 from pdpaudit.report.sources import Source, source_from_json
 
 VOID = {"meta", "link", "br"}
@@ -103,9 +103,9 @@ def check_page(text: str) -> Page:
             assert {"caption", "thead", "th"} <= page.children[place]
         # Only a drawing within a drawing needs no words of its own.
         if tag == "svg" and attributes.get("aria-hidden") != "true" and place not in page.in_svg:
-            told = attributes.get("aria-label") or attributes.get("aria-labelledby")
+            label = attributes.get("aria-label") or attributes.get("aria-labelledby")
             assert attributes.get("role") == "img"
-            assert told
+            assert label
         if tag in ("ul", "ol"):
             assert "li" in page.children[place]
     assert len(page.of("nav")) <= 1
@@ -237,7 +237,7 @@ def test_a_claim_broken_by_an_infinite_loss_is_drawn(audit_body: dict[str, Any])
 
 
 @pytest.mark.parametrize("status", ["error", "skipped", "certified", "inconclusive"])
-def test_results_with_little_in_them_are_told(status: str) -> None:
+def test_results_with_little_in_them_are_shown(status: str) -> None:
     claim = {"statement": "1-protected DP", "status": status, "claimed": {"epsilon": 1.0}}
     for body in (
         {"command": "audit", "subject": "A", "seed": 1},

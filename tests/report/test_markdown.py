@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pdpaudit.report.markdown import code, escape, fenced, render_markdown
 from pdpaudit.report.plaintext import visible
+from pdpaudit.report.rendering import code, escape, fenced, render_markdown
 from pdpaudit.report.sources import Source, source_from_json
 
 FOLDED = ("<details>\n<summary>Glossary</summary>", "</details>")
@@ -80,10 +80,10 @@ def test_the_text_says_what_was_measured(measured: list[Source]) -> None:
     assert "| 1,000 | 67 | 60.55 ± 3.8 | 90% | 3.5 ± 0.5 | 1.1 ± 0 | 1.25 ± 0.1 |" in text
 
 
-@pytest.mark.parametrize("told", ["sources", "measured"])
-def test_every_row_of_a_table_has_all_its_cells(told: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("made", ["sources", "measured"])
+def test_every_row_of_a_table_has_all_its_cells(made: str, request: pytest.FixtureRequest) -> None:
     width = 0
-    for line in render_markdown(request.getfixturevalue(told)).splitlines():
+    for line in render_markdown(request.getfixturevalue(made)).splitlines():
         cells = len(re.findall(r"(?<!\\)\|", line))
         assert not line.startswith("|") or width in (0, cells)
         width = cells if line.startswith("|") else 0

@@ -7,8 +7,7 @@ import pytest
 
 from pdpaudit import PrivacyClaim, audit
 from pdpaudit.core.protocols import Law
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 
 

@@ -31,7 +31,7 @@ def test_the_limits_are_those_of_clopper_and_pearson(n: int, data: st.DataObject
     seen = chances(sampled(x, y, n), 2)
     assert seen is not None
     for hits, low, high in ((x, seen.p_low, seen.p_high), (y, seen.q_low, seen.q_high)):
-        # 0.05 over two claims and two sides; proportion_ci is told of both ends.
+        # 0.05 over two claims and two sides; proportion_ci is given both ends.
         expected = stats.binomtest(hits, n).proportion_ci(1 - 2 * 0.05 / 4, method="exact")
         assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
 

@@ -12,10 +12,9 @@ from markdown_it import MarkdownIt
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.document import compose
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
 from pdpaudit.report.plaintext import visible
 from pdpaudit.report.published import section
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 
 DOSSIER = {
@@ -51,14 +50,14 @@ class Tags(HTMLParser):
         self.words += data
 
 
-def told(body: dict[str, Any], dossier: Any) -> Any:
+def sourced(body: dict[str, Any], dossier: Any) -> Any:
     return source_from_json(body | {"context": {"dossier": dossier, "other": [1]}}, "a.json")
 
 
 def test_it_follows_the_verdicts_and_replaces_what_else_was_recorded(
     audit_body: dict[str, Any],
 ) -> None:
-    text = render_markdown([told(audit_body, DOSSIER)])
+    text = render_markdown([sourced(audit_body, DOSSIER)])
     headings = [line for line in text.splitlines() if line.startswith(("# ", "## "))]
     assert headings[:3] == ["# A dossier", "## Verdicts", "## Findings"]
     assert "See `a_table`." in text
@@ -67,7 +66,7 @@ def test_it_follows_the_verdicts_and_replaces_what_else_was_recorded(
     assert "python make.py" in text
     assert "python again.py" in text
     assert "Also recorded" not in text
-    page = render_html([told(audit_body, DOSSIER)])
+    page = render_html([sourced(audit_body, DOSSIER)])
     places = [page.index(what) for what in ("A dossier", 'id="verdicts"', "<code>a_table</code>")]
     assert places == sorted(places)
 
@@ -75,7 +74,7 @@ def test_it_follows_the_verdicts_and_replaces_what_else_was_recorded(
 def test_of_several_each_says_it_in_its_own_part(
     audit_body: dict[str, Any], check_body: dict[str, Any]
 ) -> None:
-    sources = [told(audit_body, DOSSIER), told(check_body, DOSSIER | {"title": "Another"})]
+    sources = [sourced(audit_body, DOSSIER), sourced(check_body, DOSSIER | {"title": "Another"})]
     text = render_markdown(sources)
     assert text.startswith("# Privacy report on 2 results\n")
     assert text.count("\n### Findings\n") == 2
@@ -98,7 +97,7 @@ def test_hostile_text_is_text(hostile: str, check_body: dict[str, Any]) -> None:
             )
         ],
     }
-    source = told(check_body, bad)
+    source = sourced(check_body, bad)
     shown = " ".join(visible(hostile).split())[:40]
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = [
@@ -112,7 +111,7 @@ def test_hostile_text_is_text(hostile: str, check_body: dict[str, Any]) -> None:
     assert html <= {"<!-- -->"}
     assert shown in "".join(t.content for t in tokens if t.type in ("text", "code_inline"))
     page = Tags(render_html([source]))
-    ours = Tags(render_html([told(check_body, DOSSIER)]))
+    ours = Tags(render_html([sourced(check_body, DOSSIER)]))
     assert page.tags <= ours.tags
     assert shown in " ".join(page.words.split())
     assert "\u202e" not in page.words
@@ -142,4 +141,4 @@ def test_hostile_text_is_text(hostile: str, check_body: dict[str, Any]) -> None:
 def test_what_is_not_of_that_form_is_refused(audit_body: dict[str, Any], change: Any) -> None:
     dossier = None if change is None else {**copy.deepcopy(DOSSIER), **change}
     with pytest.raises(InputError, match=r"^a\.json: context\.dossier\.\S+ is .*, not "):
-        compose([told(audit_body, dossier)])
+        compose([sourced(audit_body, dossier)])

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import read_source, source_from_json
-from pdpaudit.results.results import Result, unchanged
+from pdpaudit.results.files import unchanged
+from pdpaudit.results.results import Result
 
 Saved = Callable[[dict[str, Any]], Path]
 
@@ -71,7 +71,7 @@ def test_a_field_that_is_not_what_it_must_be_is_named(
         read_source(saved(audit_body))
     message = str(caught.value)
     assert message.startswith(f"result.json: {named} is ")
-    assert message.endswith("write the file again with --json")
+    assert message.endswith("write the file again")
     assert "\n" not in message
 
 

@@ -17,8 +17,7 @@ from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.core.statistic import statistic
 from pdpaudit.report.blocks import Paragraph, Pictures, Section, Table
 from pdpaudit.report.document import compose
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.results import Result
 
@@ -60,7 +59,7 @@ class Broken(LeakyCoin):
         raise ValueError("no <law>")
 
 
-def test_why_a_claim_could_not_be_judged_is_told() -> None:
+def test_why_a_claim_could_not_be_judged_is_said() -> None:
     result = audit(Broken(), [network()], Config(seed=1), subject="coin", spec={"name": "coin"})
     sources = [through_json(result, "coin.json")]
     html, markdown = render_html(sources), render_markdown(sources)
@@ -70,7 +69,7 @@ def test_why_a_claim_could_not_be_judged_is_told() -> None:
 
 
 @pytest.mark.parametrize("samples", [None, 2000], ids=["by law", "by samples"])
-def test_an_audit_is_told_in_full(samples: int | None) -> None:
+def test_an_audit_is_shown_in_full(samples: int | None) -> None:
     plan = Config(seed=1, samples=samples, jobs=1)
     result = audit(LeakyCoin(), [network()], plan, subject="coin", spec={"name": "coin"})
     source = through_json(result, "coin.json")
@@ -94,7 +93,7 @@ def test_an_audit_is_told_in_full(samples: int | None) -> None:
     assert render_markdown([source])
 
 
-def test_a_check_is_told_in_full() -> None:
+def test_a_check_is_shown_in_full() -> None:
     options = Options(max_vertices=4, examples=0, time_limit=60)
     results = check_sop(shared, options)
     body = Result("check", "sops.py:shared", 0, 1.0, checks=tuple(results))

@@ -14,8 +14,8 @@ from pdpaudit import audit, check
 from pdpaudit.checks import Options
 from pdpaudit.report.exports import UNANSWERED, answers, render_checklist, render_sarif
 from pdpaudit.report.sources import Source, source_from_json
-from pdpaudit.results.difference import Difference, FirstDifference
 from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.results.witnesses import Difference, FirstDifference
 
 
 @pytest.fixture(scope="module")

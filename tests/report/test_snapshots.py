@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpaudit.report.html import render_html
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import Source
 
 FOLDER = Path(__file__).parent / "snapshots"
@@ -28,15 +27,15 @@ def masked(text: str) -> str:
 @pytest.mark.parametrize(
     ("name", "render"), [("{}.html", render_html), ("{}.md.txt", render_markdown)]
 )
-@pytest.mark.parametrize(("what", "told"), [("report", "sources"), ("measured", "measured")])
+@pytest.mark.parametrize(("what", "fixture"), [("report", "sources"), ("measured", "measured")])
 def test_a_report_is_what_it_was(
     name: str,
     render: Callable[[Sequence[Source]], str],
     what: str,
-    told: str,
+    fixture: str,
     request: pytest.FixtureRequest,
 ) -> None:
-    text, path = masked(render(request.getfixturevalue(told))), FOLDER / name.format(what)
+    text, path = masked(render(request.getfixturevalue(fixture))), FOLDER / name.format(what)
     if os.environ.get("PDPAUDIT_UPDATE_SNAPSHOTS"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")

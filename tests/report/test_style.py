@@ -1,4 +1,4 @@
-"""Colours that can be told from their ground: WCAG 2.2, success criteria 1.4.3 and 1.4.11."""
+"""Colours that stand out from what is behind them: WCAG 2.2, success criteria 1.4.3 and 1.4.11."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def contrast(one: str, other: str) -> float:
 )
 def test_colours_stand_out(scheme: dict[str, str]) -> None:
     assert scheme.keys() == LIGHT.keys()
-    for ground in ("paper", "wash"):
+    for behind in ("paper", "wash"):
         for name in TEXT:
-            assert contrast(scheme[name], scheme[ground]) >= 4.5, (name, ground)
+            assert contrast(scheme[name], scheme[behind]) >= 4.5, (name, behind)
     for name in MARKS:
         assert contrast(scheme[name], scheme["paper"]) >= 3.0, name
     # Text on the enlarged part of a drawing, and the focus ring, are on paper too.

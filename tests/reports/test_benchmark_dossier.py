@@ -46,15 +46,15 @@ def test_the_files_are_written_as_the_script_writes_them(
         assert file.read_bytes() == (FOLDER / file.name).read_bytes(), file.name
 
 
-def test_what_is_missed_is_told(script: Any) -> None:
+def test_what_is_missed_is_shown(script: Any) -> None:
     row = {
         "mechanism": "SVT1", "epsilon": 0.1, "true": None, "bound": 0.1, "to_beat": 0.2,
         "oracle": 0.5, "oracle_pair": "a", "share": 0.2, "draws": 1000, "pairs": ["b"],
         "above_truth": 0, "best_on_pairs": [0.25],
     }  # fmt: skip
-    told = script.dossier([row], [])["sections"][0]
-    assert told["tables"][0]["rows"][0][-1] == "missed"
-    [point] = told["points"]
+    shown = script.dossier([row], [])["sections"][0]
+    assert shown["tables"][0]["rows"][0][-1] == "missed"
+    [point] = shown["points"]
     assert point.startswith("SVT1 at ε = 0.1: bound below the one to beat; 20% of the oracle")
     met = script.dossier([row | {"bound": 0.5, "share": 1.0}], [])["sections"][0]
     assert "points" not in met

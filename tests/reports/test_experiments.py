@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "reports" / "experiments"
 
 @pytest.fixture
 def script(monkeypatch):
-    """Give a module of the folder, which import their siblings by name."""
+    """Give a module of the folder, which imports its sibling by name."""
     monkeypatch.syspath_prepend(str(FOLDER))
     before = set(sys.modules)
 
@@ -30,7 +30,7 @@ def script(monkeypatch):
         return module
 
     yield load
-    for name in {"networks", "page"} & set(sys.modules) - before:
+    for name in {"make", "page"} & set(sys.modules) - before:
         del sys.modules[name]
 
 
@@ -48,17 +48,17 @@ def test_the_smaller_part_changes_nothing_when_made_again(script, tmp_path):
 
 def test_the_page_is_what_the_results_say(script):
     results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
-    said = script("page").page(results, script("networks").records())
+    said = script("page").page(results, script("make").records())
     assert said == (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_dominant_regime_is_as_the_paper_has_it():
     """Private close behind, and the claimed multiplier levels off below 1.17."""
     regimes = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))["regimes"]
-    dominant = {key: told for key, told in regimes.items() if key.endswith("-dominant")}
+    dominant = {key: found for key, found in regimes.items() if key.endswith("-dominant")}
     assert len(dominant) == 5
-    for told in dominant.values():
-        target, private = told["searches"]
+    for found in dominant.values():
+        target, private = found["searches"]
         assert private["found"][-1][0] > 0.85 * target["found"][-1][0]
         assert private["claimed"][-1][0] < 1.17
         assert private["claimed"][-1][0] - private["claimed"][1][0] < 0.04
@@ -68,7 +68,7 @@ def test_the_dominant_regime_is_as_the_paper_has_it():
 @pytest.mark.parametrize("name", ["embedded", "movie_costars", "acl_coauthors"])
 def test_recorded_infections_give_the_recorded_regimes(script, request, name):
     data = Path("nowhere") if name == "embedded" else request.getfixturevalue("shared_data")
-    networks = script("networks")
+    networks = script("make")
     mine = [record for record in networks.records() if record["network"] == name]
     assert [record["regime"] for record in mine] == list(REGIMES)
     for record in mine:

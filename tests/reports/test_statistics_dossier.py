@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.core.registry import registered
-from pdpaudit.report.markdown import render_markdown
+from pdpaudit.report.rendering import render_markdown
 from pdpaudit.report.sources import source_from_json
 
 FOLDER = Path(__file__).parents[2] / "reports" / "statistics"
@@ -44,7 +44,7 @@ def entries_of(body):
 
 
 def _read(values):
-    return [None if value == "inf" else make._rounded(value) for value in values]
+    return [None if value == "inf" else make.rounded(value) for value in values]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_every_registered_statistic_is_there(entries):
     assert [entry["name"] for entry in entries] == list(make.SCOPE)
 
 
-def test_the_command_is_told():
+def test_the_command_is_said():
     assert make.COMMAND in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
@@ -171,4 +171,4 @@ def test_a_violated_declaration_is_said():
 
 
 def test_six_digits_and_no_infinity_are_written():
-    assert make._plain([1 / 3, math.inf, 2.0, 12345678.9]) == [0.333333, None, 2, 12345700]
+    assert make.plain_values([1 / 3, math.inf, 2.0, 12345678.9]) == [0.333333, None, 2, 12345700]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -14,9 +15,11 @@ from typing import Any
 
 import pytest
 
+from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import Misbehaviour, clock, draw
+from pdpaudit.sampling.clock import in_time
 
 LATE = "did not end within 0.2 s"
 
@@ -85,6 +88,30 @@ def test_no_call_gets_round_its_limit(run, batched):
     with pytest.raises(Misbehaviour, match=LATE):
         draw(made, None, 5, seed=1, key=(), limit=0.2)
     assert time.monotonic() - began < 300  # some would go on for ever
+
+
+def test_a_call_after_the_time_limit_is_not_begun_and_ends_no_process(monkeypatch):
+    monkeypatch.setattr(clock, "GRACE_S", 0.0)
+    until = time.monotonic() - 100  # others worked on until long after it
+    for made in (of(lambda *_: 1 / 0), of(None, sample=lambda *_: 1 / 0)):
+        with pytest.raises(OutOfTime):
+            draw(made, None, 5, seed=1, key=(), until=until)
+    with pytest.raises(OutOfTime):
+        in_time(until, "it", lambda: 1 / 0)
+
+
+@pytest.mark.parametrize("function", [lambda: sum(range(20_000_000)), works])
+def test_what_takes_longer_than_there_is_time_is_out_of_time(function):
+    with pytest.raises(OutOfTime):
+        in_time(time.monotonic() + 0.1, "it", function)
+
+
+def test_what_ends_in_time_is_returned_and_errors_are_let_through():
+    assert [in_time(until, "it", lambda: 3) for until in (math.inf, time.monotonic() + 600)] == [
+        3
+    ] * 2
+    with pytest.raises(ZeroDivisionError):
+        in_time(time.monotonic() + 600, "it", lambda: 1 / 0)
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -19,9 +19,10 @@ import pytest
 from pdpaudit.cli import main
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.results.results import versions
-from pdpaudit.sampling import Store, backend, draw, engine, tally
-from pdpaudit.sampling.backends import at_worker, shareable
+from pdpaudit.results.files import versions
+from pdpaudit.sampling import Store, backend, draw, engine
+from pdpaudit.sampling.backends import in_workers
+from tests.sampling.tallies import tally
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -233,7 +234,7 @@ def test_the_command_gives_the_same_result_on_a_cluster(cluster, eager, tmp_path
 
 
 @pytest.mark.slow
-def test_a_scheduler_without_workers_or_none_at_all_is_told(tmp_path, monkeypatch):
+def test_a_scheduler_without_workers_or_none_at_all_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("pdpaudit.sampling.backends.PATIENCE_S", 1)
     with (
         pytest.raises(InputError, match="no scheduler answers"),
@@ -270,7 +271,7 @@ def _without(monkeypatch, name):
         yield
 
 
-def test_a_missing_package_is_told_with_its_remedy(monkeypatch):
+def test_a_missing_package_is_reported_with_its_remedy(monkeypatch):
     with (
         _without(monkeypatch, "distributed"),
         pytest.raises(InputError, match=r"pip install 'pdpaudit\[cluster\]'"),
@@ -289,6 +290,6 @@ def test_a_worker_unpacks_a_job_once(tmp_path):
         return lambda size: size
 
     work: Any = Work()
-    shared = shareable(work)
-    assert [at_worker(shared, i, 10 * i) for i in range(3)] == [(0, 0), (1, 10), (2, 20)]
+    found = list(in_workers(work, ((i, (10 * i,)) for i in range(3)), jobs=1))
+    assert found == [(0, 0), (1, 10), (2, 20)]
     assert len(list(tmp_path.iterdir())) == 1

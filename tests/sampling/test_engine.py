@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from collections import Counter
 from contextlib import suppress
@@ -18,8 +19,8 @@ import pytest
 
 from pdpaudit.core.protocols import Outputs, PrivacyClaim
 from pdpaudit.core.registry import resolve
-from pdpaudit.sampling import engine, tally
-from pdpaudit.sampling.streams import stream
+from pdpaudit.sampling import backends, engine, stream
+from tests.sampling.tallies import tally
 
 
 @pytest.fixture
@@ -137,21 +138,14 @@ def test_chunks_before_one_that_fails_are_counted(eager, monkeypatch):
 
 
 def test_slow_chunks_are_drawn_one_by_one(eager, monkeypatch):
-    asked = []
-    plain = engine._batch
-
-    def slow(one, sizes, seed, keys):
-        asked.append(len(sizes))
-        return plain(one, sizes, seed, keys)
-
-    monkeypatch.setattr(engine, "_batch", slow)
+    asked: list[int] = []
     monkeypatch.setattr(engine, "BATCH", 16)
     monkeypatch.setattr(engine, "BATCH_S", 0.0)
-    tally(single(), 7, 230, seed=9, key=())
-    assert asked == [1, 1, 1, 1, 1]
+    tally(single(), 7, 230, seed=9, key=(), progress=asked.append)
+    assert asked == [50, 50, 50, 50, 30]
     monkeypatch.setattr(engine, "BATCH_S", 1e9)
-    tally(single(), 7, 1200, seed=9, key=())
-    assert asked[5:] == [1, 16, 7]
+    tally(single(), 7, 1200, seed=9, key=(), progress=asked.append)
+    assert asked[5:] == [50, 16 * 50, 7 * 50]
 
 
 def test_progress_with_workers_adds_up(eager):
@@ -178,7 +172,7 @@ def test_little_work_starts_no_workers(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("workers were started")
 
-    monkeypatch.setattr(engine, "Parallel", refuse)
+    monkeypatch.setattr(engine, "in_workers", refuse)
     assert tally(single(), None, 1200, seed=1, key=(), jobs=2).total() == 1200
     monkeypatch.setattr(engine, "WORTH_WORKERS_S", -1.0)
     assert tally(single(), None, 1200, seed=1, key=(), jobs=1).total() == 1200
@@ -246,6 +240,23 @@ def test_what_a_mechanism_raises_in_a_worker_arrives_with_its_own_traceback(eage
     assert tally(single(), "x", 300, seed=1, key=(), jobs=2).total() == 300
 
 
+def test_what_cannot_be_sent_to_a_worker_is_drawn_here(eager):
+    class Locked:
+        claim = PrivacyClaim(1.0)
+
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def run(self, instance, rng):
+            with self.lock:
+                return int(rng.integers(4)), instance
+
+    here = tally(single(), "x", 300, seed=1, key=(), jobs=1)
+    assert tally(Locked(), "x", 300, seed=1, key=(), jobs=2) == here
+    assert backends.obstacle(Locked()) == "cannot pickle '_thread.lock' object"
+    assert backends.obstacle(single()) == ""
+
+
 # A thread of joblib may still look for work that its interruption has taken away.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -266,7 +277,7 @@ def test_an_interruption_is_passed_on_and_the_next_job_is_whole(eager, jobs):
 
 SCRIPT = """
 import sys, time
-from pdpaudit.sampling import engine, tally
+from pdpaudit.sampling import draw, engine
 
 class Slow:
     def run(self, instance, rng):
@@ -280,7 +291,7 @@ def told(done):
     print("ready", flush=True)
 
 try:
-    tally(Slow(), None, 1_000_000, seed=1, key=(), jobs=2, progress=told)
+    draw(Slow(), None, 1_000_000, seed=1, key=(), jobs=2, progress=told)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     sys.exit(130)

@@ -322,8 +322,8 @@ def test_outputs_stay_in_the_order_of_their_chunks(monkeypatch):
     monkeypatch.setattr(engine, "BATCH", 1)
     fine = of(lambda i, r: float(r.random()))
     expected = draw(fine, None, 230, seed=1, key=("k",))
-    plain = engine._chunks
-    monkeypatch.setattr(engine, "_chunks", lambda *a: reversed([*plain(*a)]))
+    plain = engine.chunks
+    monkeypatch.setattr(engine, "chunks", lambda *a: reversed([*plain(*a)]))
     again = draw(fine, None, 230, seed=1, key=("k",))
     assert rows_of(again.arrays[None]).tolist() == rows_of(expected.arrays[None]).tolist()
     numbers = [stream(1, "k", chunk).random(50)[: 230 - 50 * chunk] for chunk in range(5)]
@@ -368,7 +368,7 @@ def test_arrays_stay_arrays_and_categories_are_counted():
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_whole_numbers_that_no_float_holds_are_told_apart(dtype):
+def test_whole_numbers_that_no_float_holds_are_distinguished(dtype):
     wide = np.array([2**53, 2**53 + 1, 2**53 + 1], dtype=dtype)
     assert gathered(wide, 3).counts == {flatten(2**53): 1, flatten(2**53 + 1): 2}
     rows = gathered(np.stack([wide, wide], axis=1), 3)

@@ -33,17 +33,18 @@ WITH_WORKERS = """
 import sys
 from collections import Counter
 from pdpaudit.core.registry import resolve
-from pdpaudit.sampling import backend, engine, tally
+from pdpaudit.sampling import backend, draw, engine
 
 if __name__ == "__main__":
     engine.WORTH_WORKERS_S, engine.SINGLE_CHUNK = -1.0, 50
     name, file = sys.argv[1:]
     mechanism = resolve("mechanisms", f"{file}:Mine")()
     with backend(name):
-        there = tally(mechanism, (0,), 400, seed=1, key=("k",), jobs=2)
-    assert there == tally(mechanism, (0,), 400, seed=1, key=("k",), jobs=1), there
-    assert {one[1:] for one in there} == {(None, "1/2")}, there
-    print(there.total(), "runs")
+        there = draw(mechanism, (0,), 400, seed=1, key=("k",), jobs=2)
+    here = draw(mechanism, (0,), 400, seed=1, key=("k",), jobs=1)
+    assert there.same_as(here), there
+    assert {values[1:] for _, _, values in there.counts} == {(None, "1/2")}, there
+    print(len(there), "runs")
 """
 
 

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from hypothesis import strategies as st
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.outputs import flatten
-from pdpaudit.sampling import draw, engine, hits, tally
+from pdpaudit.sampling import Hits, draw, engine, hits
 from pdpaudit.sampling.encoding import decode, encode
 from pdpaudit.sampling.store import Kept, Store
+from tests.sampling.tallies import tally
 
 SETTINGS = {"mechanism": "Die", "seed": "5"}
 
@@ -110,7 +112,9 @@ def _shape(value):
     ],
 )
 def test_arrays_come_back_to_the_last_bit(array):
-    again = decode(encode({"rows": [array]}))["rows"][0]
+    kept = decode(encode({"rows": [array]}))
+    assert isinstance(kept, dict)
+    (again,) = kept["rows"]
     assert (again.dtype, again.shape) == (array.dtype, array.shape)
     assert again.tobytes() == array.tobytes()
 
@@ -148,7 +152,9 @@ def test_a_set_is_written_alike_in_every_process():
         for seed in ("1", "2")
     }
     assert len(written) == 1
-    assert decode(written.pop())[0] == frozenset("abcdefgh")
+    kept = decode(written.pop())
+    assert isinstance(kept, tuple)
+    assert kept[0] == frozenset("abcdefgh")
 
 
 @pytest.mark.parametrize("before", [0, 1, 2, 3])
@@ -334,12 +340,12 @@ def test_every_single_truncation_is_noticed_or_harmless(path, tmp_path):
     assert filled(path) == expected
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
+def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     with pytest.raises(InputError, match="cannot be made"):
         Store(tmp_path / "nowhere" / "run.db", SETTINGS)
 
 
-def test_outputs_that_cannot_be_written_down_are_told(path):
+def test_outputs_that_cannot_be_written_down_are_reported(path):
     class Strange:
         claim = PrivacyClaim(1.0)
 
@@ -350,20 +356,31 @@ def test_outputs_that_cannot_be_written_down_are_told(path):
         tally(Strange(), None, 10, seed=1, key=(), store=store)
 
 
-def test_a_database_that_may_not_grow_says_the_disk_is_full(path):
+def connections_of(kind, monkeypatch):
+    """Have the store's connections made of a class."""
+    connect = partial(sqlite3.connect, factory=kind)
+    monkeypatch.setattr("pdpaudit.sampling.store.sqlite3.connect", connect)
+
+
+def test_a_database_that_may_not_grow_says_the_disk_is_full(path, monkeypatch):
+    class Full(sqlite3.Connection):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            pages = self.execute("PRAGMA page_count").fetchone()[0]
+            self.execute(f"PRAGMA max_page_count = {pages}")
+
     filled(path, 2000)
-    store = Store(path, SETTINGS)
-    pages = store._base.execute("PRAGMA page_count").fetchone()[0]
-    store._base.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(InputError, match="the disk is full"), store:
-        tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
+    with monkeypatch.context() as patched:
+        connections_of(Full, patched)
+        with pytest.raises(InputError, match="the disk is full"), Store(path, SETTINGS) as store:
+            tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
     with Store(path, SETTINGS) as store:
         again = tally(Die(), "x", 20_000, seed=5, key=("k",), store=store)
         assert store.found == 2000
     assert again == tally(Die(), "x", 20_000, seed=5, key=("k",))
 
 
-def test_a_file_the_system_will_not_let_grow_is_told_and_what_was_kept_stays(path):
+def test_a_file_the_system_will_not_let_grow_is_reported_and_what_was_kept_stays(path):
     filled(path, 2000)
     room = path.stat().st_size + 10_000
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -484,7 +501,7 @@ def test_spans_are_of_the_sizes_asked_for_and_do_not_overlap(sizes, rows):
             return set(rows)
 
     rows_of: Any = Rows()
-    spans = Kept(rows_of, Counter, b"s").spans(sizes)
+    spans = Kept(rows_of, Hits, b"s").spans(sizes)
     for span in spans:
         assert (span.start, sum(sizes[i] for i in span)) in rows
         assert 0 <= span.start < span.stop <= len(sizes)
@@ -499,7 +516,7 @@ def test_spans_are_of_the_sizes_asked_for_and_do_not_overlap(sizes, rows):
         assert all(set(span) & set(chunks) for span in fits)
 
 
-def test_a_writer_that_does_not_let_go_is_told(path, monkeypatch):
+def test_a_writer_that_does_not_let_go_is_reported(path, monkeypatch):
     monkeypatch.setattr("pdpaudit.sampling.store.BUSY_S", 0.05)
     filled(path)
     holder = sqlite3.connect(path, isolation_level=None)
@@ -513,21 +530,22 @@ def test_a_writer_that_does_not_let_go_is_told(path, monkeypatch):
 
 
 def test_commits_take_a_small_share_of_the_time_on_a_slow_disk_too(tmp_path, monkeypatch):
-    clock = [0.0]
-    monkeypatch.setattr("pdpaudit.sampling.store.time.monotonic", lambda: clock[0])
-    with Store(tmp_path / "run.db", {}) as store:
-        commits, plain = [], store._transaction
+    clock, disk = [0.0], [0.0]
+    commits: list[float] = []
 
-        def slow(took):
-            def transaction():
+    class Slow(sqlite3.Connection):
+        def execute(self, sql, *arguments):
+            if sql == "COMMIT":
                 commits.append(clock[0])
-                clock[0] += took
-                return plain()
+                clock[0] += disk[0]
+            return super().execute(sql, *arguments)
 
-            return transaction
+    monkeypatch.setattr("pdpaudit.sampling.store.time.monotonic", lambda: clock[0])
+    connections_of(Slow, monkeypatch)
+    with Store(tmp_path / "run.db", {}) as store:
 
         def run_for(seconds, took):
-            monkeypatch.setattr(store, "_transaction", slow(took))
+            disk[0] = took
             commits.clear()
             until = clock[0] + seconds
             while clock[0] < until:

@@ -11,9 +11,9 @@ import pytest
 # One process is warm and forks those that are killed: they die in their work, not in their imports.
 SCRIPT = """
 import json, os, random, signal, sys, time
-from collections import Counter
 from pathlib import Path
-from pdpaudit.sampling import engine, store, tally
+from pdpaudit.outputs import Draws
+from pdpaudit.sampling import draw, engine, store
 import numpy as np
 
 class Die:
@@ -27,7 +27,7 @@ store.COMMIT_S, store.COMMIT_SHARE = float(sys.argv[2]), float("inf")
 path, size, kills, at_once = Path(sys.argv[1]), int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
 
 def work(kept):
-    return tally(Die(), 1, size, seed=5, key=("k",), store=kept)
+    return draw(Die(), 1, size, seed=5, key=("k",), store=kept)
 
 def child():
     pid = os.fork()
@@ -62,7 +62,7 @@ while killed < kills:
         assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status)), status
     if path.exists():
         with store.Store(path, {"seed": "5"}) as kept:
-            stream = kept.kept(Counter, ("k",), 5, 1)
+            stream = kept.kept(Draws, ("k",), 5, 1)
             found.append(sum(map(len, stream.spans([200] * (size // 200)))))
     # The machine may be busier now than when the whole run was measured, or less.
     whole *= 0.8 if done else 1.02
@@ -74,7 +74,7 @@ with store.Store(path, {"seed": "5"}) as kept:
 plain = work(None)
 left = [name for name in os.listdir(path.parent) if name != path.name]
 print(json.dumps({
-    "killed": killed, "same": sorted(resumed.items()) == sorted(plain.items()),
+    "killed": killed, "same": resumed.same_as(plain),
     "found": kept.found, "levels": len(set(found)),
     "left": left,
 }))

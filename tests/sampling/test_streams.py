@@ -37,7 +37,7 @@ def test_different_purposes_and_seeds_have_different_streams(one, two, seed, oth
     assert (first(seed, one) == first(other, two)) == same
 
 
-def test_purposes_that_look_alike_are_told_apart():
+def test_purposes_that_look_alike_are_distinguished():
     alike = [(), ("",), ("", ""), ("1",), (1,), ("a", "b"), ("ab",), ("b", "a")]
     alike += [
         ("a\x1fstr:b",),

@@ -121,7 +121,7 @@ def _wedges(degree):
 @pytest.mark.parametrize(
     ("name", "told"), [("movie_costars", COSTARS), ("acl_coauthors", COAUTHORS)]
 )
-def test_what_real_networks_are_like_is_as_told(shared_data, name, told):
+def test_what_real_networks_are_like_is_as_stated(shared_data, name, told):
     network = read_network(
         shared_data / name / "edges.csv.gz", plant=lambda adjacency, _: _one_target(adjacency)
     ).network.adjacency

@@ -56,7 +56,7 @@ def test_less_of_what_should_be_much_is_slower(run_all):
     assert run_all.told(1.6, 1.0) == "SLOWER, 1.6 times"
 
 
-def test_a_first_run_and_a_failed_one_are_told(run_all):
+def test_a_first_run_and_a_failed_one_are_reported(run_all):
     told = run_all.table(measured(1.0, 1.0, passed=False), [])
     assert "SLOWER" not in told
     assert "FAILED" in told

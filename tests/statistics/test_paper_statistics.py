@@ -146,7 +146,7 @@ def test_long_paths_are_the_same_in_small_blocks(monkeypatch):
     module = sys.modules[Path.__module__]
     graph = nx.gnp_random_graph(12, 0.5, seed=3)
     whole = fast(Path(5), graph, {0, 4, 7})
-    monkeypatch.setattr(module, "_ROWS", 7)
+    monkeypatch.setattr(module, "ROWS", 7)
     assert fast(Path(5), graph, {0, 4, 7}).tolist() == whole.tolist()
     assert whole.tolist() == [networkx_path(5)(graph, v, frozenset({0, 4, 7})) for v in graph]
 

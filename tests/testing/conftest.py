@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from contextlib import suppress
 
+import jinja2  # noqa: F401
 import pytest
 
 import pdpaudit.algorithms.statistics
@@ -17,9 +17,6 @@ import pdpaudit.attacks.events
 import pdpaudit.testing.assertion
 import pdpaudit.testing.checking
 import pdpaudit.testing.summary  # noqa: F401
-
-with suppress(ImportError):  # an extra
-    import jinja2  # noqa: F401
 
 #: Randomised response on one bit: its loss is ``real``, whatever it claims.
 MECHANISM = """

@@ -84,7 +84,7 @@ def test_leaking_less_passes(recorded: pytest.Pytester, monkeypatch: pytest.Monk
     recorded.runpytest_inprocess(*COMPARE).assert_outcomes(passed=2)
 
 
-def test_a_broken_claim_is_told_before_growth_and_not_recorded(
+def test_a_broken_claim_is_shown_before_growth_and_not_recorded(
     recorded: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = (recorded.path / "losses.json").read_text()
@@ -135,12 +135,12 @@ def test_recording_a_part_keeps_the_rest_and_drops_what_is_gone(
     # One line for one loss: a reviewer sees what grew, and nothing else.
     assert changed == ['   "loss": 0.7,']
     project("def test_sampled(): assert_private(Coin(3.0), samples=4000)")
-    told = out(recorded.runpytest_inprocess(*RECORD))
-    assert "1 loss recorded, 1 of tests that are gone taken out" in told
+    shown = out(recorded.runpytest_inprocess(*RECORD))
+    assert "1 loss recorded, 1 of tests that are gone taken out" in shown
     assert list(json.loads(path.read_text())["losses"]) == ["test_it.py::test_sampled"]
 
 
-def test_what_is_not_recorded_is_told(recorded: pytest.Pytester, project: Project) -> None:
+def test_what_is_not_recorded_is_shown(recorded: pytest.Pytester, project: Project) -> None:
     project(BOTH + "def test_new(): assert_private(ExactCoin(2.0))\n")
     result = recorded.runpytest_inprocess(*COMPARE)
     result.assert_outcomes(passed=3)

@@ -16,12 +16,12 @@ from pdpaudit.testing.session import Budget, Settings, entered, seed_of
 from .conftest import INI, MECHANISM, Project, out
 
 SHARES = """
-import helpers_of_shares as told
+import helpers_of_shares as shown
 
 @pytest.fixture(autouse=True)
 def share(request):
     from pdpaudit.testing.session import current
-    told.shares[request.node.name] = current().share
+    shown.shares[request.node.name] = current().share
 
 def test_plain(): pass
 def test_direct(): assert_private(Coin(), samples=2000)
@@ -46,11 +46,11 @@ def shares(project: Project) -> tuple[pytest.Pytester, dict[str, float | None]]:
 def test_every_test_that_audits_has_an_equal_share(
     shares: tuple[pytest.Pytester, dict[str, float | None]],
 ) -> None:
-    it, told = shares
+    it, shown = shares
     it.runpytest_inprocess("-W", "ignore").assert_outcomes(passed=5)
-    assert told.pop("test_plain") is None
-    assert told == dict.fromkeys(told, pytest.approx(0.05 / 10))
-    assert len(told) == 4
+    assert shown.pop("test_plain") is None
+    assert shown == dict.fromkeys(shown, pytest.approx(0.05 / 10))
+    assert len(shown) == 4
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_every_test_that_audits_has_an_equal_share(
 def test_what_is_selected_changes_no_share(
     shares: tuple[pytest.Pytester, dict[str, float | None]], options: list[str], share: float
 ) -> None:
-    it, told = shares
+    it, shown = shares
     it.runpytest_inprocess(*options)
-    assert told == {"test_marked": pytest.approx(share)}
+    assert shown == {"test_marked": pytest.approx(share)}
 
 
 def test_too_many_for_the_number_given(project: Project) -> None:
@@ -117,7 +117,7 @@ def test_a_gate_without_a_share_does_not_spend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "told"),
+    ("mark", "shown"),
     [
         ("1.0", "pdp_audit does not take 1.0"),
         ("sigma=1", "pdp_audit does not take sigma"),
@@ -127,11 +127,11 @@ def test_a_gate_without_a_share_does_not_spend() -> None:
         ("samples=0.5", "pdp_audit(samples=0.5): give epsilon from 0"),
     ],
 )
-def test_a_wrong_marker_is_refused_at_collection(project: Project, mark: str, told: str) -> None:
+def test_a_wrong_marker_is_refused_at_collection(project: Project, mark: str, shown: str) -> None:
     it = project(f"@pytest.mark.pdp_audit({mark})\ndef test_a(): pass")
     result = it.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert told in "\n".join(result.errlines)
+    assert shown in "\n".join(result.errlines)
 
 
 @pytest.mark.parametrize(

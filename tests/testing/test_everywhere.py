@@ -18,7 +18,7 @@ def test_last(pdp): pdp.assert_private(Coin(2.0, 1.0), samples=2000)
 
 
 def events(result: pytest.RunResult) -> list[str]:
-    """Return the failures' bounds and events, by which two runs are told apart."""
+    """Return the failures' bounds and events, by which two runs are distinguished."""
     return sorted(
         line for line in result.outlines if line.startswith(("E     bound", "E     event"))
     )

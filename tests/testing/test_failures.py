@@ -128,7 +128,7 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "found"),
     [
         ("assert_private(object())", "object: not a mechanism, it has no run"),
         ("assert_private('no-such')", "unknown mechanism 'no-such'"),
@@ -137,10 +137,10 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
         ("assert_statistic(object())", "object is not a statistic"),
     ],
 )
-def test_a_wrong_request_is_refused_in_a_line(project: Project, body: str, told: str) -> None:
+def test_a_wrong_request_is_refused_in_a_line(project: Project, body: str, found: str) -> None:
     result = project(f"def test_wrong():\n    {body}").runpytest_inprocess("--tb=short")
     result.assert_outcomes(failed=1)
-    assert any(told in line for line in shown(result)), out(result)
+    assert any(found in line for line in shown(result)), out(result)
 
 
 def test_what_misbehaves_cannot_be_judged(project: Project) -> None:

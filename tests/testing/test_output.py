@@ -73,12 +73,12 @@ def test_hostile_names_break_nothing(
     cases = list(ET.parse(hostile.path / "out.xml").iter("testcase"))
     assert len(cases) == len(HOSTILE)
     for case in cases:
-        told = {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
-        assert told["pdp_status"] == "violated"
-        assert "rewiring" in told["pdp_pair"]
-        assert "<script>alert(1)</script>" in told["pdp_pair"]  # as text, the parser says
-        assert told["pdp_replay"].startswith("pdpaudit replay results")
-        assert all(len(value) < 500 and "\u202e" not in value for value in told.values())
+        shown = {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
+        assert shown["pdp_status"] == "violated"
+        assert "rewiring" in shown["pdp_pair"]
+        assert "<script>alert(1)</script>" in shown["pdp_pair"]  # as text, the parser says
+        assert shown["pdp_replay"].startswith("pdpaudit replay results")
+        assert all(len(value) < 500 and "\u202e" not in value for value in shown.values())
 
     summary = (hostile.path / "summary.md").read_text()
     # Outside of code, which shows tags as text, there is no tag but the empty comment.
@@ -101,7 +101,6 @@ def test_hostile_names_break_nothing(
 
 
 def test_the_results_become_a_report(hostile: pytest.Pytester) -> None:
-    pytest.importorskip("jinja2")
     from pdpaudit.cli import main
 
     result = hostile.runpytest_inprocess("--pdp-report=results", "-k", "script or emoji")
@@ -127,7 +126,7 @@ def test_the_summary_is_appended_to(project: Project) -> None:
     assert row in text
 
 
-def test_a_summary_that_cannot_be_written_is_told(project: Project) -> None:
+def test_a_summary_that_cannot_be_written_is_shown(project: Project) -> None:
     it = project("def test_fine(): assert_private(ExactCoin())")
     result = it.runpytest_inprocess("--pdp-summary=no/such/folder.md")
     result.assert_outcomes(passed=1)

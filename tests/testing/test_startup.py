@@ -26,7 +26,7 @@ print("share", imported)
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder: Path = tmp_path_factory.mktemp("unused")
     (folder / "test_a.py").write_text("import pdpaudit.testing\ndef test_a(): pass\n")
     done = subprocess.run(
@@ -35,13 +35,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
 
 
-def test_an_unused_session_loads_nothing_heavy(told: dict[str, str]) -> None:
-    assert told["loaded"] == "[] True"
+def test_an_unused_session_loads_nothing_heavy(shown: dict[str, str]) -> None:
+    assert shown["loaded"] == "[] True"
     ours = ["core", "core.errors", "testing"]
     ours += [f"testing.{name}" for name in ("pytest_plugin", "session")]
-    assert told["ours"] == str(["pdpaudit", *(f"pdpaudit.{name}" for name in ours)])
+    assert shown["ours"] == str(["pdpaudit", *(f"pdpaudit.{name}" for name in ours)])
 
 
-def test_importing_costs_less_than_a_quarter_of_pytest(told: dict[str, str]) -> None:
+def test_importing_costs_less_than_a_quarter_of_pytest(shown: dict[str, str]) -> None:
     """Some 50 ms; the whole of it, hooks included, is measured in the benchmarks."""
-    assert float(told["share"]) < 0.25
+    assert float(shown["share"]) < 0.25

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from pdpaudit.algorithms import zoo
 from pdpaudit.algorithms.laws.noise import FloatArray as Floats
 from pdpaudit.algorithms.laws.noise import Laplace
-from pdpaudit.algorithms.laws.quadrature import NODES, WEIGHTS, panels
+from pdpaudit.algorithms.laws.quadrature import panels
 from pdpaudit.algorithms.zoo import (
     SVT3,
     NumericalSVT,
@@ -25,8 +25,8 @@ from pdpaudit.algorithms.zoo import (
     ReportNoisyMax4,
     SVT34Parallel,
 )
-from pdpaudit.algorithms.zoo.pairs import Queries, check_queries
-from pdpaudit.algorithms.zoo.rappor import _set_bits
+from pdpaudit.algorithms.zoo.additive_noise import Queries, check_queries
+from pdpaudit.algorithms.zoo.rappor import set_bits
 from pdpaudit.algorithms.zoo.sparse_vector import BELOW, flag_law
 from pdpaudit.core.privacy_loss import epsilon_at, exact_loss
 from pdpaudit.core.protocols import Law
@@ -35,6 +35,8 @@ from pdpaudit.core.protocols import Law
 ZOO = {
     name: getattr(zoo, name) for name in zoo.__all__ if name[0].isupper() and name != "VectorPair"
 }
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 # Outputs treated at once, which bounds the memory of their nodes.
 _CHUNK = 8192
@@ -94,9 +96,9 @@ def _bits_loss(mechanism: Any) -> TrueLoss:
     The bits are independent, and whichever way one differs the report that favours the value has
     the same ratio.
     """
-    one = mechanism._one_if_set
+    one = mechanism.one_if_set
     differing = {
-        pair.name: len(_set_bits(pair.left) ^ _set_bits(pair.right)) for pair in mechanism.pairs()
+        pair.name: len(set_bits(pair.left) ^ set_bits(pair.right)) for pair in mechanism.pairs()
     }
     name = max(differing, key=lambda pair: differing[pair])
     return TrueLoss(differing[name] * float(np.log(one / (1 - one))), name, "every differing bit")
@@ -147,7 +149,7 @@ def log_density(mechanism: Any, instance: Queries, outputs: Any) -> Floats:
     """Return the log density of each output, shape ``(size,)``."""
     queries = np.array(check_queries(instance))
     if isinstance(mechanism, Rappor | OneTimeRappor):
-        ones = mechanism._ones(instance)
+        ones = mechanism.ones(instance)
         return np.asarray(np.where(outputs, np.log(ones), np.log1p(-ones)).sum(axis=1))
     if isinstance(mechanism, ReportNoisyMax3 | ReportNoisyMax4):
         deviation, noise = outputs[:, :1] - queries, mechanism.noise(mechanism.scale)

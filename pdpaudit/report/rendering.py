@@ -1,9 +1,15 @@
-"""A report as Markdown, for a pull request, a job summary or a repository."""
+"""A report as Markdown, or as one HTML page that needs nothing else: no script, no network."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from pdpaudit.report import blocks as b
 from pdpaudit.report.document import Document, compose
@@ -12,7 +18,10 @@ from pdpaudit.report.plaintext import clip, isolate_names, spans, visible
 from pdpaudit.report.sources import Source
 from pdpaudit.results.results import Status
 
-__all__ = ["code", "escape", "fenced", "render_blocks", "render_markdown"]
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["code", "escape", "fenced", "render_blocks", "render_html", "render_markdown"]
 
 # What has a meaning anywhere in a line, and what has one at its beginning.
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
@@ -144,3 +153,54 @@ def _cell(cell: b.Cell, names: Iterable[str]) -> str:
 def _coded(text: str) -> str:
     """Escape a paragraph but for what stands between backticks."""
     return "".join(code(piece) if is_code else _inner(piece) for piece, is_code in spans(text))
+
+
+# HTML
+
+
+def render_html(sources: Sequence[Source]) -> str:
+    """Return a report as HTML."""
+    from markupsafe import Markup
+
+    environment = _environment()
+
+    style = files("pdpaudit.report").joinpath("templates/style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    page = environment.get_template("page.html.j2").render(
+        doc=compose(sources),
+        style=Markup(style),
+        style_hash=Markup(f"sha256-{digest}"),
+        charts=find_spec("matplotlib") is not None,
+    )
+    return page + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    """Return jinja2 over the report's templates; kept, as compiling them costs more than a page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def seen(value: object) -> object:
+        if isinstance(value, Markup) or not isinstance(value, str):
+            return value
+        return visible(value)
+
+    def prose(text: str, names: Iterable[str]) -> Markup:
+        safe = Markup("")
+        for piece, named in isolate_names(text, names):
+            safe += (Markup("<bdi>{}</bdi>") if named else Markup("{}")).format(visible(piece))
+        return safe
+
+    environment = Environment(
+        loader=PackageLoader("pdpaudit.report"),
+        autoescape=True,
+        finalize=seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"prose": prose, "clip": clip, "drawn": Markup}
+    environment.filters["kind"] = lambda block: type(block).__name__
+    environment.globals |= {"MARKS": MARKS, "WORDS": STATUS_WORDS, "spans": spans}
+    return environment

@@ -1,0 +1,131 @@
+"""Mechanisms of released packages that no adapter makes; each imports its own package when made."""
+
+import logging
+import sys
+import warnings
+from itertools import permutations, product
+
+from pdpaudit.adapters.libraries import Estimator, added, replaced, vectors
+
+
+class Counts:
+    """Noisy counts of DataSynthesizer of two binary attributes, one record more or less."""
+
+    claim = 0.1
+
+    def pairs(self):
+        # Every cell is taken by somebody, so that the domain is the same on both sides.
+        every = list(product((0, 1), repeat=2))
+        return [(every * 6 + one, every * 6 + other) for one, other in added(every, sizes=(0,))]
+
+    def run(self, x, rng):
+        import pandas as pd
+        from DataSynthesizer.lib.PrivBayes import get_noisy_distribution_of_attributes
+
+        frame = pd.DataFrame(x, columns=["a", "b"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = get_noisy_distribution_of_attributes(["a", "b"], frame, epsilon=0.1)
+        return tuple(float(count) for count in found["count"])
+
+
+class Regression(Estimator):
+    """A linear regression of diffprivlib; by the exact form of its numbers any is broken."""
+
+    representation = False
+
+    def __init__(self, low, high, intercept, features, labels):
+        from diffprivlib.models import LinearRegression
+
+        made = LinearRegression(bounds_X=(low, high), bounds_y=(low, high), fit_intercept=intercept)
+        super().__init__(made, bounds=features, labels=labels)
+
+
+class Sparse:
+    """Ten weights of a model through the sparse vector filter of NVFlare."""
+
+    claim = 1.0  # .1 for the threshold, .33 for the choice, .1 for each of three values
+
+    def __init__(self):
+        logging.disable(logging.CRITICAL)
+
+    def pairs(self):
+        # Each weight is clipped to [-gamma, gamma]: weights of any models are neighbours.
+        return [(a + [0.0] * 7, b + [0.0] * 7) for a, b in vectors(0.5)]
+
+    def run(self, x, rng):
+        import numpy as np
+        from nvflare.apis.dxo import DXO, DataKind, from_shareable
+        from nvflare.apis.fl_context import FLContext
+        from nvflare.app_common.filters.svt_privacy import SVTPrivacy
+
+        data = DXO(DataKind.WEIGHT_DIFF, data={"w": np.array(x)}).to_shareable()
+        made = SVTPrivacy(fraction=0.3, epsilon=0.1, noise_var=0.1, gamma=0.5, tau=0.1)
+        return [float(one) for one in from_shareable(made.process(data, FLContext())).data["w"]]
+
+
+class Unary:
+    """Unary encoding of one value out of four, as the client of pure-ldp sends it."""
+
+    def __init__(self, optimised=False, epsilon=1.0):
+        from pure_ldp.frequency_oracles.unary_encoding import UEClient
+
+        self.claim = epsilon
+        self.client = UEClient(epsilon=epsilon, d=4, use_oue=optimised)
+
+    def pairs(self):
+        return list(permutations(range(1, 5), 2))  # every two values of the domain
+
+    def run(self, x, rng):
+        return tuple(int(bit) for bit in self.client.privatise(x))
+
+
+class Bounds:
+    """Approximate bounds of smartnoise-sql of a list of numbers, one number more or less."""
+
+    claim = 1.0
+    seedable = False
+
+    def pairs(self):
+        return added([0.0, 100.0, -3.0, float("inf"), float("nan")], sizes=(0, 2, 30))
+
+    def run(self, x, rng):
+        from snsql.sql._mechanisms.approx_bounds import approx_bounds
+
+        return approx_bounds(x, 1.0)
+
+
+class Covariance:
+    """Covariances of smartnoise-synth of two columns clipped to a range, one row replaced."""
+
+    claim = 1.0
+
+    def pairs(self):
+        return replaced([(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (50.0, 50.0)], sizes=(2, 5))
+
+    def run(self, x, rng):
+        import pandas as pd
+        import sklearn.linear_model._base
+
+        # The release is for an older scikit-learn, in which the module has this name.
+        sys.modules.setdefault("sklearn.linear_model.base", sklearn.linear_model._base)
+        from snsynth.models.dp_covariance import DPcovariance
+
+        frame = pd.DataFrame(x, columns=["a", "b"])
+        made = DPcovariance(len(x), ["a", "b"], pd.DataFrame([[0.0, 1.0], [0.0, 1.0]]), 1.0)
+        return [float(one) for one in made.release(frame)]
+
+
+def __getattr__(name):
+    """Make what OpenDP's own adapter then takes: the noisiest maximum of three counts."""
+    if name != "noisy_max":
+        raise AttributeError(name)
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T=int), size=3),
+        dp.linf_distance(T=int),
+        dp.zero_concentrated_divergence(),
+        scale=1.0,
+    )
