@@ -283,9 +283,11 @@ class EventSelection:
                 self._test_all([self._standing], each)
                 others = [one for one in [*found, *dropped] if one is not self._standing]
                 return [one for one in [self._standing, *others] if one.runs]
-            # Where time is short there is enough for one of them alone.
             kept, then = found[:1], runs
-            if found and not self._late:
+            if self._late or not found:
+                # Where time is short there is enough for one of them alone.
+                self._stays_in(found, 1, each)
+            else:
                 # Events are tested in as many runs again.
                 least = LEFT_STAGED if last else _least_kept(len(found), each)
                 kept, then = self._cut(found, each, least, 2 * runs if last else runs)
@@ -340,7 +342,7 @@ class EventSelection:
     def _cut(
         self, measured: list[MeasuredPair], each: int, least: int, runs: int
     ) -> tuple[list[MeasuredPair], int]:
-        """Return the pairs to look at again, at least that number, and in how many runs a side.
+        """Return the pairs to look at again, at least ``least``, and in how many runs a side.
 
         All that score as a leak of the size asked for might, as far as one stage may go: where
         many pairs lose as much as is claimed, few runs do not tell which loses more.
@@ -355,14 +357,14 @@ class EventSelection:
         pool = Draws()
         for half in measured[int(rng.integers(len(measured)))].halves[0]:
             pool.update(half)
-        least_planted: Callable[[], float] = partial(
-            least_score, pool, self._scored, claim, wanted, each, int(rng.integers(2**63))
-        )
+        seed = int(rng.integers(2**63))
+        look = partial(least_score, pool, self._scored, claim, wanted, each, seed)
         try:
-            low = in_time(self.context.until(SEARCHING), CHOICE, least_planted)
+            low = in_time(self.context.until(SEARCHING), "the comparison of pairs", look)
         except OutOfTime:
-            self._stays_in(measured, least, each)
-            return kept, then
+            self._out_of_time(measured[0])
+            self._stays_in(measured, 1, each)
+            return measured[:1], then
         possible = [one for one in measured if one.score >= low]
         if parts_surely(claim.epsilon, wanted, each):
             possible = _unlike(possible)
@@ -536,11 +538,11 @@ class EventSelection:
         left, right = (self._pools[key] for key in self._keys(one.candidate))
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
         same = config.staged and all(map(Draws.same_as, left, right))
-        scored: Callable[[], float] = partial(self._scored, left, right)
         try:
-            one.score = UNPARTED if same else in_time(self.context.until(SEARCHING), CHOICE, scored)
+            quick = None if same else self._quick_choice(one, self.claims[0], COMPARING)
         except OutOfTime:
             return self._out_of_time(one)
+        one.score = UNPARTED if quick is None else quick.expected
         one.scores.append(round(one.score, 9))
         return True
 

@@ -1,12 +1,16 @@
-"""Call an author's code under a time limit, compare its values, and say where it failed."""
+"""Call an author's code under a time limit, say how far apart values are, and where it failed."""
 
 from __future__ import annotations
 
 import math
+import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import cast
 
 import networkx as nx
 import numpy as np
@@ -14,7 +18,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.checks.graphs import Case, Edge, Sample, build
-from pdpaudit.core.errors import Misbehaviour, described
+from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.graphs import Graph
+from pdpaudit.core.input_words import is_graph
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 from pdpaudit.sampling.clock import Clock, Ended
@@ -22,6 +28,13 @@ from pdpaudit.sampling.clock import Clock, Ended
 Values = npt.NDArray[np.float64]
 #: (n, edges, S) to the values of all vertices
 Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], Values]
+
+
+#: Norms that vectors are compared in.
+NORMS = ("L1", "L2", "Linf")
+
+#: Relative error of a norm that is a square root.
+ROOT = 1e-12
 
 
 class TooSlow(BaseException):
@@ -199,3 +212,52 @@ def measure(evaluate: Evaluate, case: Case, slack: float) -> Measured:
     changes[case.vertex] = -1.0
     at = int(np.argmax(changes))
     return Measured(left, right, max(float(changes[at]), 0.0), at, changed)
+
+
+def distance(before: object, after: object, norm: str = "L1") -> Fraction | float:
+    """Return how far apart two values are; doubles are fractions, so only ``L2`` is rounded, down.
+
+    The shorter of two vectors is filled up with zeros. Graphs are as far apart as the number of
+    ties in which they differ. NaN is at 0 from itself, and infinitely far from all else; so is
+    what is further away than a double holds.
+    """
+    if is_graph(before) and is_graph(after):
+        return Fraction(len(_ties(before) ^ _ties(after)))
+    ours, theirs = _entries(before), _entries(after)
+    steps = [_step(ours.get(key, 0), theirs.get(key, 0)) for key in {**ours, **theirs}]
+    finite = [step for step in steps if isinstance(step, Fraction)]
+    if len(finite) < len(steps):
+        return math.inf
+    if norm == "L2":
+        return math.hypot(*map(float, finite)) * (1 - ROOT)
+    total = max(finite, default=Fraction(0)) if norm == "Linf" else sum(finite, Fraction(0))
+    return total if total <= sys.float_info.max else math.inf
+
+
+def _step(before: float | Fraction, after: float | Fraction) -> Fraction | float:
+    if before == after or (before != before and after != after):
+        return Fraction(0)
+    if not (math.isfinite(before) and math.isfinite(after)):
+        return math.inf
+    step = abs(Fraction(before) - Fraction(after))
+    return step if step <= sys.float_info.max else math.inf
+
+
+def _entries(value: object) -> dict[tuple[Hashable, ...], float | Fraction]:
+    """Return a number, or the entries of a vector or a dictionary, each at its place."""
+    plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(plain, Real):
+        return {(): cast("float | Fraction", plain)}
+    items: list[tuple[Hashable, object]]
+    if isinstance(plain, Mapping):
+        items = list(plain.items())
+    elif isinstance(plain, Sequence) and not isinstance(plain, str | bytes):
+        items = list(enumerate(plain))
+    else:
+        raise InputError(f"it gives a {type(plain).__name__}, no number, vector or graph")
+    return {(key, *place): one for key, item in items for place, one in _entries(item).items()}
+
+
+def _ties(graph: object) -> set[frozenset[Hashable]]:
+    ties = graph.ties if isinstance(graph, Graph) else cast("nx.Graph", graph).edges()
+    return {frozenset(tie) for tie in ties}

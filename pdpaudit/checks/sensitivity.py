@@ -15,8 +15,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any, cast
 
-from pdpaudit.checks.distance import NORMS, distance
-from pdpaudit.checks.evaluation import TooSlow, advice, distinct, limit
+from pdpaudit.checks.evaluation import NORMS, TooSlow, advice, distance, distinct, limit
 from pdpaudit.core.domains import Change, Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located
 from pdpaudit.core.graphs import (

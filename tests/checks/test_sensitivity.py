@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpaudit import check
-from pdpaudit.checks.distance import distance
+from pdpaudit.checks.evaluation import distance
 from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph

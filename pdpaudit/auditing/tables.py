@@ -1,4 +1,4 @@
-"""Everything a search might let out beside its list: what each costs, in one table."""
+"""Several audits in one table: of a search's list and its side channels, and of each relation."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pdpaudit.auditing.config import Config, Watcher
-from pdpaudit.auditing.pipeline import audit
+from pdpaudit.auditing.pipeline import audit, budget_words
 from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
+from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
+from pdpaudit.core.variants import related, relations_of
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result
 
 __all__ = [
     "LIST",
+    "audit_relations",
     "audit_released",
     "cost_words",
+    "relations_budget",
     "released_rows",
     "shares_words",
     "tried_together",
@@ -42,45 +45,90 @@ def audit_released(
     watcher: Watcher | None = None,
 ) -> Result:
     """Test the claims of a search on its list and on each of its side channels."""
-    began = time.monotonic()
-    whats = [LIST, *OBSERVABLES]
-    budget = ErrorBudget(1 - plan.confidence, len(whats))
+    began, whats = time.monotonic(), [LIST, *OBSERVABLES]
     limit = None if plan.time_limit is None else plan.time_limit / len(whats)
-    shared = replace(plan, confidence=1 - budget.share, time_limit=limit)
-    claims: list[ClaimResult] = []
-    rows: list[dict[str, Any]] = []
-    remarks: list[str] = []
-    results: list[Result] = []
-    for what in whats:
-        listed = what == LIST
-        result = audit(
-            mechanism if listed else Observed(mechanism, what),
+    shared = replace(_shared(plan, len(whats)), time_limit=limit)
+    results = {
+        what: audit(
+            mechanism if what == LIST else Observed(mechanism, what),
             networks,
-            shared if listed else replace(shared, default_samples=SAMPLES),
+            shared if what == LIST else replace(shared, default_samples=SAMPLES),
             subject=f"{subject} {what}",
-            spec=dict(spec or {}) if listed else {**(spec or {}), "observe": what},
+            spec=dict(spec or {}) if what == LIST else {**(spec or {}), "observe": what},
             file=file,
             watcher=watcher,
         )
-        claims += result.claims
-        rows += [_row(what, claim) for claim in result.claims]
-        remarks += [f"{what}: {words}" for words in result.context.get("remarks", ())]
-        results.append(result)
+        for what in whats
+    }
+    rows = [_row(what, claim) for what, result in results.items() for claim in result.claims]
+    known = {"error_budget": shares_words(plan.confidence), "released": rows}
+    return _together(mechanism, subject, results, plan, began, {"observe": ALL}, known, file)
+
+
+def audit_relations(
+    mechanism: object,
+    networks: Sequence[Network],
+    plan: Config,
+    *,
+    subject: str,
+    spec: Mapping[str, object] | None = None,
+    domain: Domain | Network | None = None,
+    file: dict[str, object] | None = None,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Test the claims of a mechanism under each relation that its inputs know."""
+    began, names = time.monotonic(), relations_of(mechanism, domain)
+    ones = {name: related(mechanism, name, domain) for name in names}
+    results = {
+        name: audit(
+            one,
+            networks,
+            _shared(plan, len(names)),
+            subject=f"{subject} {name}",
+            spec=one.specification(dict(spec or {})),
+            file=file,
+            watcher=watcher,
+        )
+        for name, one in ones.items()
+    }
+    claims = [claim for result in results.values() for claim in result.claims]
+    budget = relations_budget(claims, plan.confidence, len(names))
+    known = {"error_budget": budget, "relations": list(names)}
+    return _together(mechanism, subject, results, plan, began, {"relation": ALL}, known, file)
+
+
+def _shared(plan: Config, audits: int) -> Config:
+    """Return what one of several audits may spend of the probability of a false alarm."""
+    return replace(plan, confidence=1 - ErrorBudget(1 - plan.confidence, audits).share)
+
+
+def _together(
+    mechanism: object,
+    subject: str,
+    results: Mapping[str, Result],
+    plan: Config,
+    began: float,
+    asked: Mapping[str, str],
+    known: Mapping[str, object],
+    file: dict[str, object] | None,
+) -> Result:
+    """Return one result of the claims of several."""
+    remarks = [
+        f"{name}: {words}"
+        for name, result in results.items()
+        for words in result.context.get("remarks", ())
+    ]
+    samples = {} if plan.samples is None else {"samples": plan.samples}
     return Result(
         command="audit",
         subject=subject,
         seed=plan.seed,
         elapsed_s=time.monotonic() - began,
-        claims=tuple(claims),
+        claims=tuple(claim for result in results.values() for claim in result.claims),
         context={
-            "tried": tried_together(results),
-            "error_budget": shares_words(plan.confidence),
-            "released": rows,
-            "options": {
-                "observe": ALL,
-                "confidence": plan.confidence,
-                **({} if plan.samples is None else {"samples": plan.samples}),
-            },
+            "tried": tried_together(list(results.values())),
+            **known,
+            "options": {**asked, "confidence": plan.confidence, **samples},
             **({"remarks": remarks} if remarks else {}),
             **({"network": file} if file else {}),
         },
@@ -104,6 +152,19 @@ def tried_together(results: Sequence[Result]) -> JSON:
     return {"pairs": by.total(), "by": dict(by), "families": listed}
 
 
+def relations_budget(claims: Sequence[ClaimResult], confidence: float, relations: int) -> str:
+    """Say how the probability of a false alarm is shared among the relations."""
+    if all(claim.exact is not None for claim in claims):
+        return budget_words(Config(0), len(claims), exact=True)
+    if relations == 1:
+        return budget_words(Config(0, confidence=confidence), len(claims), exact=False)
+    budget = ErrorBudget(1 - confidence, relations)
+    return (
+        f"false alarm at most {100 * budget.alpha:.4g}% over {relations} relations together, "
+        f"{100 * budget.share:.4g}% each (Bonferroni)"
+    )
+
+
 def shares_words(confidence: float) -> str:
     """Say how the probability of a false alarm is shared among the list and the observables."""
     budget = ErrorBudget(1 - confidence, 1 + len(OBSERVABLES))
@@ -113,7 +174,7 @@ def shares_words(confidence: float) -> str:
     )
 
 
-def released_rows(result: Result) -> list[dict[str, Any]]:
+def released_rows(result: Result) -> list[JSON]:
     """Return the table of what each observable costs, from the claims of the result alone."""
     rows = []
     for claim in result.claims:
@@ -122,7 +183,7 @@ def released_rows(result: Result) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(what: str, claim: ClaimResult) -> dict[str, Any]:
+def _row(what: str, claim: ClaimResult) -> JSON:
     """Return the row of one claim on one observable."""
     return {
         "observable": what,
