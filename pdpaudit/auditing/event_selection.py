@@ -336,7 +336,7 @@ class EventSelection:
     def _cut(
         self, measured: list[MeasuredPair], each: int, least: int, runs: int
     ) -> tuple[list[MeasuredPair], int]:
-        """Return the pairs to look at again, at least so many, and in how many runs a side.
+        """Return the pairs to look at again, at least that many, and in how many runs a side.
 
         All that score as a leak of the size asked for might, as far as one stage may go: where
         many pairs lose as much as is claimed, few runs do not tell which loses more.

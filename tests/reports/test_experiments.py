@@ -51,10 +51,10 @@ def test_published_curves_are_what_the_program_draws(script, tmp_path, regime):
     """The paper's search on the embedded network: where draws change, the page is made again."""
     pytest.importorskip("matplotlib")
     key = f"embedded-{regime}"
-    networks = script("networks")
-    (record,) = (one for one in networks.records() if f"{one['network']}-{one['regime']}" == key)
-    network = networks.network_of(record, Path("nowhere"))
-    made = script("make").simulated_regime(record, network, tmp_path, 1)
+    make = script("make")
+    (record,) = (one for one in make.records() if f"{one['network']}-{one['regime']}" == key)
+    network = make.network_of(record, Path("nowhere"))
+    made = make.simulated_regime(record, network, tmp_path, 1)
     published = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
     assert json.loads(json.dumps(made)) == published["regimes"][key]
     (curves,) = (tmp_path / "curves").iterdir()
