@@ -50,10 +50,11 @@ def test_the_smaller_part_changes_nothing_when_made_again(script, tmp_path):
 def test_published_curves_are_what_the_program_draws(script, tmp_path, regime):
     """The paper's search on the embedded network: where draws change, the page is made again."""
     pytest.importorskip("matplotlib")
-    key, script_of = f"embedded-{regime}", script("make")
-    (record,) = (one for one in script_of.records() if f"{one['network']}-{one['regime']}" == key)
-    network = script_of.network_of(record, Path("nowhere"))
-    made = script_of.simulated_regime(record, network, tmp_path, 1)
+    key = f"embedded-{regime}"
+    make = script("make")
+    (record,) = (one for one in make.records() if f"{one['network']}-{one['regime']}" == key)
+    network = make.network_of(record, Path("nowhere"))
+    made = make.simulated_regime(record, network, tmp_path, 1)
     published = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
     assert json.loads(json.dumps(made)) == published["regimes"][key]
     (curves,) = (tmp_path / "curves").iterdir()
