@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.inference.claim_bounds import ExpectedBound
-from pdpaudit.outputs import Column, Draws, Membership, Range, Side, complexity
+from pdpaudit.outputs import Column, Draws, Membership, Range, Score, Side, complexity
 from pdpaudit.outputs.columns import EXACT
 
 from .candidates import REPEATS, Candidates, Sample, candidates
-from .thresholds import Choice, apart
+from .thresholds import Choice, apart, promising
 from .vector_events import choose_regions
 
 Floats = npt.NDArray[np.float64]
@@ -33,8 +33,8 @@ OTHERS, EACH = 5, 3
 #: runs, the luckiest of them would take its place.
 BEHIND = 0.2
 
-#: A less simple event must promise so much more, and one on the exact form of a number.
-WORTH, WORTH_EXACT = 0.002, 0.2
+#: A less simple event must promise so much more, a score, and one on the exact form of a number.
+WORTH, WORTH_SCORE, WORTH_EXACT = 0.002, 0.1, 0.2
 
 #: Numbers whose exact form is looked at, and standard errors given away, as of other half-lines.
 MOST_EXACT, MANY = 8, 2.0
@@ -97,13 +97,15 @@ def choose_event(
     best = found[0] if found else Choice(nothing, 0.0)
     for one in found[1:]:
         # The simple come first: a less simple event must promise clearly more.
-        if one.expected > best.expected + WORTH * abs(best.expected):
+        learnt, before = (isinstance(event, Score) for event in (one.event, best.event))
+        worth = WORTH_SCORE if learnt and not before else WORTH
+        if one.expected > best.expected + worth * abs(best.expected):
             best = one
     for one in _by_form(sample, columns.numbers, aim) if exact else ():
         found.append(one)
         if one.expected > best.expected + WORTH_EXACT * abs(best.expected):
             best = one
-    return Choice(best.event, best.expected, tuple(_others(found, best)))
+    return replace(best, others=tuple(_others(found, best)))
 
 
 def _by_form(sample: Sample, numbers: list[Column], aim: ExpectedBound) -> list[Choice]:
@@ -189,14 +191,18 @@ def _sweep(
         inside += np.cumsum(ours[half][order])[cuts - 1]
         inside_other += np.cumsum(theirs[half][order])[cuts - 1]
     runs = sample.sides
-    expected = aim.expected(inside, runs[first], inside_other, runs[second])
+    p, q = aim.shares(inside, runs[first], inside_other, runs[second])
+    expected = aim.from_shares(p, q)
     order = _order(ours.sum(axis=0), theirs.sum(axis=0))
     return [
-        Choice(
-            Membership(side, column, frozenset(distinct[i] for i in order[:cut])),
-            float(expected[pick]),
+        promising(
+            Membership(side, column, frozenset(distinct[i] for i in order[: cuts[pick]])),
+            expected[pick],
+            p[pick],
+            q[pick],
+            runs[first],
         )
-        for pick, cut in ((pick, cuts[pick]) for pick in apart(expected, inside, EACH))
+        for pick in apart(expected, inside, EACH)
     ]
 
 
@@ -272,11 +278,11 @@ def _best_masks(
     found: list[Choice] = []
     both: tuple[tuple[Side, int, int], ...] = (("left", 0, 1), ("right", 1, 0))
     for side, ours, theirs in both:
-        expected = aim.expected(
-            inside[:, ours], sample.sides[ours], inside[:, theirs], sample.sides[theirs]
-        )
+        runs = sample.sides
+        p, q = aim.shares(inside[:, ours], runs[ours], inside[:, theirs], runs[theirs])
+        expected = aim.from_shares(p, q)
         for pick in np.argsort(-expected.round(9), kind="stable")[:EACH].tolist():
             column, value = events[pick]
             event = Membership(side, column, frozenset({value}))
-            found.append(Choice(event, float(expected[pick])))
+            found.append(promising(event, expected[pick], p[pick], q[pick], runs[ours]))
     return found

@@ -116,8 +116,7 @@ def audit(
     from pdpaudit.auditing import audit as carry_out
     from pdpaudit.auditing.candidate_pairs import networks_for
     from pdpaudit.auditing.tables import audit_relations
-    from pdpaudit.core.relations import ALL, related
-    from pdpaudit.core.subject import Variant, promising, specified
+    from pdpaudit.core.variants import ALL, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
 
     made: Made = {"python": options.pop("python", None), "d_in": options.pop("d_in", None)}
@@ -196,7 +195,7 @@ def check(
     from pdpaudit.checks import Options, check_sop
     from pdpaudit.checks.sensitivity import Question
     from pdpaudit.core.registry import make_sop, resolve
-    from pdpaudit.core.subject import named_sop
+    from pdpaudit.core.variants import named_sop
     from pdpaudit.results.results import Result
 
     if relation is not None:
@@ -209,12 +208,7 @@ def check(
         chosen = replace(chosen, seed=seed)
     name, where = named_sop(sop, Path.cwd())
     statistic = make_sop(sop) if isinstance(sop, str) else sop
-    found = check_sop(statistic, chosen)
-    if where is not None:
-        found = tuple(
-            replace(one, witness={**one.witness, "specification": where}) if one.witness else one
-            for one in found
-        )
+    found = tuple(one.of(where) for one in check_sop(statistic, chosen))
     return Result(
         "check",
         where or name,
@@ -306,7 +300,7 @@ def simulate(
     """
     import time
 
-    from pdpaudit.core.subject import specified
+    from pdpaudit.core.variants import specified
     from pdpaudit.experiments.simulation import Contestant, default_budget
     from pdpaudit.experiments.simulation import simulate as carry_out
     from pdpaudit.results.results import Result

@@ -23,7 +23,7 @@ from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import Law
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
-from pdpaudit.report.published import section
+from pdpaudit.report.sources import section
 
 from .degree_sequence import NoisyDegrees
 from .degree_truncation import FlowTies

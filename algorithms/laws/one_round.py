@@ -43,12 +43,12 @@ class RoundScores:
 
         Cost: O((m + n) log n).
         """
-        scores = _vector("protected", protected)
+        scores = np.asarray(protected, dtype=np.float64)
         law = cls.from_levels(targets, scores, np.ones(scores.size), target_vertices)
         if law.ahead is not None or target_vertices is None or protected_vertices is None:
             return law
         best, vertex = law.targets[law.first], _first(law.targets, target_vertices)[1]
-        numbers = _numbers(protected_vertices, scores)
+        numbers = np.asarray(protected_vertices)
         tied = int((numbers[scores == best] < vertex).sum())
         return replace(law, ahead=int((scores > best).sum()) + tied)
 
@@ -64,13 +64,9 @@ class RoundScores:
 
         Equal levels are merged and empty ones dropped.
         """
-        target_scores = _vector("targets", targets)
-        given = _vector("levels", levels)
-        sizes = _vector("counts", counts)
-        if given.shape != sizes.shape:
-            raise InputError(f"levels and counts differ in length: {given.size} and {sizes.size}")
-        if np.any(sizes < 0) or np.any(sizes != np.floor(sizes)):
-            raise InputError("counts must be whole numbers >= 0")
+        target_scores, given, sizes = (
+            np.asarray(values, dtype=np.float64) for values in (targets, levels, counts)
+        )
         distinct, inverse = np.unique(given[sizes > 0], return_inverse=True)
         merged = np.bincount(inverse, weights=sizes[sizes > 0], minlength=distinct.size).astype(
             float
@@ -83,27 +79,11 @@ class RoundScores:
         return cls(target_scores, distinct, merged, first, ahead)
 
 
-def _vector(name: str, values: ArrayLike) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, not of shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise InputError(f"{name} must be finite numbers")
-    return array
-
-
-def _numbers(vertices: ArrayLike, scores: FloatArray) -> NDArray[np.int64]:
-    numbers = np.asarray(vertices, dtype=np.int64)
-    if numbers.shape != scores.shape:
-        raise InputError(f"{scores.size} scores but vertex numbers of shape {numbers.shape}")
-    return numbers
-
-
 def _first(scores: FloatArray, vertices: ArrayLike | None) -> tuple[int, int]:
     """Position and number of the noiseless winner: largest score, then smallest number."""
     if scores.size == 0:
         return -1, -1
-    numbers = np.arange(scores.size) if vertices is None else _numbers(vertices, scores)
+    numbers = np.arange(scores.size) if vertices is None else np.asarray(vertices)
     best = np.flatnonzero(scores == scores.max())
     position = int(best[np.argmin(numbers[best])])
     return position, int(numbers[position])
@@ -145,8 +125,6 @@ def search_com_noises(
     epsilon: float, sensitivity: float, impact_cardinality: float
 ) -> tuple[Laplace, Laplace]:
     """Noise on the scores and on the threshold, as the appendix algorithm sets them."""
-    if not (np.isfinite(epsilon) and epsilon > 0.0):
-        raise InputError(f"epsilon must be a positive number, not {epsilon!r}")
     return Laplace(4.0 * sensitivity / epsilon), Laplace(2.0 * impact_cardinality / epsilon)
 
 
@@ -162,8 +140,6 @@ def search_com_law(
     quadrature nodes (some 10 per score level) times protected levels times 25, whatever the
     numbers of vertices.
     """
-    if np.isnan(threshold) or threshold == -np.inf:
-        raise InputError(f"the threshold must be a number, not {threshold!r}")
     if scores.targets.size == 0:
         return RoundLaw(np.zeros(0), 0.0)
     if noise.scale == 0.0:

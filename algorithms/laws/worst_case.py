@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pdpaudit.core.errors import InputError
-
 from .noise import Laplace
 from .one_round import RoundScores, search_com_law, search_com_noises
 from .quadrature import panel_nodes
@@ -55,7 +53,6 @@ def search_com_bound(
     target is no higher than before; the at most ``IC - movable`` protected vertices that
     changed are absorbed by the threshold's noise.
     """
-    _check(epsilon, movable, impact_cardinality)
     if impact_cardinality == 0:
         return 0.0
     more = extra / impact_cardinality / 2.0
@@ -95,17 +92,11 @@ def search_com_worst_case(
     stopping curve for each number of targets moved and of vertices at +inf, and two laws: about
     a second for each event, whatever the numbers of vertices.
     """
-    _check(epsilon, movable, impact_cardinality)
-    if movable < 1 or protected < 0 or extra < 0:
-        raise InputError("the worst case needs movable >= 1, protected >= 0 and extra >= 0")
-    chosen = list(events)
-    if not chosen or not set(chosen) <= {"empty", "found"}:
-        raise InputError(f"events must be 'empty' or 'found', not {chosen!r}")
     noise, stop = search_com_noises(epsilon, 1.0, impact_cardinality)
     search = _Search(noise, stop, impact_cardinality + extra, protected, threshold)
     bound_if_found = epsilon * (1.0 + extra / impact_cardinality / 2.0)
     best: tuple[float, Event, RoundScores, RoundScores] | None = None
-    for event in sorted(set(chosen)):
+    for event in sorted(events):
         # what a found target loses at most need not be searched below what the empty answer does
         if best is None or event == "empty" or best[0] < bound_if_found:
             one = search.best(event, movable)
@@ -130,17 +121,7 @@ def main_text_bound(epsilon: float) -> float:
     target behind by d wins with probability ``(2 + d) exp(-d) / 4``, so the pair behind by d - 1
     and by d + 1 loses ``2 - ln((3 + d) / (1 + d))``. No pair attains it.
     """
-    _check(epsilon, 0, 0)
     return 2.0 * epsilon
-
-
-def _check(epsilon: float, movable: int, impact: int) -> None:
-    if not (np.isfinite(epsilon) and epsilon > 0.0):
-        raise InputError(f"epsilon must be a positive number, not {epsilon!r}")
-    if not 0 <= movable <= impact:
-        raise InputError(
-            f"movable targets must lie between 0 and the impact cardinality {impact}, not {movable}"
-        )
 
 
 class _Search:

@@ -5,7 +5,7 @@ What the paper claims, and what to audit for it; no verdict is written here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -93,45 +93,38 @@ C6 = MechanismClaim(
     mechanism="pdpaudit.algorithms.paper_claims.noisy_max:NoisyMaxWithValue",
     parameters={"epsilon": 1.0, "functions": 5},
 )
-C7 = BoundClaim(
-    id="C7",
-    statement="Δ(Flow_k) ≤ d",
-    source=f"{MAIN}, statistics of proximity",
-    members=(("Flow_2", 6), ("Flow_3", 5)),
-    bound=lambda k, degree: degree,
-    formula="d",
+
+
+def _bound(
+    number: int,
+    statement: str,
+    formula: str,
+    bound: Callable[[int, int], float],
+    *members: tuple[str, int],
+    source: str = f"{MAIN}, statistics of proximity",
+) -> BoundClaim:
+    return BoundClaim(
+        id=f"C{number}",
+        statement=statement,
+        source=source,
+        members=members,
+        bound=bound,
+        formula=formula,
+    )
+
+
+C7 = _bound(7, "Δ(Flow_k) ≤ d", "d", lambda k, degree: degree, ("Flow_2", 6), ("Flow_3", 5))
+C8 = _bound(
+    8,
+    "Δ(Path_k) ≤ (k-1)·d^(k-1)",
+    "(k-1)·d^(k-1)",
+    lambda k, degree: (k - 1) * degree ** (k - 1),
+    *(("Path_2", 6), ("Path_3", 6), ("Path_4", 6)),
 )
-C8 = BoundClaim(
-    id="C8",
-    statement="Δ(Path_k) ≤ (k-1)·d^(k-1)",
-    source=f"{MAIN}, statistics of proximity",
-    members=(("Path_2", 6), ("Path_3", 6), ("Path_4", 6)),
-    bound=lambda k, degree: (k - 1) * degree ** (k - 1),
-    formula="(k-1)·d^(k-1)",
-)
-C9 = BoundClaim(
-    id="C9",
-    statement="Δ(Triangle) ≤ d",
-    source=f"{MAIN}, statistics of proximity",
-    members=(("Triangle", 6),),
-    bound=lambda k, degree: degree,
-    formula="d",
-)
-C10 = BoundClaim(
-    id="C10",
-    statement="Δ(CN) ≤ 1",
-    source=f"{MAIN}, statistics of proximity",
-    members=(("CN", 6),),
-    bound=lambda k, degree: 1,
-    formula="1",
-)
-C11 = BoundClaim(
-    id="C11",
-    statement="Δ(Path_1) = 0",
-    source=f"{APPENDIX}, lemma on SFS",
-    members=(("Path_1", 6),),
-    bound=lambda k, degree: 0,
-    formula="0",
+C9 = _bound(9, "Δ(Triangle) ≤ d", "d", lambda k, degree: degree, ("Triangle", 6))
+C10 = _bound(10, "Δ(CN) ≤ 1", "1", lambda k, degree: 1, ("CN", 6))
+C11 = _bound(
+    11, "Δ(Path_1) = 0", "0", lambda k, degree: 0, ("Path_1", 6), source=f"{APPENDIX}, lemma on SFS"
 )
 C12 = MechanismClaim(
     id="C12",

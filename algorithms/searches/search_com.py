@@ -227,6 +227,26 @@ class _BySearchCom(Search):
         """State a round in exact numbers."""
         return SearchComRound.of(self, instance).question(targets, protected)
 
+    def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
+        """Return the targets found."""
+        raise NotImplementedError
+
+    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
+        """Return ``size`` outputs, equal in law to as many runs."""
+        rule = SearchComRound.of(self, instance).rule
+        if rule.noise.scale == 0:
+            return by_running(self, instance, size, rng)
+        if not self.explored:
+            return sample_search(instance, self.sop, rule, size, rng)
+        return sample_searches(instance, self.sop, rule, self.components - 1, size, rng)
+
+    def law(self, instance: SearchInstance) -> Law:
+        """Return the exact output law, of at most one search round."""
+        rule = SearchComRound.of(self, instance).rule
+        if not self.explored:
+            return law_of_search(instance, self.sop, rule)
+        return law_of_searches(instance, self.sop, rule, self.components - 1)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchCom(_BySearchCom):
@@ -271,17 +291,6 @@ class SearchCom(_BySearchCom):
     def run(self, instance: Instance, rng: np.random.Generator) -> tuple[int, ...]:
         """Return ``(t,)`` or ``()``."""
         return search_com(instance, instance.seeds, SearchComRound.of(self, instance), rng)
-
-    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
-        """Return ``size`` outputs, equal in law to as many runs."""
-        rule = SearchComRound.of(self, instance).rule
-        if rule.noise.scale == 0:
-            return by_running(self, instance, size, rng)
-        return sample_search(instance, self.sop, rule, size, rng)
-
-    def law(self, instance: SearchInstance) -> Law:
-        """Return the exact output law."""
-        return law_of_search(instance, self.sop, SearchComRound.of(self, instance).rule)
 
     def proved_bound(self, instance: SearchInstance) -> ProvedBound:
         """Return what one round keeps; see :func:`.search_com_bound`."""
@@ -369,13 +378,6 @@ class PTarget(Traced, _BySearchCom):
             instance, self.components, lambda found: search_com(instance, found, one, rng)
         )
 
-    def sample(self, instance: SearchInstance, size: int, rng: np.random.Generator) -> Outputs:
-        """Return ``size`` outputs, equal in law to as many runs."""
-        rule = SearchComRound.of(self, instance).rule
-        if rule.noise.scale == 0:
-            return by_running(self, instance, size, rng)
-        return sample_searches(instance, self.sop, rule, self.components - 1, size, rng)
-
     def rule(self, instance: SearchInstance) -> Rule:
         """Return how a round ranks, and when it gives up."""
         return SearchComRound.of(self, instance).rule
@@ -394,11 +396,6 @@ class PTarget(Traced, _BySearchCom):
             f"at most, by the proof for one round, {words}; that rounds add up is not proved, as "
             "whom they examined stays hidden between them",
         )
-
-    def law(self, instance: SearchInstance) -> Law:
-        """Return the exact output law, of at most one search round."""
-        rule = SearchComRound.of(self, instance).rule
-        return law_of_searches(instance, self.sop, rule, self.components - 1)
 
     def beginning(self) -> PTarget | None:
         """Return the same search ended after its first round; None if it has no more.

@@ -21,12 +21,6 @@ Vertices = npt.NDArray[np.integer[Any]]
 Arc = tuple[int, int, int]  # (step, from, to)
 
 
-def require_order(name: str, k: object) -> None:
-    """Refuse an order that is not a positive whole number."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InputError(f"{name}(k={k!r}): k is the longest path, a whole number of at least 1")
-
-
 def impact_within(k: int, max_degree: int) -> int:
     """Bound the vertices whose paths of at most k edges a rewired vertex u can change."""
     if max_degree <= 1:
@@ -50,6 +44,32 @@ class Named:
     def __str__(self) -> str:
         """Return the name."""
         return self.name
+
+
+@dataclass(frozen=True)
+class _Ordered(Named):
+    """A statistic of the paths of at most k edges."""
+
+    k: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse an impossible order."""
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise InputError(
+                f"{type(self).__name__}(k={self.k!r}): k is the longest path, a whole number of "
+                "at least 1"
+            )
+
+    def impact_cardinality(self, max_degree: int) -> int:
+        """Return the number of vertices u can affect, see :func:`impact_within`."""
+        return impact_within(self.k, max_degree)
+
+
+def _next_to(adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.bool_]:
+    """Return who is in N(S); O(n + m)."""
+    members = np.zeros(adjacency.shape[0], dtype=np.int32)
+    members[targets] = 1
+    return np.asarray(adjacency @ members > 0)
 
 
 @dataclass(frozen=True)
@@ -94,10 +114,8 @@ class CN(Named):
 
     def scores(self, adjacency: csr_array, targets: Vertices) -> npt.NDArray[np.float64]:
         """Return the statistic of every vertex, shape ``(n,)``; O(n + m) for m edges."""
-        members = np.zeros(adjacency.shape[0], dtype=np.int32)
-        members[targets] = 1
-        near: npt.NDArray[np.int32] = (adjacency @ members > 0).astype(np.int32)
-        return np.asarray(adjacency @ near, dtype=np.float64)
+        near = _next_to(adjacency, targets)
+        return np.asarray(adjacency @ near.astype(np.int32), dtype=np.float64)
 
     def rewirer(self, adjacency: csr_array, targets: Vertices) -> Rewirer:
         """Return a function: whose count changes when a vertex outside ``targets`` is rewired.
@@ -105,11 +123,9 @@ class CN(Named):
         N(S) changes by that vertex at most; so a neighbour's count changes by 1 where it comes or
         goes in N(S), and nobody else's. O(n + m) once, then O(degrees).
         """
-        members = np.zeros(adjacency.shape[0], dtype=np.int32)
-        members[targets] = 1
-        near = adjacency @ members > 0
-        scores = np.asarray(adjacency @ near.astype(np.int32), dtype=np.float64)
-
+        near, scores = _next_to(adjacency, targets), self.scores(adjacency, targets)
+        is_member = np.zeros(adjacency.shape[0], dtype=np.bool_)
+        is_member[targets] = True
         marked = np.zeros(adjacency.shape[0], dtype=bool)
 
         def without(some: Vertices, others: Vertices) -> Vertices:
@@ -126,7 +142,7 @@ class CN(Named):
         ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
             start, end = adjacency.indptr[vertex : vertex + 2]
             gone = adjacency.indices[start:end] if near[vertex] else neighbours[:0]
-            come = neighbours if members[neighbours].any() else neighbours[:0]
+            come = neighbours if is_member[neighbours].any() else neighbours[:0]
             lost, won = without(gone, come), without(come, gone)
             changed = np.concatenate([lost, won, [vertex]]).astype(np.int64, copy=False)
             values = scores[changed]
@@ -150,7 +166,7 @@ ROWS = 1 << 16  # paths expanded at once: bounds the memory, not the result
 
 
 @dataclass(frozen=True)
-class Path(Named):
+class Path(_Ordered):
     """Paths: the simple paths of 1 to k edges from v to members of S [1]_.
 
     A path may pass through other members of S; one from v ∈ S must end elsewhere. Two paths are
@@ -196,12 +212,6 @@ class Path(Named):
     pdpaudit.core.errors.InputError: Path(k=0): k is the longest path, a whole number of at least 1
     """
 
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        """Refuse an impossible order."""
-        require_order("Path", self.k)
-
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> int:
         """Return the number of paths from ``vertex``; O(d^k)."""
         on_path = {vertex}
@@ -235,10 +245,6 @@ class Path(Named):
     def sensitivity(self, max_degree: int) -> int:
         """Return (k - 1) d^(k - 1) (the paper's bound)."""
         return (self.k - 1) * int(max_degree ** (self.k - 1))
-
-    def impact_cardinality(self, max_degree: int) -> int:
-        """Return the number of vertices u can affect, see :func:`impact_within`."""
-        return impact_within(self.k, max_degree)
 
 
 def _algebraic(adjacency: csr_array, targets: Vertices, k: int) -> npt.NDArray[np.float64]:
@@ -353,7 +359,7 @@ class Triangle(Named):
 
 
 @dataclass(frozen=True)
-class Flow(Named):
+class Flow(_Ordered):
     """Flow: the maximum flow from v to S over paths of at most k edges [1]_.
 
     Every edge carries at most 1, both directions together; the flow may be fractional. A member
@@ -394,12 +400,7 @@ class Flow(Named):
     ('Flow_3', 2.0, 4)
     """
 
-    k: int = 2
     componentwise = False
-
-    def __post_init__(self) -> None:
-        """Refuse an impossible order."""
-        require_order("Flow", self.k)
 
     def __call__(self, graph: nx.Graph, vertex: int, targets: frozenset[int]) -> float:
         """Return the maximum flow from ``vertex``; one linear programme of O(k m) variables.
@@ -430,10 +431,6 @@ class Flow(Named):
             return 0.0
         places: int = sum(max_degree**step for step in range(1, self.k + 1))
         return 1e-7 * (2 * places + self.k * max_degree)
-
-    def impact_cardinality(self, max_degree: int) -> int:
-        """Return the number of vertices u can affect, see :func:`impact_within`."""
-        return impact_within(self.k, max_degree)
 
 
 def _steps_to(graph: nx.Graph, sinks: frozenset[int], avoided: int, limit: int) -> dict[int, int]:

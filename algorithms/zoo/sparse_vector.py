@@ -157,6 +157,19 @@ class SparseVector(QueryMechanism):
 
 
 @dataclass(frozen=True)
+class _Limited(SparseVector):
+    """Those that stop after a number of answers above."""
+
+    limit: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what says nothing."""
+        super().__post_init__()
+        if self.limit < 1:
+            raise InputError(f"limit = {self.limit}: give a whole number, at least 1")
+
+
+@dataclass(frozen=True)
 class _Flags(SparseVector):
     """The variants that say above or below only."""
 
@@ -177,24 +190,6 @@ class _Flags(SparseVector):
         return flag_law(self.design, check_queries(instance))
 
 
-@dataclass(frozen=True)
-class _Limited(_Flags):
-    """Those that stop after a number of answers above."""
-
-    limit: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what says nothing."""
-        super().__post_init__()
-        _check_limit(self.limit)
-
-
-def _check_limit(limit: int) -> None:
-    """Refuse a number of answers above the threshold after which nothing is said."""
-    if limit < 1:
-        raise InputError(f"limit = {limit}: give a whole number, at least 1")
-
-
 def _flags(bits: int, queries: int, limit: int | None) -> Flags:
     """Read an output off its bits."""
     flags: list[bool | None] = []
@@ -205,7 +200,7 @@ def _flags(bits: int, queries: int, limit: int | None) -> Flags:
 
 
 @dataclass(frozen=True)
-class SVT1(_Limited):
+class SVT1(_Limited, _Flags):
     """Algorithm 1, the authors' own: correct. T = 0.5, rho = Lap(2/ε), answers Lap(4c/ε).
 
     Parameters
@@ -225,7 +220,7 @@ class SVT1(_Limited):
 
 
 @dataclass(frozen=True)
-class SVT2(_Limited):
+class SVT2(_Limited, _Flags):
     """Algorithm 2, Dwork and Roth: correct. T = 1, rho = Lap(2c/ε) anew each time, Lap(4c/ε).
 
     Parameters
@@ -246,7 +241,7 @@ class SVT2(_Limited):
 
 
 @dataclass(frozen=True)
-class SVT4(_Limited):
+class SVT4(_Limited, _Flags):
     """Algorithm 4, Lee and Clifton: broken. T = 1, rho = Lap(4/ε), answers Lap(4/(3ε)).
 
     Parameters
@@ -326,7 +321,7 @@ class _Released(SparseVector):
 
 
 @dataclass(frozen=True)
-class SVT3(_Released):
+class SVT3(_Limited, _Released):
     """Algorithm 3, Roth: broken. T = 1, rho = Lap(2/ε), releases the noisy answer, with Lap(2c/ε).
 
     A released value says that rho lies below it, so the earlier answers, all below, leak in full.
@@ -345,12 +340,6 @@ class SVT3(_Released):
     """
 
     source = "Lyu, Su, Li 2017, Algorithm 3"
-    limit: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse what scales no noise or says nothing."""
-        super().__post_init__()
-        _check_limit(self.limit)
 
     @property
     def design(self) -> Design:

@@ -272,6 +272,10 @@ def empty_halves() -> Halves:
     return (Draws(), Draws()), (Draws(), Draws())
 
 
+#: Runs of each side inside an event, and of how many a side; what is learned is no whole number.
+Counts = tuple[float, float, float]
+
+
 @dataclass
 class MeasuredPair:
     """A pair with what discovery learned about it."""
@@ -282,7 +286,8 @@ class MeasuredPair:
     laws: tuple[Law, Law] | None = field(default=None, repr=False)
     halves: Halves = field(default_factory=empty_halves)
     events: list[Event] = field(default_factory=list)
-    tested: list[tuple[int, int]] = field(default_factory=list)
+    learned: list[Counts] = field(default_factory=list)
+    tested: list[Counts] = field(default_factory=list)
     tests: int = 0
     thresholds: list[tuple[Event, ...]] = field(default_factory=list)
     weighed: list[Weighed | None] = field(default_factory=list)

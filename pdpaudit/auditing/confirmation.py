@@ -118,9 +118,9 @@ def _choose(
     tested = [one for one in found if one.tests]
     best = max(tested, key=lambda one: discovery.best_event(one, claim)[1])
     event, _ = discovery.best_event(best, claim)
-    left, right = best.tested[best.events.index(event)]
+    left, right, runs = map(round, best.tested[best.events.index(event)])
     ours, theirs = (left, right) if event.side == "left" else (right, left)
-    known = Known(ours, theirs, best.tests)
+    known = Known(ours, theirs, runs)
     ladder, how = tuple(best.thresholds[number - 1]), best.weighed[number - 1]
     return Chosen(best.candidate, event, ladder, known, how)
 

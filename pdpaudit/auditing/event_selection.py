@@ -19,6 +19,7 @@ import numpy as np
 from pdpaudit.auditing.attack_metrics import other_thresholds
 from pdpaudit.auditing.candidate_pairs import (
     CandidatePair,
+    Counts,
     MeasuredPair,
     by_score,
     empty_halves,
@@ -63,11 +64,11 @@ FINALISTS = 8
 MOVES = 4
 
 #: Share of discovery that goes into testing the finalists' events on samples of their own.
-TESTING = 0.4
+TESTING = 0.2
 
 #: Standard errors given away when pairs are compared, when events are chosen among many, and among
-#: the few that are tested.
-COMPARING, CHOOSING, TESTED = 0.5, 1.0, 1.0
+#: the few that are tested, where what was learned has them taken off already.
+COMPARING, CHOOSING, TESTED = 0.5, 0.75, 1.0
 
 #: Shares of the expected bound, and of what it exceeds the claim by, given up for a simple event.
 SIMPLER, BEYOND = 0.05, 0.2
@@ -95,6 +96,9 @@ CERTAIN = 3.0
 #: What is said of runs that raise.
 RAISED = "some runs raised {}; that counts as an output"
 
+#: What is ended where it takes longer than the time that is left.
+CHOICE = "the choice of an event"
+
 #: Seconds ahead that are worth a line, and of a run that is not too quick to be timed alone.
 WORTH_SAYING_S, SLOW_S = 60.0, 0.2
 
@@ -106,11 +110,15 @@ VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
 class Choice(Protocol):
-    """What the chooser of events returns: an event, what it promises, and others as good."""
+    """What the chooser of events returns: an event, what it promises, and others as good.
+
+    ``known`` counts runs inside the event, on its side and on the other, and runs a side.
+    """
 
     event: Event
     expected: float
     others: tuple[Choice, ...]
+    known: Counts
 
 
 class EventSelection:
@@ -230,7 +238,8 @@ class EventSelection:
         runs = self._runs_a_side(len(candidates))
         candidates = self._wide_look(list(candidates)[: self.context.config.tries], runs)
         cut = CUT_FEW if len(candidates) <= FEW else CUT_MANY
-        rounds = max(1, math.ceil(math.log(len(candidates) / LEFT, cut)))
+        # The last round is for those that are left: their scores need most of the runs.
+        rounds = 1 + max(0, math.ceil(math.log(len(candidates) / LEFT, cut)))
         climbs = candidates[0].near is not None
         spend = int(runs * (1 - TESTING) / (rounds + climbs))
         self.context.watcher.stage("looking for the pair that leaks most", 2 * runs)
@@ -445,11 +454,11 @@ class EventSelection:
 
     def best_event(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, float]:
         """Return the tested event of a pair that promises most for a claim, and what."""
-        place, promised = self.pick(claim, one.events, one.tested, one.tests)
+        place, promised = self.pick(claim, one.events, one.tested)
         return one.events[place], promised
 
     def pick(
-        self, claim: PrivacyClaim, events: list[Event], tested: list[tuple[int, int]], tests: int
+        self, claim: PrivacyClaim, events: list[Event], tested: list[Counts]
     ) -> tuple[int, float]:
         """Return the place of the event that promises most by its test, and what.
 
@@ -457,11 +466,11 @@ class EventSelection:
         nearly as much beyond the claim.
         """
         sides = [
-            (x, y) if event.side == "left" else (y, x)
-            for event, (x, y) in zip(events, tested, strict=True)
+            (x, y, runs) if event.side == "left" else (y, x, runs)
+            for event, (x, y, runs) in zip(events, tested, strict=True)
         ]
-        ours, theirs = np.array(sides, dtype=np.float64).T
-        expected = self.expected_bound(claim, TESTED).expected(ours, tests, theirs, tests)
+        ours, theirs, runs = np.array(sides, dtype=np.float64).T
+        expected = self.expected_bound(claim, TESTED).expected(ours, runs, theirs, runs)
         best = float(expected.max())
         least = best - SIMPLER * abs(best)
         if best > claim.value:
@@ -484,6 +493,7 @@ class EventSelection:
             scored=self._scored,
             choose=self._choose,
             pick=partial(self.pick, claim),
+            learned=learned_counts,
         )
 
     def _runs_a_side(self, candidates: int) -> int:
@@ -542,13 +552,13 @@ class EventSelection:
         choose: Callable[[], Choice] = partial(
             self._choose, *one.halves, expected_bound, thorough=False
         )
-        return in_time(self.context.until(SEARCHING), "the choice of an event", choose)
+        return in_time(self.context.until(SEARCHING), CHOICE, choose)
 
     def _careful_choice(self, one: MeasuredPair, claim: PrivacyClaim) -> Choice:
         choose: Callable[[], Choice] = partial(
             self._choose, *one.halves, self.expected_bound(claim, CHOOSING)
         )
-        return in_time(self.context.until(TESTING_ENDS), "the choice of an event", choose)
+        return in_time(self.context.until(TESTING_ENDS), CHOICE, choose)
 
     def _out_of_time(self, one: MeasuredPair) -> bool:
         """Note that the search is over; say whether the pair has a score."""
@@ -621,7 +631,9 @@ class EventSelection:
         try:
             for kind in dict.fromkeys(claim.family for claim in self.claims):
                 choice = self._careful_choice(one, kind)
-                one.events += [choice.event, *(other.event for other in choice.others)]
+                for found in (choice, *choice.others):
+                    one.events.append(found.event)
+                    one.learned.append(learned_counts(found))
             inside = self._inside(one, size, number)
         except BatchFailed as error:
             self._batch_failed(str(error))
@@ -634,7 +646,11 @@ class EventSelection:
             self.context.blocked.append(f"{one.candidate.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
             return
-        one.tested = [(int(x), int(y)) for x, y in zip(*inside, strict=True)]
+        # What was learned from looking counts as well: it is what the runs say of the event.
+        one.tested = [
+            (int(x) + left, int(y) + right, size + runs)
+            for x, y, (left, right, runs) in zip(*inside, one.learned, strict=True)
+        ]
         one.tests = size
         one.runs += 2 * size
         one.thresholds = [self._ladder(one, claim) for claim in self.claims]
@@ -698,6 +714,12 @@ class EventSelection:
         with suppress(ValueError):  # it is said once
             self.context.remarks.remove(RAISED.format(self._failure))
         raise Misbehaviour(f"every run raised {self._failure}")
+
+
+def learned_counts(choice: Choice) -> Counts:
+    """Return what discovery knows of an event as counts of runs, left first."""
+    ours, theirs, runs = choice.known
+    return (ours, theirs, runs) if choice.event.side == "left" else (theirs, ours, runs)
 
 
 def _same(once: Sequence[Draws], again: Sequence[Draws]) -> bool:

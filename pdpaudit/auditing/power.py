@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.auditing.candidate_pairs import Counts
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.inference.power import binomial_pmf, binomial_ppf, binomial_sf, critical_hits
@@ -95,7 +96,8 @@ class Rehearsal:
     other: float
     scored: Scored
     choose: Callable[..., Any]
-    pick: Callable[[list[Event], list[tuple[int, int]], int], tuple[int, float]]
+    pick: Callable[[list[Event], list[Counts]], tuple[int, float]]
+    learned: Callable[[Any], Counts]
 
 
 def confirmed(
@@ -305,15 +307,16 @@ def _discovered(
             return None
     runs = min(rehearsal.runs, MOST_RUNS)
     choice = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
-    events = [choice.event, *(other.event for other in choice.others)]
+    found = [choice, *choice.others]
+    events = [one.event for one in found]
     inside = [event.inside(planted.batch) for event in events]
     base, thin = planted.laws
     rates = [(min(float(base[m].sum()), 1.0), min(float(thin[m].sum()), 1.0)) for m in inside]
-    counts = [
-        (int(rng.binomial(rehearsal.tests, p)), int(rng.binomial(rehearsal.tests, q)))
-        for p, q in rates
-    ]
-    place, promised = rehearsal.pick(events, counts, rehearsal.tests)
+    tests, counts = rehearsal.tests, list[Counts]()
+    for (p, q), (left, right, known) in zip(rates, map(rehearsal.learned, found), strict=True):
+        x, y = int(rng.binomial(tests, p)), int(rng.binomial(tests, q))
+        counts.append((x + left, y + right, tests + known))
+    place, promised = rehearsal.pick(events, counts)
     if promised < rehearsal.other:
         return None
     p, q = rates[place]

@@ -14,7 +14,7 @@ from pdpaudit.auditing.provenance import origin_of
 from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
-from pdpaudit.core.relations import related, relations_of
+from pdpaudit.core.variants import related, relations_of
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result

@@ -80,7 +80,7 @@ class Question:
             raise InputError(f"its domain is {known!r}; give one of pdpaudit.relations")
         if relation not in known.relations:
             offered = ", ".join(known.relations)
-            raise ParameterError("relation", relation, f"its inputs know {offered}")
+            raise ParameterError("relation", relation, f"its inputs have {offered}")
         declared = getattr(function, "sensitivity", None) if sensitivity is None else sensitivity
         if declared is None:
             raise InputError(

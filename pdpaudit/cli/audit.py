@@ -53,30 +53,11 @@ class MechanismOptions:
         int | None,
         typer.Option(help="Targeted components to find; default 2, that is one search."),
     ] = None
-    stop: Annotated[
-        int | None, typer.Option(help="Stopping threshold K; default half of the vertices.")
-    ] = None
-    threshold: Annotated[
-        float | None, typer.Option(help="Stopping score τ of the repaired search.")
-    ] = None
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.NOISES),
-            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
-        ),
-    ] = None
-    sop: Annotated[
-        str | None,
-        typer.Option(autocompletion=o.names_of("sops"), help="Statistic of proximity; default CN."),
-    ] = None
-    max_degree: Annotated[
-        int | None,
-        typer.Option(
-            help="Public bound on every degree, a promise that all networks keep; default: one "
-            "less than the vertices."
-        ),
-    ] = None
+    stop: o.Stop = None
+    threshold: o.Threshold = None
+    noise: o.Noise = None
+    sop: o.Sop = None
+    max_degree: o.MaxDegree = None
 
     others: Annotated[
         list[str] | None,
@@ -373,9 +354,9 @@ def _made(
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
     from pdpaudit.core.registry import refuse_without_claim
-    from pdpaudit.core.relations import ALL as EACH
-    from pdpaudit.core.relations import related
-    from pdpaudit.core.subject import Subject, promising
+    from pdpaudit.core.subject import Subject
+    from pdpaudit.core.variants import ALL as EACH
+    from pdpaudit.core.variants import promising, related
 
     made, spec = _named(name, made_with)
     name = name or str(made_with.program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,10 +55,7 @@ class CheckOptions:
             "certifies. Larger networks are searched up to relabelling."
         ),
     ] = 5
-    max_degree: Annotated[
-        int | None,
-        typer.Option(help="Public degree bound of the network; default: its vertices less one."),
-    ] = None
+    max_degree: o.MaxDegree = None
     select: Annotated[
         list[str] | None,
         typer.Option(
@@ -159,16 +156,12 @@ def check_command(
     options = chosen.suite(drawn, jobs, read)
     with backend():
         checks = check_sop(statistic, options, after=lambda result: show_check(screen, result))
-    checks = tuple(
-        replace(check, witness={**check.witness, "specification": sop}) if check.witness else check
-        for check in checks
-    )
     result = Result(
         "check",
         sop,
         drawn,
         time.monotonic() - start,
-        checks=checks,
+        checks=tuple(check.of(sop) for check in checks),
         context={"names": True} if network.names else {},
         **origin_of(statistic),
     )

@@ -98,9 +98,8 @@ def _write_dossier(result: Result, command: str, folder: Path) -> None:
     """Write the claims' numbers, and their report as a page and as Markdown."""
     import shlex
 
-    from pdpaudit.report.published import published
     from pdpaudit.report.rendering import render_html, render_markdown
-    from pdpaudit.report.sources import read_source
+    from pdpaudit.report.sources import published, read_source
     from pdpaudit.results.files import save, write_text
 
     place = shlex.quote(folder.as_posix())
@@ -119,7 +118,7 @@ def _described(result: Result, command: str, replay: str) -> Result:
     """Return a result with what its report says of its subject and how it was made."""
     from dataclasses import replace
 
-    from pdpaudit.report.published import KEY, dossier
+    from pdpaudit.report.sources import KEY, dossier
 
     return replace(result, context={**result.context, KEY: dossier(result, command, replay)})
 
@@ -129,7 +128,7 @@ def _show(screen: Console, result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from pdpaudit.report.published import composition_budgets, verdict_words
+    from pdpaudit.report.sources import composition_budgets, verdict_words
     from pdpaudit.report.terminal import show_blocks, show_line, status_text
 
     for entry in result.context["catalogue"]:

@@ -125,6 +125,30 @@ Jobs = Annotated[
     int, typer.Option(help="Worker processes, -1 for all cores; never changes the result.")
 ]
 
+# What searches are made with, whoever runs them.
+Sop = Annotated[
+    str | None,
+    typer.Option(autocompletion=names_of("sops"), help="Statistic of proximity; default CN."),
+]
+Stop = Annotated[
+    int | None, typer.Option(help="Stopping threshold K; default half of the vertices.")
+]
+Threshold = Annotated[float | None, typer.Option(help="Stopping score τ of the repaired search.")]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        autocompletion=among(NOISES),
+        help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
+    ),
+]
+MaxDegree = Annotated[
+    int | None,
+    typer.Option(
+        help="Public bound on every degree, a promise that all networks keep; default: one less "
+        "than the vertices."
+    ),
+]
+
 
 @cache
 def _flags() -> dict[str, str]:

@@ -44,12 +44,7 @@ class SimulationOptions:
     epsilon: Annotated[
         float, typer.Option(help="Privacy parameter ε of each search round; 1/20 is the paper's.")
     ] = 0.05
-    sop: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.names_of("sops"), help="Statistic of proximity of both; default CN."
-        ),
-    ] = None
+    sop: o.Sop = None
     runs: Annotated[int, typer.Option(help="Runs of each search.")] = 200
     budget: Annotated[
         int | None,
@@ -71,23 +66,10 @@ class SimulationOptions:
         int | None,
         typer.Option(help="Targeted components to find at most; default: what the budget allows."),
     ] = None
-    stop: Annotated[
-        int | None, typer.Option(help="Stopping threshold of a round; default half of the people.")
-    ] = None
-    threshold: Annotated[
-        float | None, typer.Option(help="Stopping score τ of the repaired search.")
-    ] = None
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.NOISES),
-            help="Noise of the repaired search: laplace, gumbel or exponential; default laplace.",
-        ),
-    ] = None
-    max_degree: Annotated[
-        int | None,
-        typer.Option(help="Public bound on every degree; default: one less than the people."),
-    ] = None
+    stop: o.Stop = None
+    threshold: o.Threshold = None
+    noise: o.Noise = None
+    max_degree: o.MaxDegree = None
 
     def contestants(self, mechanism: str, budget: int) -> list[Contestant]:
         """Return both searches, made with what each of them takes."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = [
-    "BoundedMechanism",
-    "ExtendedMechanism",
     "FastStatistic",
     "Instance",
     "LargestLoss",
@@ -39,18 +37,16 @@ __all__ = [
     "LawUnavailable",
     "LawfulMechanism",
     "Mechanism",
+    "OptionalParts",
     "Oracle",
     "Outputs",
     "PrivacyClaim",
-    "ProvableMechanism",
     "ProvedBound",
     "RewiringStatistic",
     "RoundLoss",
     "RoundLossMechanism",
     "RoundMechanism",
-    "SamplingMechanism",
     "SearchRound",
-    "SearchedMechanism",
     "StatisticOfProximity",
     "TracingMechanism",
     "Trajectory",
@@ -165,15 +161,6 @@ class Mechanism(Protocol):
         ...
 
 
-@runtime_checkable
-class SamplingMechanism(Protocol):
-    """A mechanism that draws many outputs at once, equal in law to as many runs."""
-
-    def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Sequence[Hashable]:
-        """Return ``size`` independent outputs."""
-        ...
-
-
 @dataclass(frozen=True)
 class Law:
     """The exact output law of a mechanism on one instance.
@@ -283,37 +270,6 @@ class LawfulMechanism(Protocol):
         ...
 
 
-@runtime_checkable
-class ExtendedMechanism(LawfulMechanism, Protocol):
-    """A mechanism that goes on from where a shorter one ends."""
-
-    def beginning(self) -> LawfulMechanism | None:
-        """Return the shorter one, None if there is none.
-
-        On any pair its output has to be one function of this one's on both sides, so that the pair
-        loses no more (post-processing): then a pair that loses much there loses as much here.
-        """
-        ...
-
-
-@runtime_checkable
-class ProvableMechanism(Protocol):
-    """A mechanism whose event probabilities can be enclosed rigorously, in two separate ways."""
-
-    def enclose(self, instance: Any, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
-        """Return numbers between which the probability of ``outputs`` lies, for a proof.
-
-        Raises :class:`LawUnavailable` where it cannot.
-        """
-        ...
-
-    def enclose_again(
-        self, instance: Any, outputs: frozenset[Hashable]
-    ) -> tuple[Fraction, Fraction]:
-        """Return such numbers by other code and from the definitions, to check a proof."""
-        ...
-
-
 @dataclass(frozen=True)
 class ProvedBound:
     """What a mechanism keeps whatever the networks, by a proof on paper.
@@ -333,15 +289,6 @@ class ProvedBound:
 
     epsilon: float
     words: str
-
-
-@runtime_checkable
-class BoundedMechanism(Protocol):
-    """A mechanism of which it is known what it really keeps."""
-
-    def proved_bound(self, instance: Instance) -> ProvedBound | None:
-        """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -365,9 +312,37 @@ class LargestLoss:
     words: str
 
 
-@runtime_checkable
-class SearchedMechanism(Protocol):
-    """A mechanism that can search all it may meet in a configuration, not only given networks."""
+class OptionalParts(Protocol):
+    """What a mechanism may have beside ``claim``, ``run`` and ``law``; a Subject asks for each."""
+
+    def sample(self, instance: Any, size: int, rng: np.random.Generator) -> Sequence[Hashable]:
+        """Return ``size`` independent outputs."""
+        ...
+
+    def beginning(self) -> LawfulMechanism | None:
+        """Return the shorter one, None if there is none.
+
+        On any pair its output has to be one function of this one's on both sides, so that the pair
+        loses no more (post-processing): then a pair that loses much there loses as much here.
+        """
+        ...
+
+    def enclose(self, instance: Any, outputs: frozenset[Hashable]) -> tuple[Fraction, Fraction]:
+        """Return numbers between which the probability of ``outputs`` lies, for a proof.
+
+        Raises :class:`LawUnavailable` where it cannot.
+        """
+        ...
+
+    def enclose_again(
+        self, instance: Any, outputs: frozenset[Hashable]
+    ) -> tuple[Fraction, Fraction]:
+        """Return such numbers by other code and from the definitions, to check a proof."""
+        ...
+
+    def proved_bound(self, instance: Instance) -> ProvedBound | None:
+        """Return a bound on the loss of every pair this instance is a side of; None if unknown."""
+        ...
 
     def largest_loss(self, instance: Instance) -> LargestLoss | None:
         """Return the largest loss found in the configuration of ``instance``; None if unknown."""

@@ -61,9 +61,13 @@ class Records:
 
     def __post_init__(self) -> None:
         """Refuse what describes no list."""
-        least, most = self.sizes
-        if not 0 <= least <= most or most < 1:
-            raise InputError(f"Records(sizes={self.sizes}): give (least, most), most at least 1")
+        match self.sizes:
+            case (int(least), int(most)) if 0 <= least <= most and most >= 1:
+                pass
+            case _:
+                raise InputError(
+                    f"Records(sizes={self.sizes!r}): give (least, most), most at least 1"
+                )
         if not self._columns:
             raise InputError("Records({}): give at least one column")
 

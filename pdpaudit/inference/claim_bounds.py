@@ -238,13 +238,23 @@ class ExpectedBound:
         off at 0, so that candidates that show nothing yet can still be ranked: below 0 it counts
         standard errors. ``-inf`` where δ explains everything.
         """
+        return self.from_shares(*self.shares(inside, runs, inside_other, runs_other))
+
+    def shares(
+        self,
+        inside: npt.ArrayLike,
+        runs: npt.ArrayLike,
+        inside_other: npt.ArrayLike,
+        runs_other: npt.ArrayLike,
+    ) -> tuple[Floats, Floats]:
+        """Return the probabilities of candidate events, the caution taken off."""
         ours = np.asarray(inside, dtype=np.float64) + 0.375
         theirs = np.asarray(inside_other, dtype=np.float64) + 0.375
         n, m = np.asarray(runs, dtype=np.float64) + 0.75, np.asarray(runs_other) + 0.75
         # The arcsine of the square root of a share has the same error wherever it lies.
         p = _share(np.arcsin(np.sqrt(ours / n)) - self.caution / 2 / np.sqrt(n))
         q = _share(np.arcsin(np.sqrt(theirs / m)) + self.caution / 2 / np.sqrt(m))
-        return self.from_shares(p, q)
+        return p, q
 
     def from_shares(self, p: Floats, q: Floats) -> Floats:
         """Return the bounds to expect from events of these probabilities."""

@@ -5,8 +5,6 @@ import math
 import numpy as np
 from scipy import special
 
-from pdpaudit.core.errors import InputError
-
 from .bounds import METHODS, FloatArray, score
 from .exact_test import rejects
 from .sequential import check_levels
@@ -84,18 +82,7 @@ def detectable(
     count is computed at 129 values of the second count and interpolated between them, since it is
     smooth there. Cost: O(log n) bounds at each of them; 0.1 to 2 s for the exact method.
     """
-    if isinstance(n, bool) or int(n) != n or n < 1:
-        raise InputError(f"n must be a whole number of at least 1, got {n!r}")
-    if not 0.0 < q < 1.0:
-        raise InputError(f"q must lie strictly between 0 and 1, got {q!r}")
     check_levels(alpha, delta)
-    if not 0.0 < power < 1.0:
-        raise InputError(f"power must lie strictly between 0 and 1, got {power!r}")
-    if not 0.0 <= claimed < math.inf:
-        raise InputError(f"claimed must be finite and at least 0, got {claimed!r}")
-    if method not in KNOWN:
-        raise InputError(f"unknown method {method!r}; choose one of {', '.join(sorted(KNOWN))}")
-
     first, last = binomial_ppf(TAIL, n, q), n - binomial_ppf(TAIL, n, 1 - q)
     y = np.arange(max(first, 0.0), last + 1, dtype=np.float64)
     nodes: FloatArray = np.unique(np.linspace(y[0], y[-1], min(MOST_NODES, y.size)).round())

@@ -160,8 +160,6 @@ class Wager:
     ) -> Wager:
         """Return the state before any draw."""
         check_levels(alpha, delta)
-        if not 0.0 <= claimed < math.inf:
-            raise InputError(f"claimed must be finite and at least 0, got {claimed!r}")
         count = len(hypotheses(claimed))
         nothing = np.zeros(count), np.zeros(count, dtype=np.bool_)
         return cls(alpha, claimed, delta, known or Known(), *nothing)
@@ -171,8 +169,6 @@ class Wager:
 
         O(number of hypotheses), some thousands.
         """
-        if not (0 <= x <= n and 0 <= y <= n):
-            raise InputError(f"hits must lie between 0 and the {n} draws, got {x} and {y}")
         known = self.known
         before = (known.inside + self.x, known.inside_other + self.y, known.runs + self.n)
         old_x, old_y, old = (np.array(float(count)) for count in before)
@@ -380,14 +376,11 @@ class Betting:
 
     def update(self, both: int, first_only: int, second_only: int, neither: int) -> Betting:
         """Return the state after another chunk of pairs."""
-        chunk = (both, first_only, second_only, neither)
-        if any(c < 0 or c != int(c) for c in chunk):
-            raise InputError(f"counts of pairs must be whole numbers of at least 0, got {chunk}")
         now = (
-            self.both + int(both),
-            self.first_only + int(first_only),
-            self.second_only + int(second_only),
-            self.neither + int(neither),
+            self.both + both,
+            self.first_only + first_only,
+            self.second_only + second_only,
+            self.neither + neither,
         )
         a, b, c, d = np.array(now, dtype=np.float64)[:, None]
         bound = float(_invert(a, b, c, d, self.alpha, self.delta)[0])

@@ -15,10 +15,9 @@ from pdpaudit.io.fields import IDS, INDEX, TIMES, WEIGHTS, is_missing, named_end
 from pdpaudit.io.source import show
 from pdpaudit.io.table import Table
 
-__all__ = ["EdgeOptions", "Ends", "choose_columns", "find_column", "find_id_column"]
-
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 NAMES_COLUMNS = "it names the columns"
+_UNNAMED = "the first line does not name two as the ends"
 _ENDS_HELP = "say which two columns are the ends with `source_column` and `target_column`"
 
 
@@ -119,13 +118,17 @@ def _one_of(
     return pairs[0]
 
 
-def _ambiguous(table: Table, pairs: Iterable[tuple[int, int]]) -> InputError:
-    """Return a refusal that shows every reading and the options that choose."""
-    readings = " or ".join(f"columns {a + 1} and {b + 1}" for a, b in pairs)
+def _undecided(table: Table, what: str) -> InputError:
+    """Return a refusal that shows the first line, and the options that choose."""
     return InputError(
-        f"{table.source.path}: the ends may be {readings}; {_ENDS_HELP}, by name or number (first "
-        f"line: {_listed(table.head)})"
+        f"{table.source.path}: {what}; {_ENDS_HELP}, by name or number (first line: "
+        f"{_listed(table.head)})"
     )
+
+
+def _ambiguous(table: Table, pairs: Iterable[tuple[int, int]]) -> InputError:
+    readings = " or ".join(f"columns {a + 1} and {b + 1}" for a, b in pairs)
+    return _undecided(table, f"the ends may be {readings}")
 
 
 def _agrees(rows: Sequence[Sequence[str]], column: int, ids: Collection[str]) -> bool:
@@ -167,10 +170,7 @@ def is_number(text: str) -> bool:
 def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
     """Find the ends without their names."""
     if {"id", "label"} <= {normal(name) for name in table.head}:
-        raise InputError(
-            f"{table.source.path}: looks like a nodes file (first line: {_listed(table.head)}); "
-            f"give it after `nodes` and the edges after `edges`, or {_ENDS_HELP}"
-        )
+        raise _undecided(table, "looks like a nodes file, which is given after `nodes`")
     if table.width == 2:
         _refuse_people(table, ids)
         return 0, 1
@@ -183,11 +183,7 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
             if len(found) == 2:
                 return found[0], found[1]
     if table.width > 3:
-        raise InputError(
-            f"{table.source.path}: {table.width} columns, and the first line does not tell which "
-            f"two are the ends; {_ENDS_HELP}, by name or number (first line: "
-            f"{_listed(table.head)})"
-        )
+        raise _undecided(table, f"{table.width} columns, and {_UNNAMED}")
     # Where the rows hold nothing, the first line says what would be there.
     kinds = [
         _kind([row[c] for row in rows if not is_missing(row[c])] or table.head[c : c + 1])
@@ -209,11 +205,7 @@ def _by_kinds(table: Table, kinds: Sequence[str], counters: Sequence[int]) -> tu
     for one, other, third in ((0, 1, 2), (1, 2, 0), (0, 2, 1)):
         if kinds[one] == kinds[other] != kinds[third] and kinds[third] in beside:
             return one, other
-    raise InputError(
-        f"{table.source.path}: 3 columns, the third not a weight, and the first line does not "
-        f"tell which two are the ends; {_ENDS_HELP}, by name or number (first line: "
-        f"{_listed(table.head)})"
-    )
+    raise _undecided(table, f"3 columns, the third not a weight, and {_UNNAMED}")
 
 
 def _values(table: Table, column: int) -> set[str]:
@@ -228,10 +220,10 @@ def _refuse_people(table: Table, ids: Collection[str]) -> None:
         return
     one, other = (_values(table, column) for column in (0, 1))
     if table.size > 2 and one.isdisjoint(other) and not (one | other <= set(ids)):
-        raise InputError(
-            f"{table.source.path}: looks like people and what they are (first line: "
-            f"{_listed(table.head)}), for no value is in both columns; give it after `nodes`, or "
-            f"{_ENDS_HELP}"
+        raise _undecided(
+            table,
+            "looks like people and what they are, which is given after `nodes`, for no value is in "
+            "both columns",
         )
 
 
@@ -242,9 +234,9 @@ def _by_shared_values(table: Table, counters: Sequence[int]) -> tuple[int, int]:
     """
     sets = [_values(table, column) for column in range(3)]
     if sets[1] | sets[2] <= {"0", "1"} and table.size > 3:
-        raise InputError(
-            f"{table.source.path}: columns 2 and 3 hold only 0 and 1, as of people and what they "
-            f"are or where they were; give ties, or {_ENDS_HELP}"
+        raise _undecided(
+            table,
+            "columns 2 and 3 hold only 0 and 1, as of people and what they are or where they were",
         )
     if len(sets[2]) == 1 < table.size - 1 or sets[2] <= {"0", "1"}:
         return 0, 1  # nobody is met that seldom: a weight
@@ -313,9 +305,16 @@ def _listed(names: Sequence[str], limit: int = 12) -> str:
 def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) -> str | None:
     """Return why the first line is no edge, if it is none."""
     head, rows = table.head, table.sample()
+    if _is_size_line(table):
+        return "it says how many vertices and edges follow"
+    whole_rows = bool(rows) and all(_INTEGER.fullmatch(field) for row in rows for field in row)
+    if len(head) != table.width and whole_rows and not all(map(is_number, head)):
+        return f"it has {len(head)} columns, words among them, and the others {table.width} numbers"
     if len(head) != table.width:
-        columns = "1 column" if len(head) == 1 else f"{len(head)} columns"
-        return f"it has {columns} and the others {table.width}"
+        raise InputError(
+            f"{table.where(0)}: {len(head)} columns that name no ends, and the others have "
+            f"{table.width}; correct the line, or remove it"
+        )
     if not rows:
         return None
     if any(normal(name) in IDS for name in head):
@@ -336,17 +335,18 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
         not is_number(head[c]) and (c not in ends or not is_missing(head[c])) for c in numbered
     ):
         return "it has words where the others have numbers"
-    if len(numbered) == table.width == 2 and _is_size_line(table):
-        return "it says how many vertices and edges follow"
     return None
 
 
 def _is_size_line(table: Table) -> bool:
-    if not all(value.isdigit() for value in table.head) or int(table.head[1]) != table.size - 1:
+    """Whether the first line says how many vertices and rows follow, as of a matrix."""
+    size = [int(value) for value in table.head if value.isdecimal()]
+    if not 1 < len(size) == len(table.head) or not 0 < table.size - 1 == size[-1]:
         return False
-    _, names, _ = table.factorize([0, 1], 1)
-    ids = [int(name) for name in names if _INTEGER.fullmatch(name)]
-    return len(ids) == len(names) and min(ids) >= 0 and max(ids) <= int(table.head[0])
+    if len(size) == table.width > 2:
+        return False  # a tie with its weight
+    ids = table.factorize([0, 1], 1)[1]
+    return all(one.isdecimal() and int(one) <= max(size[:-1]) for one in ids)
 
 
 def _time(
@@ -375,7 +375,12 @@ def _weight(
         return found, []
     if options.get("count_contacts"):
         return None, []
-    others = [c for c in range(table.width) if c not in (*ends, time)]
+    others = [
+        c
+        for c in range(table.width)
+        if c not in (*ends, time)
+        and not (normal(names[c]) in INDEX and _counts_rows([row[c] for row in table.sample()]))
+    ] if any(names) else []  # fmt: skip
     known = [normal(names[c]) for c in others]
     for name in WEIGHTS:
         if known.count(name) == 1:

@@ -13,22 +13,6 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 
-__all__ = [
-    "IDS",
-    "INDEX",
-    "NOBODY",
-    "TIMES",
-    "WEIGHTS",
-    "gaps",
-    "is_missing",
-    "named_ends",
-    "names_columns",
-    "normal",
-    "times_of",
-    "unify",
-    "whole",
-]
-
 _PAIRS = [
     *(("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")),
     *(("source", "destination"), ("sender", "receiver"), ("sender", "recipient")),
@@ -121,6 +105,16 @@ def whole(text: str) -> str:
     """Return ``2.0`` as ``2``, as a gap in a column of whole numbers makes of it."""
     found = _WHOLE.fullmatch(text) if text.endswith("0") else None
     return found[1] if found else text
+
+
+def folded(names: Sequence[str]) -> list[str]:
+    """Return names without case, leading zeros and repeated blanks."""
+    text = "\n".join(names).casefold()  # at once, for there may be a million
+    if "  " in text:
+        text = re.sub(" +", " ", text)
+    if text.startswith("0") or "\n0" in text:
+        text = re.sub("^0+(?=.)", "", text, flags=re.MULTILINE)
+    return text.split("\n") if names else []
 
 
 def unify(names: Sequence[str], place: str) -> tuple[list[str], list[str]]:

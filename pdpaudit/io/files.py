@@ -11,8 +11,6 @@ from typing import BinaryIO
 
 from pdpaudit.core.errors import InputError
 
-__all__ = ["open_file"]
-
 #: Seconds that the writer of a pipe is waited for.
 PATIENCE_S = 0.5
 

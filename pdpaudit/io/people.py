@@ -18,8 +18,6 @@ from pdpaudit.io.source import read_source, show
 from pdpaudit.io.table import read_table
 from pdpaudit.io.text_formats import read_partition
 
-__all__ = ["People", "PeopleTable", "find_people", "partition", "pseudonyms", "read_labels"]
-
 
 @dataclass(frozen=True, eq=False)
 class People:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +17,8 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
-from pdpaudit.io.formats import find_format, read_graph_file
+from pdpaudit.io.fields import folded
+from pdpaudit.io.formats import find_format
 from pdpaudit.io.people import (
     People,
     PeopleTable,
@@ -27,9 +28,7 @@ from pdpaudit.io.people import (
     read_labels,
 )
 from pdpaudit.io.source import read_source, show
-from pdpaudit.io.ties import Dropped, Ties, collapse, read_edge_list
-
-__all__ = ["Plant", "Reading", "read_network"]
+from pdpaudit.io.ties import Ties, collapse, dropped_words, read_edge_list
 
 Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
 """Chooses who is targeted, given adjacency matrix (n, n) and names (n): to bool, shape (n,)."""
@@ -232,6 +231,8 @@ def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> 
     elif options.get("since") or options.get("until"):
         raise InputError(f"{edges}: `since` and `until` need an edge list with a column of times")
     else:
+        from pdpaudit.io.graph_formats import read_graph_file  # takes 0.1 s, for networkx
+
         ties = read_graph_file(source, kind, weight_column=options.get("weight_column"))
     return replace(ties, notes=(*notes, *ties.notes))
 
@@ -306,13 +307,9 @@ def _places(
 
 def _refuse_other_spellings(edges: Path, nodes: Path, people: People, names: list[str]) -> None:
     """Refuse to protect whoever is listed in another spelling: case, blanks or leading zeros."""
-
-    def folded(name: str) -> str:
-        return " ".join(name.casefold().split()).lstrip("0")
-
-    spelled = {folded(name): name for name in people.names}
-    for name in names:
-        if other := spelled.get(folded(name)):
+    spelled = dict(zip(folded(people.names), people.names, strict=True))
+    for name, form in zip(names, folded(names), strict=True):
+        if other := spelled.get(form):
             raise InputError(
                 f"{edges}: {show(name)} is in no row of {nodes}, and {show(other)} is: write them "
                 "alike, or list both"
@@ -320,7 +317,7 @@ def _refuse_other_spellings(edges: Path, nodes: Path, people: People, names: lis
 
 
 def _summary(
-    network: Network, components: Sequence[npt.NDArray[np.int64]], dropped: Dropped
+    network: Network, components: Sequence[npt.NDArray[np.int64]], dropped: Mapping[str, int]
 ) -> str:
     isolates = int(np.count_nonzero(np.diff(network.adjacency.indptr) == 0))
     alone = f" ({isolates:,} without ties)" if isolates else ""
@@ -328,7 +325,7 @@ def _summary(
     of = "component of size" if len(sizes) == 1 else "components of sizes"
     return (
         f"{_count(network.n, 'vertex', 'vertices')}{alone}, "
-        f"{_count(network.edges, 'edge', 'edges')}; dropped {dropped}\n"
+        f"{_count(network.edges, 'edge', 'edges')}; dropped {dropped_words(dropped)}\n"
         f"{int(network.targeted.sum()):,} targeted, {len(network.protected):,} protected; the "
         f"targeted form {len(sizes):,} {of} {_sizes(sizes)}"
     )

@@ -8,18 +8,18 @@ import io
 import re
 import zipfile
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
 
-__all__ = ["Source", "read_source", "show"]
-
 _PACKED = "unpack it, or pack it with gzip"
+_OFFICE = "unpack it, pack it with gzip, or save the table in it as CSV"
 # What is no text, by its first bytes: what it is, and what to do instead.
 _FOREIGN = {
-    b"PK\x03\x04": ("a zip archive", _PACKED),
+    b"PK\x03\x04": ("a zip archive or office document", _OFFICE),
     b"BZh": ("packed with bzip2", _PACKED),
     b"\xfd7zXZ\x00": ("packed with xz", _PACKED),
     b"\x28\xb5\x2f\xfd": ("packed with zstd", _PACKED),
@@ -33,6 +33,7 @@ _FOREIGN = {
     b"SQLite format 3": ("a SQLite database", "a query's result as CSV"),
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "the sheet as CSV or .xlsx"),
     b"\x93NUMPY": ("a numpy array", "numpy.savetxt"),
+    b"%PDF": ("a PDF document", "the table in it as CSV"),
     b"$FL2": ("an SPSS file", "a table as CSV"),
 }  # fmt: skip
 _DECLARED = re.compile(rb"<\?xml[^>]*encoding=[\"']([A-Za-z0-9_-]+)[\"']")
@@ -85,12 +86,12 @@ def read_source(path: Path) -> Source:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     if workbook:
         return _read_workbook(path, data)
-    if data.startswith(_GZIP):
+    while data.startswith(_GZIP):
         data = _gunzip(path, data)
         _require_text(path, data[:_START])
     data, notes = _as_utf8(path, data)
     if not data.strip():
-        raise InputError(f"{path}: is empty; a network needs at least one edge")
+        raise InputError(f"{path}: is empty; give a file with at least one row")
     return Source(path, data, notes)
 
 
@@ -108,7 +109,7 @@ def _read_workbook(path: Path, data: bytes) -> Source:
         raise InputError(f"{path}: damaged workbook ({error}); save the sheet as CSV") from None
     name, sheet = next((item for item in sheets.items() if len(item[1])), ("", pd.DataFrame()))
     if not len(sheet):
-        raise InputError(f"{path}: is empty; a network needs at least one edge")
+        raise InputError(f"{path}: is empty; give a file with at least one row")
     text = sheet.fillna("").to_csv(index=False, header=False)
     return Source(path, text.encode(), (f"{path}: sheet {name!r} of {len(sheets)} is read",))
 
@@ -117,7 +118,7 @@ def _require_text(path: Path, start: bytes) -> None:
     """Refuse a file by its first bytes, before the rest takes room."""
     for magic, (what, way) in _FOREIGN.items():
         if start.startswith(magic):
-            way = way if way == _PACKED else f"write it as text: {way}"
+            way = way if way in (_PACKED, _OFFICE) else f"write it as text: {way}"
             raise InputError(f"{path}: is {what}, which is not read; {way}")
     zero = start.find(0)
     if zero >= 0 and not start.startswith((_GZIP, *_UTF16)):
@@ -155,7 +156,8 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
     zero = data.find(0)
     if zero >= 0:
         raise InputError(f"{path}: is not text (byte {zero} is zero); give a text file in UTF-8")
-    if data.isascii() or _is_utf8(data):
+    with suppress(UnicodeDecodeError):
+        data.decode()
         return data, ()
     declared = _DECLARED.match(data)
     if declared and _CODED.fullmatch(declared[1].decode().lower()):
@@ -174,11 +176,3 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
             f"{path}: is neither UTF-8 nor Windows-1252 text; save it as UTF-8"
         ) from None
     return text.encode(), (f"{path} is not UTF-8: read as Windows-1252 (Latin-1)",)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

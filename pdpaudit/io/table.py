@@ -17,8 +17,6 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.io.fields import names_columns
 from pdpaudit.io.source import Source, show
 
-__all__ = ["SAMPLE", "Table", "read_table"]
-
 SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')
 _SEPARATORS = "\t;|, "  # a name may hold what comes later in this list without quotes
@@ -108,7 +106,21 @@ class Table:
         if self.size == 1:
             return pd.DataFrame({column: pd.Series(dtype=object) for column in columns or ()})
         try:
-            frame = _parse(self._body, self.separator, self.row_width, columns, most)
+            frame = pd.read_csv(
+                io.BytesIO(self._body),
+                sep=r"\s+" if self.separator == " " else self.separator,
+                header=None,
+                names=range(self.row_width),
+                index_col=False,
+                usecols=None if columns is None else list(columns),
+                nrows=most,
+                dtype=object,
+                na_filter=False,
+                skipinitialspace=True,
+                skip_blank_lines=False,
+                low_memory=False,
+                encoding="utf-8",
+            )
             if len(frame) != min(self.size - 1, most or self.size):
                 raise ValueError(f"{self.size - 1:,} rows, read as {len(frame):,}")
             return frame
@@ -125,26 +137,6 @@ def _first(codes: Rows, count: int) -> Rows:
     first = np.empty(count, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment stays
     return first
-
-
-def _parse(
-    data: bytes, separator: str, width: int, columns: Sequence[int] | None, rows: int | None
-) -> pd.DataFrame:
-    return pd.read_csv(
-        io.BytesIO(data),
-        sep=r"\s+" if separator == " " else separator,
-        header=None,
-        names=range(width),
-        index_col=False,
-        usecols=None if columns is None else list(columns),
-        nrows=rows,
-        dtype=object,
-        na_filter=False,
-        skipinitialspace=True,
-        skip_blank_lines=False,
-        low_memory=False,
-        encoding="utf-8",
-    )
 
 
 def read_table(source: Source, *, header: bool) -> Table:
@@ -236,7 +228,7 @@ def _find_separator(source: Source, data: bytes, header: bool) -> str:
     text = data[: 1 << 20].decode(errors="ignore")
     sample = [line for line in text.split("\n") if line.strip(" \t")][: SAMPLE + 1]
     best: tuple[bool, bool, int] | None = None
-    chosen = ""
+    chosen, chosen_width, chosen_counts = "", 0, set[int]()
     for rank, separator in enumerate(_SEPARATORS):
         counts = [_count(line, separator) for line in sample]
         usable = Counter(count for count in counts[1:] or counts if count > 1)
@@ -246,9 +238,12 @@ def _find_separator(source: Source, data: bytes, header: bool) -> str:
         agrees = counts[0] == width
         if header and separator == " " and not agrees:
             continue  # a single column of names with spaces in them
+        # Where most lines, but not all, have as many fields by tabs as all have words.
+        if separator == " " and chosen == "\t" and {*counts} == {chosen_width} != chosen_counts:
+            return separator
         merit = (2 * votes >= len(counts[1:] or counts), agrees, -rank)
         if best is None or merit > best:
-            best, chosen = merit, separator
+            best, chosen, chosen_width, chosen_counts = merit, separator, width, {*counts}
     if best is None:
         if header:
             return "\t"

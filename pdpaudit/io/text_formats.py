@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -13,46 +13,7 @@ import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.source import Source, show
-from pdpaudit.io.ties import Ties, matrix_ties
-
-__all__ = [
-    "read_dl",
-    "read_gdf",
-    "read_listing",
-    "read_pajek",
-    "read_partition",
-    "read_tgf",
-]
-
-Row = tuple[int, str, str, str | None]  # line, both ends, weight
-
-
-def listed_ties(
-    source: Source,
-    rows: Sequence[Row],
-    names: Sequence[str] = (),
-    attributes: Mapping[str, Sequence[object]] | None = None,
-) -> Ties:
-    """Return ties from rows of names; people listed in ``names`` come first."""
-    index = {name: i for i, name in enumerate(names)}
-    ends = np.empty((len(rows), 2), dtype=np.int64)
-    weights = np.ones(len(rows))
-    for i, (line, one, other, weight) in enumerate(rows):
-        ends[i] = [index.setdefault(name, len(index)) for name in (one, other)]
-        if weight is not None:
-            try:
-                weights[i] = float(weight)
-            except ValueError:
-                raise InputError(
-                    f"{source.path}, line {line}: weight {show(weight)} is not a number; correct it"
-                ) from None
-    return Ties(
-        names=list(index),
-        ends=ends,
-        weights=weights if any(row[3] is not None for row in rows) else None,
-        where=lambda row: f"{source.path}, line {rows[row][0]}",
-        attributes=attributes or {},
-    )
+from pdpaudit.io.ties import Row, Ties, listed_ties, matrix_ties
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
@@ -80,7 +41,7 @@ def read_tgf(source: Source) -> Ties:
             raise InputError(f"{source.path}, line {number}: two ids listed above the # expected")
         else:
             rows.append((number, fields[0], fields[1], None))
-    return listed_ties(source, rows, list(labels), {"label": list(labels.values())})
+    return listed_ties(source.path, rows, list(labels), {"label": list(labels.values())})
 
 
 def read_gdf(source: Source) -> Ties:
@@ -102,7 +63,7 @@ def read_gdf(source: Source) -> Ties:
             weight = dict(zip(heads[table], fields, strict=False)).get("weight")
             rows.append((number, fields[0], fields[1], weight))
     columns = {key: [row[i] for row in people] for i, key in enumerate(heads["nodedef"]) if i}
-    return listed_ties(source, rows, [row[0] for row in people], columns)
+    return listed_ties(source.path, rows, [row[0] for row in people], columns)
 
 
 def read_listing(source: Source, form: Literal["LGL", "SIF", "adjacency list"]) -> Ties:
@@ -127,7 +88,7 @@ def read_listing(source: Source, form: Literal["LGL", "SIF", "adjacency list"]) 
             listed = [fields[0], *fields[2 if form == "SIF" else 1 :]]
             rows += [(number, fields[0], other, None) for other in listed[1:]]
         names.update(dict.fromkeys(listed))
-    return listed_ties(source, rows, list(names))
+    return listed_ties(source.path, rows, list(names))
 
 
 def _fields(text: str, between: str = r"\s") -> list[str]:
@@ -183,7 +144,7 @@ def read_pajek(source: Source) -> Ties:
     attributes = {key: values for key, values in partitions.items() if len(values) == size}
     if len(attributes) == 1 and "label" not in attributes:
         attributes["label"] = next(iter(attributes.values()))
-    ties = listed_ties(source, rows, numbers, attributes)
+    ties = listed_ties(source.path, rows, numbers, attributes)
     if matrix:
         of = _numbers(source, first, matrix, size)
         ties = replace(
@@ -272,7 +233,9 @@ def read_dl(source: Source) -> Ties:
             ties += [(number, fields[0], other, _at(fields, 2)) for other in fields[1:2]]
         else:
             ties += [(number, fields[0], other, None) for other in fields[1:]]
-    found_ties = listed_ties(source, ties, [] if embedded else [str(i) for i in range(1, n + 1)])
+    found_ties = listed_ties(
+        source.path, ties, [] if embedded else [str(i) for i in range(1, n + 1)]
+    )
     if len(found_ties.names) > n:
         raise InputError(f"{source.path}: n={n} is announced and {len(found_ties.names)} found")
     return replace(found_ties, names=names) if len(names) == n and not embedded else found_ties

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -12,42 +13,29 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns, is_number
-from pdpaudit.io.fields import NOBODY, gaps, is_missing, named_ends, times_of, unify
+from pdpaudit.io.fields import NOBODY, folded, gaps, is_missing, named_ends, times_of, unify
 from pdpaudit.io.source import Source, show
 from pdpaudit.io.table import Table, read_table
-
-__all__ = ["Dropped", "Ties", "collapse", "matrix_ties", "read_edge_list"]
 
 _MOST_ROWS = 20_000
 
 
-@dataclass(frozen=True)
-class Dropped:
-    """Rows that are not edges of the network, and why."""
+#: What is said of rows that are left out, where there is one and where there are more.
+_ONE = {
+    "self-loops": "self-loop",
+    "duplicates": "duplicate",
+    "blank rows": "blank row",
+    "rows with a missing end": "row with a missing end",
+    "repeated headers": "repeated header",
+}
 
-    self_loops: int = 0
-    duplicates: int = 0
-    below_min_weight: int = 0
-    zero_weight: int = 0
-    blank_rows: int = 0
-    missing_ends: int = 0
-    repeated_headers: int = 0
-    outside_window: int = 0
 
-    def __str__(self) -> str:
-        """Return the counts that are not zero, in words."""
-        words = [
-            (self.self_loops, "self-loop", "self-loops"),
-            (self.duplicates, "duplicate", "duplicates"),
-            (self.below_min_weight, "below min weight", "below min weight"),
-            (self.zero_weight, "zero-weight", "zero-weight"),
-            (self.blank_rows, "blank row", "blank rows"),
-            (self.missing_ends, "row with a missing end", "rows with a missing end"),
-            (self.repeated_headers, "repeated header", "repeated headers"),
-            (self.outside_window, "outside the time window", "outside the time window"),
-        ]
-        counted = [f"{n:,} {one if n == 1 else many}" for n, one, many in words if n]
-        return ", ".join(counted) or "nothing"
+def dropped_words(dropped: Mapping[str, int]) -> str:
+    """Return the counts that are not zero, in words."""
+    counted = [
+        f"{n:,} {_ONE.get(what, what) if n == 1 else what}" for what, n in dropped.items() if n
+    ]
+    return ", ".join(counted) or "nothing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +46,7 @@ class Ties:
     ends: npt.NDArray[np.int64]  # (rows, 2)
     weights: npt.NDArray[np.float64] | None
     where: Callable[[int], str]  # the place of a row in the file, to begin an error with
-    dropped: Dropped = Dropped()
+    dropped: Mapping[str, int] = field(default_factory=dict)  # how many rows, by why
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # None where silent
     notes: tuple[str, ...] = ()
     ids: list[str] | None = None  # what a graph file calls the vertices beside their labels
@@ -66,7 +54,7 @@ class Ties:
 
 def collapse(
     ties: Ties, min_weight: float | None, *, count_contacts: bool = False
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Dropped]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, int]]:
     """Return the ends of each pair of tied vertices once, ``low < high``, sorted; O(m log m).
 
     Rows of weight 0 say that there is no tie; rows of the same two people are one tie, as heavy as
@@ -80,42 +68,32 @@ def collapse(
             "`min_weight`: the file has no weight column known as such; name it with "
             "`weight_column`, count rows with `count_contacts`, or leave `min_weight` out"
         )
-    n = len(ties.names)
-    ends, weights = ties.ends, ties.weights
-    zero = 0
+    n, ends, weights = len(ties.names), ties.ends, ties.weights
     if weights is not None:
         _check(ties, weights)
-        if not weights.all():
-            ends, weights = ends[weights > 0], weights[weights > 0]
-            zero = len(ties.ends) - len(ends)
+        ends, weights = ends[weights > 0], weights[weights > 0]
     low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
-    key = low * n + high
-    proper = low != high
-    if not proper.all():
-        key = key[proper]
-        weights = None if weights is None else weights[proper]
-    loops = len(ends) - len(key)
+    key, weights = (
+        (low * n + high)[low != high],
+        weights if weights is None else weights[low != high],
+    )
     light = 0
     if min_weight is None:
-        key = np.sort(key)  # numpy's unique hashes, which these keys make very slow
-        pairs = key[np.diff(key, prepend=-1) != 0]
+        ordered = np.sort(key)  # numpy's unique hashes, which these keys make very slow
+        pairs = ordered[np.diff(ordered, prepend=-1) != 0]
     else:
-        pairs, pair, times = np.unique(key, return_inverse=True, return_counts=True)
-        heaviest = times.astype(np.float64)
-        if weights is not None and not count_contacts:
-            heaviest[:] = 0
-            np.maximum.at(heaviest, pair, weights)
-        light = int(np.count_nonzero(heaviest < min_weight))
-        pairs = pairs[heaviest >= min_weight]
+        rows = pd.Series(key if weights is None else weights).groupby(key)
+        heaviest = rows.size() if count_contacts else rows.max()
+        pairs = heaviest.index[heaviest >= min_weight].to_numpy()
+        light = len(heaviest) - len(pairs)
+    dropped = {
+        "self-loops": len(ends) - len(key),
+        "duplicates": len(key) - len(pairs) - light,
+        "below min weight": light,
+        "zero-weight": len(ties.ends) - len(ends),
+        **ties.dropped,
+    }
     low, high = np.divmod(pairs, max(n, 1))
-    duplicates = len(key) - len(pairs) - light
-    dropped = replace(
-        ties.dropped,
-        self_loops=loops,
-        duplicates=duplicates,
-        below_min_weight=light,
-        zero_weight=zero,
-    )
     return low, high, dropped
 
 
@@ -128,6 +106,8 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
             "correct it, or name another column with `weight_column`"
         )
 
+
+Row = tuple[int | None, str, str, object]  # line, both ends, weight
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}")
@@ -169,15 +149,19 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     _refuse_second_header(table, columns, ends, names)
     inside = ~(missing | header)
     outside = 0
-    if columns.time is not None and (options.get("since") or options.get("until")):
+    if options.get("since") or options.get("until"):
         window = _in_window(table, columns.time, first_row, options, inside)
         outside = int(np.count_nonzero(inside & ~window))
         inside &= window
-    elif options.get("since") or options.get("until"):
-        raise InputError("`since` and `until` need the column of times: name it with `time_column`")
+    kept = np.flatnonzero(inside) + first_row
+
+    def where(row: int) -> str:
+        return table.where(int(kept[row]))
+
     weights = None
     if columns.weight is not None:
-        weights = _weights(table, columns.weight, first_row, inside)
+        codes, given, _ = table.factorize([columns.weight], first_row)
+        weights = numbers_of(given, where, codes[inside, 0])
     # People of rows that are left out stay people, but not what a header or a gap is called.
     known = ends[~header].ravel()
     known = known[~absent[known]]
@@ -185,22 +169,44 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     order = pd.unique(people[known])
     number = np.full(len(distinct), -1, dtype=np.int64)
     number[order] = np.arange(len(order))
-    where = np.flatnonzero(inside) + first_row
+    names, ends = distinct[order].tolist(), number[people[ends[inside]]]
     notes = [*source.notes, *table.notes, *columns.notes, *unified]
     notes += [f"{source.path}: {DROPPED_ENDS}"] if missing.any() else []
-    return Ties(
-        names=distinct[order].tolist(),
-        ends=number[people[ends[inside]]],
-        weights=weights,
-        where=lambda row: table.where(int(where[row])),
-        dropped=Dropped(
-            blank_rows=table.blank_rows,
-            missing_ends=int(missing.sum()),
-            repeated_headers=int(header.sum()),
-            outside_window=outside,
-        ),
-        notes=tuple(notes),
-    )
+    dropped = {
+        "blank rows": table.blank_rows,
+        "rows with a missing end": int(missing.sum()),
+        "repeated headers": int(header.sum()),
+        "outside the time window": outside,
+    }
+    notes += _doubts(str(source.path), names, ends, where)
+    return Ties(names, ends, weights, where, dropped, notes=tuple(notes))
+
+
+def _doubts(
+    place: str, names: Sequence[str], ends: npt.NDArray[np.int64], where: Callable[[int], str]
+) -> list[str]:
+    """Say what may be two names of one person, and columns that may be of two kinds."""
+    said, forms = [], folded(names)
+    spelled = dict(zip(forms, names, strict=True))
+    if len(spelled) < len(names):
+        pairs = zip(names, map(spelled.__getitem__, forms), strict=True)
+        apart = [pair for pair in pairs if pair[0] != pair[1]]
+        # Their places and not the names, for these may be people's.
+        rows = np.flatnonzero((ends == names.index(apart[0][0])).any(axis=1))
+        more = f" ({len(apart) - 1:,} more like it)" if len(apart) > 1 else ""
+        said.append(
+            f"{where(int(rows[0])) if len(rows) else place}: a name is that of another but for "
+            f"case, blanks or leading zeros{more}, and is read as another person; write them alike "
+            "if they are one"
+        )
+    first = np.zeros(len(names), dtype=np.bool_)
+    first[ends[:, 0]] = True
+    if len(ends) > 2 and not first[ends[:, 1]].any():
+        said.append(
+            f"{place}: no name is in both columns of ends; if one of them holds places or events, "
+            "these are read as people"
+        )
+    return said
 
 
 def _refuse_open_quotes(table: Table, values: Sequence[str], rows: npt.NDArray[np.int64]) -> None:
@@ -217,10 +223,11 @@ def _repeated_headers(
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are the header once more."""
     if columns.header and len(table.head) > max(columns.source, columns.target):
-        pair = [table.head[columns.source], table.head[columns.target]]
-        if all(name in values for name in pair):
-            codes = [values.index(name) for name in pair]
-            return np.asarray((ends == codes).all(axis=1), dtype=np.bool_)
+        alike = [
+            np.array([len(value) == len(name) and value.lower() == name for value in values])
+            for name in (table.head[end].lower() for end in (columns.source, columns.target))
+        ]
+        return np.asarray(alike[0][ends[:, 0]] & alike[1][ends[:, 1]])
     return np.zeros(len(ends), dtype=np.bool_)
 
 
@@ -241,9 +248,15 @@ def _refuse_second_header(
 
 
 def _in_window(
-    table: Table, column: int, first_row: int, options: EdgeOptions, inside: npt.NDArray[np.bool_]
+    table: Table,
+    column: int | None,
+    first_row: int,
+    options: EdgeOptions,
+    inside: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.bool_]:
     """Return which rows lie between the times of a window, both included."""
+    if column is None:
+        raise InputError("`since` and `until` need the column of times: name it with `time_column`")
     codes, values, _ = table.factorize([column], first_row)
     used = sorted(set(codes[inside, 0].tolist()))
     place = f"{table.source.path}, column {column + 1}"
@@ -265,20 +278,43 @@ def _in_window(
     return np.asarray((row_times >= begin) & (row_times <= end))
 
 
-def _weights(
-    table: Table, column: int, first_row: int, inside: npt.NDArray[np.bool_]
+def numbers_of(
+    values: Sequence[object],
+    where: Callable[[int], str],
+    codes: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.float64]:
-    codes, values, _ = table.factorize([column], first_row)
-    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(float)
-    weights: npt.NDArray[np.float64] = numbers[codes[inside, 0]]
-    if np.isnan(weights).any():
-        row = int(np.flatnonzero(inside)[np.isnan(weights)][0])
+    """Return weights as numbers: the values, or where there are ``codes`` the value of each."""
+    codes = np.arange(len(values)) if codes is None else codes
+    given = pd.Series(np.array(values, dtype=object))
+    numbers: npt.NDArray[np.float64] = pd.to_numeric(given, errors="coerce").to_numpy(float)[codes]
+    for row in np.flatnonzero(np.isnan(numbers))[:1].tolist():
         raise InputError(
-            f"{table.where(row + first_row)}: weight {show(values[codes[row, 0]])} is not a "
-            "number; correct it (decimals take a point), or name another column with "
-            "`weight_column`"
+            f"{where(row)}: weight {show(str(values[codes[row]]))} is not a number; correct it "
+            "(decimals take a point), or name another column with `weight_column`"
         )
-    return weights
+    return numbers
+
+
+def listed_ties(
+    path: Path,
+    rows: Sequence[Row],
+    names: Sequence[str] = (),
+    attributes: Mapping[str, Sequence[object]] | None = None,
+) -> Ties:
+    """Return ties from rows of names; people listed in ``names`` come first."""
+
+    def where(row: int) -> str:
+        line, one, other, _ = rows[row]
+        edge = f"edge {show(one, 30)} - {show(other, 30)}"
+        return f"{path}, {edge if line is None else f'line {line}'}"
+
+    index = {name: i for i, name in enumerate(names)}
+    ends = [[index.setdefault(name, len(index)) for name in row[1:3]] for row in rows]
+    weights = None
+    if any(row[3] is not None for row in rows):
+        weights = numbers_of([1 if row[3] is None else row[3] for row in rows], where)
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    return Ties(list(index), pairs, weights, where, attributes=attributes or {})
 
 
 def matrix_ties(

@@ -154,7 +154,7 @@ def gathered(outputs: Sequence[object] | npt.NDArray[np.generic], size: int) -> 
         return Draws(counts)
     if isinstance(outputs, np.ndarray):
         return _of_array(outputs)
-    return _of_objects(outputs)
+    return of_records(map(flatten, outputs))
 
 
 #: The structure of rows of an array that a ``sample`` gave, of whatever width.
@@ -172,7 +172,7 @@ def _of_array(outputs: npt.NDArray[np.generic]) -> Draws:
         records = map(flatten, values.tolist())
         draws = Draws(Counter(dict(zip(records, times.tolist(), strict=True))))
     elif not numbers:
-        draws = _of_objects(_listed(outputs))
+        draws = of_records(map(flatten, _listed(outputs)))
     elif outputs.ndim == 1:
         draws = Draws(arrays={SCALAR: [_real(outputs)]} if len(outputs) else {})
     else:
@@ -195,10 +195,6 @@ def _listed(outputs: npt.NDArray[np.generic]) -> Sequence[object]:
         listed: list[object] = outputs.tolist()
         return listed
     return [tuple(row) for row in outputs.reshape(len(outputs), -1).tolist()]
-
-
-def _of_objects(outputs: Sequence[object]) -> Draws:
-    return of_records(map(flatten, outputs))
 
 
 def of_records(records: Iterable[Record]) -> Draws:

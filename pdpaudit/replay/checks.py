@@ -33,8 +33,7 @@ from pdpaudit.core.graphs import Graph
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
-from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.trust import finder
+from pdpaudit.replay.trust import compared, differences, finder
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.encoding import decode
 

@@ -31,15 +31,14 @@ from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.privacy_loss import ExactLoss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.registry import Find
-from pdpaudit.core.relations import related
-from pdpaudit.core.subject import Subject, Variant
+from pdpaudit.core.subject import Subject
+from pdpaudit.core.variants import Variant, related
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
-from pdpaudit.replay.compare import compared, differences
-from pdpaudit.replay.trust import finder, made_again
-from pdpaudit.results.fields import Fields
+from pdpaudit.replay.trust import compared, differences, finder, made_again
+from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import AuditWitness, FirstDifference, PairWitness, ReadNetwork
 
@@ -340,16 +339,7 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
         lambda least, chance: math.inf,
         looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
     )
-    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, ladder, known, weighed)
-    single = bool(witness.single)
-    confirmation = Confirmation(context, again.number, again.promise, budget.share, 0, single)
-    rebuilt = confirmation.result(chosen, power)
-    if rebuilt.status == "error":
-        raise _Unlike(rebuilt.method)
+    rebuilt = _confirmed(witness, again, power, spent=0)
     for key, value in (("statement", rebuilt.statement), ("claimed", rebuilt.claimed)):
         if claim.get(key) != value:
             raise _Unlike(f"{key} is not what the mechanism says")
@@ -365,8 +355,23 @@ def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
         if not _alike((fresh[key], fresh["runs_a_side"]), other):
             return Replay(name, False, f"{words}, which is not the same mechanism")
     if (rebuilt.status == "violated") != violated:
-        return Replay(name, False, f"{words}: {rebuilt.status.replace('_', ' ')} this time")
+        return Replay(name, False, f"{words}: {STATUS_WORDS[rebuilt.status]} this time")
     return Replay(name, True, f"{words}; lower bound {rebuilt.lower_bound:.4g}{again.note}")
+
+
+def _confirmed(witness: AuditWitness, again: _Again, power: Power, spent: int) -> ClaimResult:
+    """Confirm the event of a witness again."""
+    context = again.context
+    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
+    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
+    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
+    chosen = Chosen(again.candidate, again.event, ladder, Known(*witness.known or ()), weighed)
+    single = bool(witness.single)
+    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
+    rebuilt = confirmation.result(chosen, power)
+    if rebuilt.status == "error":
+        raise _Unlike(rebuilt.method)
+    return rebuilt
 
 
 def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -384,18 +389,8 @@ def _sampled(
             f"sampled by pdpaudit {terms.version}, this is {__version__}, whose samples may "
             "differ; install that version, or audit again"
         )
-    context = again.context
-    budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
     spent = claim["samples"]["discovery"]
-    ladder = [_varied(again.event, one) for one in witness.ladder or ()]
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, tuple(ladder), known, weighed)
-    single = bool(witness.single)
-    confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
-    rebuilt = confirmation.result(chosen, _recorded(claim, witness))
-    if rebuilt.status == "error":
-        raise _Unlike(rebuilt.method)
+    rebuilt = _confirmed(witness, again, _recorded(claim, witness), spent)
     if witness.ladder is None:
         # Older results do not say which other thresholds were counted.
         rebuilt = replace(rebuilt, inference=claim.get("inference") or {})

@@ -15,16 +15,15 @@ from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
 from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.pair_drawing import draw_pair, draw_witness
 from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
-from pdpaudit.report.published import KEY as PREFACE
-from pdpaudit.report.published import Preface, preface_of
 from pdpaudit.report.simulation import (
     Simulation,
     lead_words,
     simulation_blocks,
     simulation_in,
 )
-from pdpaudit.report.sources import Source, command_of, listing_of, replay_of
-from pdpaudit.results.fields import Fields, is_number
+from pdpaudit.report.sources import KEY as PREFACE
+from pdpaudit.report.sources import Preface, Source, command_of, listing_of, preface_of, replay_of
+from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["Document", "compose", "found_words"]
@@ -168,7 +167,7 @@ def _has(source: Source, *keys: str) -> bool:
 def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tuple[str, str], ...]:
     """Return the terms that a report uses, each with its meaning."""
     glossary = f.glossary()
-    terms = {f.STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     uses = {
         "claims": any(source.result.claims for source in sources),
         "checks": any(source.result.checks for source in sources),

@@ -14,10 +14,11 @@ from importlib.metadata import version
 
 from pdpaudit.report.blocks import Block, Paragraph, Section, Table
 from pdpaudit.report.document import found_words
-from pdpaudit.report.findings import STATUS_WORDS, compared_words, difference_words, tried_words
-from pdpaudit.report.plaintext import clip, nats, number, visible
+from pdpaudit.report.findings import compared_words, difference_words, parameter_words, tried_words
+from pdpaudit.report.plaintext import clip, nats, visible
 from pdpaudit.report.rendering import render_blocks
 from pdpaudit.report.sources import Source
+from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, Status
 
 __all__ = ["UNANSWERED", "answers", "render_checklist", "render_sarif"]
@@ -160,10 +161,8 @@ def _neighbours(result: Result, *, networked: bool) -> str:
 
 def _parameters(claim: ClaimResult) -> str:
     source = f" ({claim.source})" if claim.source else ""
-    promise = claim.promise
-    if not promise.approximate:
-        return f"{claim.statement}{source}"
-    return f"ε = {nats(promise.epsilon)}, δ = {number(promise.delta, 3)}{source}"
+    stated = parameter_words(claim) if claim.promise.approximate else claim.statement
+    return f"{stated}{source}"
 
 
 def _sensitivity(result: Result) -> str:

@@ -17,15 +17,12 @@ from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, claims_of, paper_of
 from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
-from pdpaudit.results.fields import is_number
+from pdpaudit.results.fields import STATUS_WORDS, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
 from pdpaudit.results.witnesses import Difference, Kind
 
 #: Stands first where a network's people are called by their names.
 NAMES_PEOPLE = "This report names people and their contacts."
-
-#: The one vocabulary of statuses.
-STATUS_WORDS: dict[Status, str] = {status: status.replace("_", " ") for status in SEVERITY}
 
 #: Tell statuses apart without colour, from the worst down.
 MARKS: dict[Status, str] = dict(zip(SEVERITY, "✕!?○✓-", strict=True))
@@ -112,6 +109,12 @@ def claimed_words(claim: ClaimResult, *, plain: bool = False) -> str:
     """Return the claimed parameter by its symbol; ``plain`` without it where it is ε."""
     value = nats(claim.promise.value)
     return value if plain and claim.promise.approximate else f"{claim.promise.symbol} = {value}"
+
+
+def parameter_words(claim: ClaimResult) -> str:
+    """Return all parameters of a claim by their symbols, δ too."""
+    slack = f", δ = {number(claim.promise.delta, 3)}" if claim.promise.approximate else ""
+    return f"{claimed_words(claim)}{slack}"
 
 
 def shown_words(claim: ClaimResult) -> str:
@@ -290,10 +293,9 @@ def true_words(claim: ClaimResult) -> str:
     how = ""
     if found is not None and found["epsilon"] > claim.exact:
         how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
-    return (
-        f"Claimed {claim.promise.value:.3f}, true for this configuration: at least "
-        f"{least_true(claim.exact, claim.event):.3f}{how}{most}."
-    )
+    least = least_true(claim.exact, claim.event)
+    true = "unbounded" if math.isinf(least) else f"at least {least:.3f}{how}{most}"
+    return f"Claimed {claim.promise.value:.3f}, true for this configuration: {true}."
 
 
 def least_true(exact: float, event: Mapping[str, object]) -> float:
@@ -499,10 +501,9 @@ def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
 def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, str], ...]:
     """Return the numbers behind a verdict, each with its name."""
     promise, event, sampled = claim.promise, claim.event, claim.exact is None
-    slack = f", δ = {number(promise.delta, 3)}" if promise.approximate else ""
     sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
     facts: dict[str, object] = {
-        "claimed": f"{claimed_words(claim)}{slack}",
+        "claimed": parameter_words(claim),
         "source of the claim": clip(claim.source, 300),
     }
     if claim.exact is not None:

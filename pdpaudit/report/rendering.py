@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from pdpaudit.report import blocks as b
 from pdpaudit.report.document import Document, compose
-from pdpaudit.report.findings import MARKS, STATUS_WORDS
+from pdpaudit.report.findings import MARKS
 from pdpaudit.report.plaintext import clip, isolate_names, spans, visible
 from pdpaudit.report.sources import Source
+from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:

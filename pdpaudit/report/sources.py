@@ -1,17 +1,24 @@
-"""Result files as a report takes them in, and the commands that give their numbers again."""
+"""Result files as a report takes them in: how to make them again, what published ones say first.
+
+Under ``context.dossier`` a published result carries a title, how it was made, and sections of text,
+tables and points. They are data like the rest of the file: a report shows them as text.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import needs_trust
-from pdpaudit.results.fields import Fields
-from pdpaudit.results.files import load
-from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.outputs import JSON
+from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
+from pdpaudit.report.findings import claim_words, least_true
+from pdpaudit.results.fields import STATUS_WORDS, Fields
+from pdpaudit.results.files import load, plain
+from pdpaudit.results.results import ClaimResult, Result, Status
 
 #: Options longer than this are not written into a command.
 LONGEST_OPTION = 500
@@ -138,3 +145,209 @@ def _options(values: object) -> list[str]:
         if len(text) <= LONGEST_OPTION and name.replace("-", "").isalnum():
             words += [f"--{name}", text]
     return words
+
+
+# Published results
+
+
+#: Where a result's context holds it.
+KEY = "dossier"
+
+#: Nobody reads more; what is longer is no dossier.
+MOST_SECTIONS = 100
+
+#: Significant digits of a published number: further ones may depend on the machine.
+DIGITS = 8
+
+#: What differs from one run, one machine or one version of the program to the next.
+VOLATILE = ("elapsed_s", "versions", "written", "by", "source", "commit", "digest")
+
+
+@dataclass(frozen=True)
+class Preface:
+    """What comes first; sections have their anchors where they are shown."""
+
+    title: str
+    text: tuple[Paragraph, ...]
+    made: str
+    replay: str
+    parts: tuple[tuple[str, tuple[Block, ...]], ...]
+
+    def sections(self, anchor: str) -> list[Section]:
+        """Return its sections below an anchor."""
+        return [
+            Section(heading, blocks, f"{anchor}-section-{i}")
+            for i, (heading, blocks) in enumerate(self.parts, start=1)
+        ]
+
+
+def section(
+    heading: str,
+    *,
+    text: Sequence[str] = (),
+    tables: Sequence[Table] = (),
+    points: Sequence[str] = (),
+) -> dict[str, object]:
+    """Return a section in the form it has in a file, without what is empty."""
+    bodies = [{k: v for k, v in asdict(table).items() if v or k == "rows"} for table in tables]
+    body = {"heading": heading, "text": text, "tables": bodies, "points": points}
+    return {key: plain(value) for key, value in body.items() if value}
+
+
+def preface_of(context: Mapping[str, object], file: str) -> Preface | None:
+    """Return what a result's context says before all else; None where it says nothing."""
+    if KEY not in context:
+        return None
+    fields = Fields(context, file, "context.").inner(KEY)
+    parts = fields.records("sections")
+    if len(parts) > MOST_SECTIONS:
+        raise fields.fail("sections", f"of at most {MOST_SECTIONS} sections")
+    return Preface(
+        title=fields.name("title"),
+        text=tuple(Paragraph(words, coded=True) for words in fields.texts("text")),
+        made=fields.text("made"),
+        replay=fields.text("replay"),
+        parts=tuple((part.name("heading"), tuple(_blocks(part))) for part in parts),
+    )
+
+
+def _blocks(part: Fields) -> Iterator[Block]:
+    """Return the text, the tables and the points of a section."""
+    for words in part.texts("text"):
+        yield Paragraph(words, coded=True)
+    for one in part.records("tables"):
+        columns = one.texts("columns")
+        if not columns:
+            raise one.fail("columns", "a list of at least one text")
+        rows = tuple(
+            Fields({"rows": row}, one.file, one.place).texts("rows", len(columns))
+            for row in one.listed("rows")
+        )
+        numeric = one.body.get("numeric") is True
+        yield Table(one.text("caption"), columns, rows, one.text("note"), numeric)
+    points = part.texts("points")
+    if points:
+        yield Points(points)
+
+
+def published(body: Mapping[str, object]) -> JSON:
+    """Return a result without what differs from one run, or one machine, to the next."""
+    return {key: _rounded(value) for key, value in body.items() if key not in VOLATILE}
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    return value
+
+
+def verdict_words(result: Result, name: str) -> list[str]:
+    """Say what was found about one entry of the catalogue, a sentence or more for each finding."""
+    words = [claim_words(claim) for claim in result.claims if claim.id == name]
+    for check in result.checks:
+        if check.name.split()[0] == name:
+            scope = f" Over {check.scope}." if check.status == "certified" else ""
+            words.append(f"{check.name}: {STATUS_WORDS[check.status]}.{scope} {check.detail}.")
+    return words
+
+
+def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
+    """Return what a report of published claims says before the verdicts."""
+    context = result.context
+    claims = {claim.id: claim for claim in result.claims}
+    entries = context["catalogue"]
+    rows = tuple(
+        (one["id"], one["statement"], *_cells(one["status"], claims.get(one["id"])))
+        for one in entries
+    )
+    columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
+    alone = f"{command.split(' --seed')[0]} --seed {result.seed} --select {entries[0]['id']}"
+    tried = tuple((entry["id"], entry["source"], entry["tried"]) for entry in entries)
+    verified = (
+        "Witnesses and proofs are verified by code that shares nothing with the search and the "
+        f"prover: `{replay}`. One claim alone: `{alone}`."
+    )
+    table = Table("Claimed and true loss", columns, rows)
+    looked = Table("For each claim", ("", "where it is made", "tried"), tried)
+    return {
+        "title": context["paper"]["title"],
+        "text": [f"{context['paper']['text']} Losses are in nats. Every verdict is computed."],
+        "made": command,
+        "replay": replay,
+        "sections": [
+            section("The claims", text=[verified], tables=[table]),
+            section("What was tried", tables=[looked]),
+            *context.get("sections", ()),
+            *(_composition(context) if "composition" in context else ()),
+        ],
+    }
+
+
+def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
+    claimed = least = most = proved = ""
+    if claim is not None:
+        slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
+        claimed = f"{claim.promise.value:.4g}{slack}"
+        least = "" if claim.exact is None else f"{least_true(claim.exact, claim.event):.4f}"
+        bound = claim.event.get("proved_bound")
+        most = "" if bound is None else f"{bound['epsilon']:.4f}"
+        proved = ", proved" if "proof" in claim.event else ""
+    return claimed, least, most, f"{STATUS_WORDS[status]}{proved}"
+
+
+def composition_budgets(compared: Sequence[JSON]) -> Table:
+    """Return what each theorem allows for m rounds of ε, and whether the paper's form is true."""
+    rows = []
+    for row in compared:
+        paper = next(bound for bound in row["bounds"] if bound["form"] == "paper")
+        says = "follows" if paper["proved"] else "holds" if paper["valid"] else "false"
+        budgets = (f"{bound['epsilon']:.3f}" for bound in row["bounds"])
+        rows.append(
+            (f"{row['epsilon']:g}", str(row["rounds"]), f"{row['delta']:g}", *budgets, says)
+        )
+    forms = (bound["form"] for bound in compared[0]["bounds"])
+    columns = ("ε", "m", "δ", *forms, "the paper's form")
+    return Table("Budgets of m rounds of ε", columns, tuple(rows), numeric=True)
+
+
+def _composition(context: JSON) -> list[dict[str, object]]:
+    compared = context["composition"]
+    columns = ("ε", "δ", "follows up to m", "holds up to m")
+    relied = Table(
+        "Rounds up to which the paper's form follows, and holds",
+        columns,
+        tuple(
+            (
+                f"{row['epsilon']:g}",
+                f"{row['delta']:g}",
+                *(_end(row[f"{what}_up_to"]) for what in ("proved", "holds")),
+            )
+            for row in context["paper_form"]
+        ),
+        numeric=True,
+    )
+    allowed = (
+        "What each theorem allows for m rounds of ε, beside the optimal composition (Kairouz, Oh "
+        "and Viswanath). A budget below the optimal one is false for some mechanism."
+    )
+    where = (
+        "It follows from the general form up to the one number of rounds, and holds, being no less "
+        "than optimal, up to the other."
+    )
+    points = [
+        f"{bound['form']}: `{bound['formula']}`; condition: {bound['condition']}."
+        for bound in compared[0]["bounds"]
+    ]
+    budgets = [composition_budgets(compared)]
+    return [
+        section("Composition of m = k - 1 rounds", text=[allowed], tables=budgets, points=points),
+        section("Where the paper's form may be relied on", text=[where], tables=[relied]),
+    ]
+
+
+def _end(rounds: int | None) -> str:
+    return "all tried" if rounds is None else str(rounds)

@@ -16,7 +16,7 @@ from pdpaudit.report import findings as f
 from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
 from pdpaudit.report.sources import replay_command
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.results import CheckResult, Result, Status
 
 STYLE: dict[Status, str] = {
@@ -32,7 +32,7 @@ SHOWN_EDGES, SHOWN_TRACE, SHOWN_ROWS = 60, 12, 10
 
 def status_text(status: Status) -> Text:
     """Return a status as its word, in its colour."""
-    return Text(f.STATUS_WORDS[status], style=STYLE.get(status, ""))
+    return Text(STATUS_WORDS[status], style=STYLE.get(status, ""))
 
 
 def _indented(console: Console, words: str | Text) -> None:

@@ -9,7 +9,7 @@ from typing import Literal, TypeGuard
 
 from pdpaudit.core.errors import InputError
 
-__all__ = ["SEVERITY", "Fields", "Status", "is_number"]
+__all__ = ["SEVERITY", "STATUS_WORDS", "Fields", "Status", "is_number"]
 
 Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
 
@@ -22,6 +22,9 @@ SEVERITY: tuple[Status, ...] = (
     "certified",
     "skipped",
 )
+
+#: The one vocabulary of statuses.
+STATUS_WORDS: dict[Status, str] = {status: status.replace("_", " ") for status in SEVERITY}
 
 #: How numbers that are not finite are written.
 NOT_FINITE = ("inf", "-inf", "nan")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs.records import JSON
-from pdpaudit.results.fields import SEVERITY, Fields, Status
+from pdpaudit.results.fields import SEVERITY, STATUS_WORDS, Fields, Status
 from pdpaudit.results.files import FORMAT, plain_fields, sealed, user, versions, write_text
 from pdpaudit.results.witnesses import FirstDifference
 
@@ -45,6 +45,12 @@ class CheckResult:
     scope: str = ""
     witness: JSON | None = None
     detail: str = ""
+
+    def of(self, specification: str | None) -> CheckResult:
+        """Return the check with the name of what was checked in its witness, if it has both."""
+        if self.witness is None or specification is None:
+            return self
+        return replace(self, witness={**self.witness, "specification": specification})
 
     def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
@@ -286,7 +292,7 @@ class Result:
         return f"<pre>{escape(self.summary())}</pre>"
 
     def _line(self) -> str:
-        head = f"{self.command} of {self.subject}: {self.status.replace('_', ' ')}"
+        head = f"{self.command} of {self.subject}: {STATUS_WORDS[self.status]}"
         if not self.claims:
             checks = "1 check" if len(self.checks) == 1 else f"{len(self.checks)} checks"
             return f"{head}, {checks}"

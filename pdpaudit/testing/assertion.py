@@ -13,17 +13,18 @@ from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.network import Network
-from pdpaudit.core.relations import related
-from pdpaudit.core.subject import Subject, promising, specified
+from pdpaudit.core.subject import Subject
+from pdpaudit.core.variants import promising, related, specified
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import STATUS_WORDS, difference_words, shown_words
+from pdpaudit.report.findings import difference_words, shown_words
 from pdpaudit.report.plaintext import isolate_names, times
 from pdpaudit.report.sources import replay_command
+from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.files import plain_fields
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.session import Budget, Turn, current
-from pdpaudit.testing.summary import labelled, record, relative, saved, short
+from pdpaudit.testing.summary import broken_words, labelled, record, relative, saved, short
 
 __all__ = ["Plan", "judge_mechanism"]
 
@@ -152,10 +153,14 @@ def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -
     failed = [one for one in found if one.failed]
     worst = max(failed, key=_severity)
     more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
-    lines = _violation(subject, worst, again)
-    if worst.claim.status != "violated":
-        lines = _growth(budget, subject, worst) if worst.grew else _error(budget, subject, worst)
-    return "\n".join([*lines, *labelled([("also", "; ".join(more))])])
+    status, why = worst.claim.status, worst.claim.method
+    fields: dict[str, object] = {"claim": _claimed(worst.claim), "why": why, "replay": budget.rerun}
+    if status == "violated":
+        fields = _violation(worst, again)
+    elif worst.grew:
+        status, fields = "inconclusive", _growth(budget, worst)
+    head = f"{short(subject)} {broken_words(status)}"
+    return "\n".join([head, *labelled(fields.items()), *labelled([("also", "; ".join(more))])])
 
 
 def _severity(one: _Found) -> tuple[bool, bool, float]:
@@ -163,9 +168,9 @@ def _severity(one: _Found) -> tuple[bool, bool, float]:
     return one.claim.status == "violated", one.grew, excess
 
 
-def _violation(subject: str, one: _Found, again: str) -> list[str]:
+def _violation(one: _Found, again: str) -> dict[str, object]:
     claim = one.claim
-    fields = {
+    return {
         "claim": _claimed(claim),
         "bound": _bound(one),
         "pair": _pair(claim),
@@ -173,10 +178,9 @@ def _violation(subject: str, one: _Found, again: str) -> list[str]:
         "line": difference_words(claim),
         "replay": again,
     }
-    return [f"{short(subject)} is not private as claimed", *labelled(fields.items())]
 
 
-def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
+def _growth(budget: Budget, one: _Found) -> dict[str, object]:
     growth, baseline = one.growth, budget.settings.baseline
     assert growth is not None
     assert baseline is not None
@@ -188,7 +192,7 @@ def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
             f"loss about {growth.now:.4g}, at least {growth.now_least:.4g} at confidence "
             f"{1 - one.alpha:.6g} ({growth.runs:,} fresh runs)"
         )
-    fields = {
+    return {
         "claim": f"{_claimed(one.claim)}: {STATUS_WORDS[one.claim.status]}",
         "was": f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}",
         "now": now,
@@ -197,12 +201,6 @@ def _growth(budget: Budget, subject: str, one: _Found) -> list[str]:
         "replay": budget.rerun,
         "accept": f"{budget.rerun} --pdp-update-baseline",
     }
-    return [f"{short(subject)} leaks more than it did", *labelled(fields.items())]
-
-
-def _error(budget: Budget, subject: str, one: _Found) -> list[str]:
-    fields = {"claim": _claimed(one.claim), "why": one.claim.method, "replay": budget.rerun}
-    return [f"{short(subject)} cannot be judged", *labelled(fields.items())]
 
 
 def _claimed(claim: ClaimResult) -> str:

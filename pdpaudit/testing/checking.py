@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pdpaudit.checks import NamedCheck, Options, as_listing, check_sop, iter_checks, name_of
 from pdpaudit.core.registry import make_sop
-from pdpaudit.core.subject import named_sop
+from pdpaudit.core.variants import named_sop
 from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.session import Budget, current
 from pdpaudit.testing.summary import labelled, record, saved, short
@@ -112,13 +112,8 @@ def _result(
     checks: Sequence[CheckResult],
     elapsed: float,
 ) -> Result:
-    specified = tuple(
-        replace(check, witness={**check.witness, "specification": where})
-        if check.witness is not None and where is not None
-        else check
-        for check in checks
-    )
-    return Result("check", where or name, options.seed, elapsed, checks=specified)
+    named = tuple(check.of(where) for check in checks)
+    return Result("check", where or name, options.seed, elapsed, checks=named)
 
 
 def _judged(budget: Budget, result: Result, where: str | None, sop: object) -> str:

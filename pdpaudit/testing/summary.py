@@ -15,10 +15,19 @@ from pdpaudit.report.findings import listed
 from pdpaudit.report.plaintext import clip, number, visible
 from pdpaudit.report.rendering import render_blocks
 from pdpaudit.results.files import save
-from pdpaudit.results.results import SEVERITY, Result
+from pdpaudit.results.results import SEVERITY, Result, Status
 from pdpaudit.testing.session import Budget, Settings
 
-__all__ = ["labelled", "record", "relative", "saved", "short", "summary_lines", "summary_markdown"]
+__all__ = [
+    "broken_words",
+    "labelled",
+    "record",
+    "relative",
+    "saved",
+    "short",
+    "summary_lines",
+    "summary_markdown",
+]
 
 Rows = Sequence[JSON]
 
@@ -147,11 +156,16 @@ def _audit_table(audits: Rows) -> Table:
 
 
 def _failure(row: JSON) -> Section:
-    what = "leaks more than it did" if row["status"] != "violated" else "is not private as claimed"
-    what = "cannot be judged" if row["status"] == "error" else what
     said = [Paragraph(row[key], label=f"{key}:") for key in ("claim", "pair", "event") if row[key]]
     again = Code("", row["replay"])
+    what = broken_words(row["status"])
     return Section(f"{clip(row['subject'], 120)} {what}", (*said, again), "failure")
+
+
+def broken_words(status: Status) -> str:
+    """Say of a subject why a test fails: its claim does not stand, or it leaks more than before."""
+    known = {"violated": "is not private as claimed", "error": "cannot be judged"}
+    return known.get(status, "leaks more than it did")
 
 
 # What one test found

@@ -103,7 +103,7 @@ def make(part: str, data: Path, folder: Path, jobs: int, say: Callable[[str], ob
             key = f"{record['network']}-{record['regime']}"
             say(key)
             network = network_of(record, data)
-            results["regimes"][key] = _regime(record, network, folder, jobs)
+            results["regimes"][key] = simulated_regime(record, network, folder, jobs)
             if key in COMPARED:
                 for kind, compared in COMPARISONS.items():
                     results[kind][key] = compared(record, network, folder, jobs)
@@ -121,7 +121,7 @@ def _kept(folder: Path) -> Body:
     return kept
 
 
-def _regime(record: Record, network: Network, folder: Path, jobs: int) -> Body:
+def simulated_regime(record: Record, network: Network, folder: Path, jobs: int) -> Body:
     """Simulate the paper's search on one network, and write its curves and figures."""
     name = f"{record['network']}-{record['regime']}"
     simulation = _simulated(

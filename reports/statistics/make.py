@@ -17,9 +17,8 @@ from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.registry import resolve
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
-from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.rendering import render_html, render_markdown
-from pdpaudit.report.sources import read_source
+from pdpaudit.report.sources import KEY, published, read_source, section
 from pdpaudit.results.files import save, write_text
 from pdpaudit.results.results import CheckResult, Result, Status
 

@@ -74,7 +74,7 @@ def test_the_appendix_over_two_search_rounds_follows_its_law(seed: int, sop) -> 
 
 
 def test_the_appendix_over_several_rounds_has_no_exact_law() -> None:
-    with pytest.raises(LawUnavailable, match="--samples"):
+    with pytest.raises(LawUnavailable, match="`samples`"):
         PTarget(sop=CN(), components=3).law(random_network(3).instance())
 
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from pdpaudit.attacks.thresholds import MISFIT, STEEPEST, Curve, apart, blended, calibrated, levels
+from pdpaudit.attacks.thresholds import (
+    BEND,
+    MISFIT,
+    SLOPE,
+    Curve,
+    apart,
+    blended,
+    calibrated,
+    levels,
+)
 
 
 @pytest.mark.parametrize("count", [2, 5, 8, 96])
@@ -62,7 +71,7 @@ def test_the_promise_is_the_log_ratio_where_the_score_is_right_up_to_a_factor(sl
         one, other = weight * share, weight * (1 - share)
         true.append(np.log(one[above].sum() / one.sum()) - np.log(other[above].sum() / other.sum()))
     assert np.all(np.abs(curve.promised - true) <= 4 * curve.error)
-    assert np.all(curve.error < 0.05)
+    assert np.all(curve.error < 0.08)
     assert curve.ours.tolist() == [ours[:size].sum() for size in sizes]
     assert curve.theirs.tolist() == [theirs[:size].sum() for size in sizes]
 
@@ -93,7 +102,7 @@ def test_counts_of_outcomes_stand_for_so_many_runs():
 def test_a_score_that_separates_all_promises_a_lot_but_a_number():
     scores = np.array([1.0, 1.0, -1.0, -1.0])
     curve = calibrated(scores, np.array([9.0, 9, 0, 0]), np.array([0, 0, 9.0, 9]), np.array([2, 4]))
-    assert 2.0 < curve.promised[0] <= 2 * STEEPEST + 0.1
+    assert 2.0 < curve.promised[0] < 20.0
     assert curve.promised[1] == pytest.approx(0.0, abs=1e-6)
     assert np.all(np.isfinite(curve.error))
 
@@ -117,13 +126,13 @@ def curve_of(ours, theirs, promised, error):
 def test_the_more_precise_estimate_carries_the_day():
     # Counts alone say ln 2; the score says 0.1, first surely, then hardly.
     for error, least, most in ((1e-3, 0.09, 0.14), (10.0, 0.6, 0.7)):
-        p, q = blended([curve_of(200, 100, 0.1, error)], (1000, 1000), 0.0)
+        p, q, _ = blended([curve_of(200, 100, 0.1, error)], (1000, 1000), 0.0)
         assert least < np.log(p / q)[0] < most
         assert (p + q)[0] == pytest.approx(0.3, rel=0.01)
 
 
 def test_many_counts_are_believed_more_than_a_score_that_may_be_wrong():
-    p, q = blended([curve_of(2e6, 1e6, 1.2, 1e-6)], (1e7, 1e7), 0.0)
+    p, q, _ = blended([curve_of(2e6, 1e6, 1.2, 1e-6)], (1e7, 1e7), 0.0)
     assert np.log(p / q)[0] == pytest.approx(np.log(2), abs=1e-3)
 
 
@@ -138,47 +147,67 @@ def test_parts_add_their_counts_and_share_their_promise():
 
 def test_caution_takes_so_many_errors_off_the_ratio():
     curve = curve_of(200, 100, 0.0, 1e6)
-    ratios = [np.log(np.divide(*blended([curve], (1e3, 1e3), c)))[0] for c in (0.0, 1.0, 2.0)]
+    ratios = [np.log(np.divide(*blended([curve], (1e3, 1e3), c)[:2]))[0] for c in (0.0, 1.0, 2.0)]
     error = np.sqrt(0.8 / 200 + 0.9 / 100)
     assert ratios[0] == pytest.approx(np.log(2), abs=0.01)
     assert np.diff(ratios).tolist() == pytest.approx([-error] * 2, rel=0.02)
 
 
 def test_probabilities_stay_probabilities():
-    p, q = blended([curve_of([100, 0], [100, 0], [3.0, -50], [0.01, 0.1])], (100, 100), 0.0)
+    p, q, _ = blended([curve_of([100, 0], [100, 0], [3.0, -50], [0.01, 0.1])], (100, 100), 0.0)
     assert np.all((p > 0) & (p <= 1) & (q > 0) & (q <= 1))
     # One run each, and both hit: the promise moves more than there is to one side.
-    p, q = blended([curve_of([1, 1], [1, 1], [3.0, -3.0], [0.01, 0.01])], (1, 1), 0.0)
+    p, q, _ = blended([curve_of([1, 1], [1, 1], [3.0, -3.0], [0.01, 0.01])], (1, 1), 0.0)
     assert (p[0], q[1]) == (1.0, 1.0)
     assert p[1] == pytest.approx(q[0], rel=1e-9)
     assert 0 < p[1] < 0.5
 
 
-def test_slope_and_error_are_those_of_a_logistic_regression():
-    """Fitted by a general optimiser; the scores are far from centred and one side has more runs."""
+def test_promises_and_errors_are_those_of_a_logistic_regression():
+    """Fitted by a general optimiser; the scores are far from centred and one side has more runs.
+
+    Scores and their squares have mean 0 and deviation 1, and are not correlated.
+    """
     scores = np.array([3.0, 2.5, 2.0, 0.5])
     ours, theirs = np.array([90.0, 70.0, 40.0, 30.0]), np.array([120.0, 160.0, 140.0, 200.0])
+    share = ours / ours.sum() + theirs / theirs.sum()
+    root = np.sqrt(share / share.sum())[:, None]
+    design = np.linalg.qr(root * np.vander(scores, 3, increasing=True))[0] / root
+    design *= np.sign(design[0])
+    penalty = np.array([0.0, SLOPE**-2, BEND**-2])
 
     def loss(at):
-        z = at[0] + at[1] * scores
-        return float(((ours + theirs) * np.logaddexp(0, z) - ours * z).sum())
+        z = design @ at
+        return float(((ours + theirs) * np.logaddexp(0, z) - ours * z).sum() + at**2 @ penalty / 2)
 
-    level, slope = optimize.minimize(loss, [0.0, 0.0], tol=1e-12).x
-    chance = 1 / (1 + np.exp(-level - slope * scores))
+    fitted = optimize.minimize(loss, np.zeros(3), tol=1e-12).x
+    chance = 1 / (1 + np.exp(-design @ fitted))
     weight = (ours + theirs) * chance * (1 - chance)
-    centre = (weight @ scores) / weight.sum()
-    error = 1 / np.sqrt(weight @ (scores - centre) ** 2)
-    prior, share = np.log(ours.sum() / theirs.sum()), ours / ours.sum() + theirs / theirs.sum()
+    errors = np.sqrt(np.diag(np.linalg.inv((design.T * weight) @ design + np.diag(penalty))))
+    prior = np.log(ours.sum() / theirs.sum())
 
     def promise(tried, cut):
-        part = share[:cut] / (1 + np.exp(prior - level - tried * scores[:cut]))
+        part = share[:cut] / (1 + np.exp(prior - design[:cut] @ tried))
         return float(np.log(part.sum() / (share[:cut].sum() - part.sum())))
 
     curve = calibrated(scores, ours, theirs, np.array([1, 2, 3]))
-    expected = [promise(slope, cut) for cut in (1, 2, 3)]
-    lower = [promise(slope - error, cut) for cut in (1, 2, 3)]
-    assert curve.promised.tolist() == pytest.approx(expected, rel=1e-4)
-    assert curve.error.tolist() == pytest.approx(np.subtract(expected, lower).tolist(), rel=1e-3)
+    for i, cut in enumerate((1, 2, 3)):
+        assert curve.promised[i] == pytest.approx(promise(fitted, cut), rel=1e-3)
+        moved = [promise(fitted + np.eye(3)[k] * errors[k], cut) for k in (1, 2)]
+        error = np.hypot(*(np.array(moved) - promise(fitted, cut)))
+        assert curve.error[i] == pytest.approx(error, rel=1e-2)
+
+
+def test_a_curve_that_counts_show_to_be_wrong_is_not_believed_beyond():
+    """A ratio that is the same in the whole tail, and a score that says it grows."""
+    scores = np.linspace(9.0, 0.0, 10)
+    both = 20_000 * np.geomspace(2e-3, 1.0, 10)
+    ours = both * np.where(scores > 2, 0.7, 0.4)
+    curve = calibrated(scores, ours, both - ours, np.arange(1, 10))
+    true = np.log(0.7 / 0.3 * (both - ours).sum() / ours.sum())
+    assert abs(curve.promised[0] - true) < 3 * curve.error[0]
+    p, q = blended([curve], (float(ours.sum()), float((both - ours).sum())), 0.0)[:2]
+    assert np.log(p / q)[:6] == pytest.approx([true] * 6, abs=0.5)
 
 
 @pytest.mark.parametrize("scores", [np.zeros(3), np.full(3, 5.0)])
@@ -189,35 +218,25 @@ def test_equal_scores_promise_nothing(scores):
 
 
 @pytest.mark.parametrize("score", [0.0, 0.7, -3.3, 1e-4, 200.0])
-def test_equal_scores_promise_nothing_for_certain(score):
+def test_equal_scores_promise_nothing_whatever_is_counted(score):
     """However many runs there are, and of whatever size the score is."""
     ours, theirs = np.array([5e4, 1e4, 2e4, 777]), np.array([1e4, 5e4, 2e4, 9999])
     curve = calibrated(np.full(4, score), ours, theirs, np.array([1, 2]))
     assert np.all(np.abs(curve.promised) < 1e-9)
-    assert np.all(np.abs(curve.error) < 1e-9)
     assert np.all(np.isfinite(blended([curve], (ours.sum(), theirs.sum()), 1.0)))
 
 
-def test_tiny_scores_are_scores():
-    """Made steeper as far as that goes."""
-    curve = calibrated(
-        np.array([1e-6, -1e-6]), np.array([90.0, 10]), np.array([10.0, 90]), np.array([1])
-    )
-    assert curve.promised[0] == pytest.approx(STEEPEST * 1e-6, rel=1e-3)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_score_out_of_all_proportion_promises_no_more_than_a_million_million_to_one(sign):
-    counts = np.array([30.0, 600, 400]), np.array([0.0, 400, 600])
-    curve = calibrated(np.array([100.0, 1, -1]), *counts[::sign], np.array([1, 2]))
-    assert curve.promised[0] == pytest.approx(sign * np.log(1e12), abs=1e-3)
-    assert abs(curve.promised[1]) < 0.5
+@pytest.mark.parametrize("scale", [1e-6, 1e3])
+def test_scores_of_any_size_are_scores(scale):
+    counts = np.array([90.0, 10]), np.array([10.0, 90])
+    curve = calibrated(scale * np.array([1.0, -1.0]), *counts, np.array([1]))
+    assert curve.promised[0] == pytest.approx(np.log(9), rel=0.02)
 
 
 def test_a_score_that_is_upside_down_promises_little():
     scores = np.array([1.0, 1.0, -1.0, -1.0])
     curve = calibrated(scores, np.array([0, 0, 9.0, 9]), np.array([9.0, 9, 0, 0]), np.array([2]))
-    assert -2 * STEEPEST - 0.1 <= curve.promised[0] < -2.0
+    assert -20.0 < curve.promised[0] < -2.0
 
 
 @pytest.mark.parametrize("caution", [0.0, 1.5])
@@ -228,7 +247,10 @@ def test_the_weighing_from_its_definition(caution):
     doubt = error**2 + (MISFIT * promised) ** 2
     ratio = (np.log(p / q) / noise + promised / doubt) / (1 / noise + 1 / doubt)
     ratio -= caution * (1 / noise + 1 / doubt) ** -0.5
-    one, other = blended([curve_of(x, y, promised, error)], (n, m), caution)
+    one, other, runs = blended([curve_of(x, y, promised, error)], (n, m), caution)
+    error = 1 / (1 / noise + 1 / doubt)
+    known = ((1 - one) / one + (1 - other) / other) / error
+    assert runs == pytest.approx(known)
     assert np.log(one / other)[0] == pytest.approx(ratio, rel=1e-9)
     assert (one + other)[0] == pytest.approx(p + q, rel=1e-12)
 
@@ -239,4 +261,4 @@ def test_many_events_are_weighed_at_once():
     found = np.array(blended([together], (400, 200), 1.0))
     apart_ = np.hstack([blended([one], (400, 200), 1.0) for one in single])
     np.testing.assert_allclose(found, apart_, rtol=1e-12)
-    assert found.shape == (2, 2)
+    assert found.shape == (3, 2)

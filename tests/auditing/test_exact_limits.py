@@ -101,7 +101,7 @@ def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
     ]
     (remark,) = results[0].context["remarks"]
     assert "after laws of about 40 s, while climbing" in remark
-    assert "--time-limit" in remark
+    assert "`time_limit`" in remark
     assert results[0].context["tried"]["pairs"] == 2
     assert results[0].claims == results[1].claims
 

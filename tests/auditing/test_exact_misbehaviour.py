@@ -72,7 +72,7 @@ def test_a_law_that_misbehaves_is_an_error_that_says_where_and_what(law: Any, sa
     assert claim.status == "error"
     assert claim.method.startswith("pair 1 (0 → 1), on the right: ")
     assert said in claim.method
-    assert "--samples" in claim.method
+    assert "`samples`" in claim.method
     assert result.context["error_budget"] == "exact output laws: no sampling error"
 
 

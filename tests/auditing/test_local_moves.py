@@ -14,7 +14,7 @@ from pdpaudit import PrivacyClaim, audit
 from pdpaudit.auditing import Config, event_selection
 from pdpaudit.auditing import audit as run
 from pdpaudit.core.protocols import Law
-from pdpaudit.core.relations import related
+from pdpaudit.core.variants import related
 from pdpaudit.relations import Bounded, OneOf, Records
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.sampling.encoding import encode

@@ -260,7 +260,7 @@ def test_a_domain_is_given_by_the_caller():
     [claim] = audit(count, epsilon=0.2, domain=rows, samples=4000, seed=1).claims
     assert claim.status == "violated"
     assert claim.statement == "0.2-DP, add-remove"
-    with pytest.raises(InputError, match=r"relation = edge: its inputs know add-remove, replace"):
+    with pytest.raises(InputError, match=r"relation = edge: its inputs have add-remove, replace"):
         audit(count, epsilon=1, domain=rows, relation="edge", samples=100)
     with pytest.raises(InputError, match=r"give one of pdpaudit\.relations"):
         audit(type("Odd", (), {"run": lambda self, x, rng: 1, "domain": 3}), epsilon=1)

@@ -16,7 +16,7 @@ from pdpaudit.auditing.network_pairs import network_pairs
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import difference
 from pdpaudit.core.network import Network
-from pdpaudit.core.relations import NETWORK_RELATIONS
+from pdpaudit.core.variants import NETWORK_RELATIONS
 
 
 def network(ties: list[tuple[int, int]], targeted: list[bool]) -> Network:

@@ -26,9 +26,8 @@ from oracle import oracle_bound
 
 from pdpaudit.auditing import Config, audit
 from pdpaudit.report.blocks import Table
-from pdpaudit.report.published import KEY, published, section
 from pdpaudit.report.rendering import render_html, render_markdown
-from pdpaudit.report.sources import read_source
+from pdpaudit.report.sources import KEY, published, read_source, section
 from pdpaudit.results.files import save, write_text
 from pdpaudit.results.results import ClaimResult, Result
 from tests.zoo.truth import ZOO, true_loss

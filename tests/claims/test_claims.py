@@ -28,9 +28,8 @@ from pdpaudit.auditing.small_networks import try_small_networks
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.replay import Terms, replay_claim
-from pdpaudit.report.published import dossier, published
 from pdpaudit.report.rendering import render_markdown
-from pdpaudit.report.sources import source_from_json
+from pdpaudit.report.sources import dossier, published, source_from_json
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,7 +11,7 @@ import pytest
 from pdpaudit.auditing.published_claims import audit_claims, catalogue
 from pdpaudit.cli import main
 from pdpaudit.replay import Terms, replay_result
-from pdpaudit.report.published import dossier, published
+from pdpaudit.report.sources import dossier, published
 from pdpaudit.results.results import Result
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"

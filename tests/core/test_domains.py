@@ -151,6 +151,8 @@ def test_the_form_is_what_a_mechanism_is_given():
         lambda: OneOf(),
         lambda: Records(Bounded(), sizes=(3, 2)),
         lambda: Records(Bounded(), sizes=(0, 0)),
+        lambda: Records(Bounded(), sizes=cast("tuple[int, int]", (20,))),
+        lambda: Records(Bounded(), sizes=cast("tuple[int, int]", 20)),
         lambda: Records({}),
         lambda: Records(cast(Any, {"age": 3})),
         lambda: Records("text"),

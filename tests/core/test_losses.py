@@ -74,7 +74,7 @@ def test_the_loss_is_that_of_the_worst_of_all_events(pair, delta):
 
 @quick
 @given(law_pairs(), st.fractions(0, Fraction(1, 2), max_denominator=20))
-def test_the_event_told_has_the_loss_told(pair, delta):
+def test_the_event_stated_has_the_loss_stated(pair, delta):
     left, right = pair
     loss = exact_loss(as_law(left), as_law(right), float(delta))
     ours, theirs = (left, right) if loss.side == "left" else (right, left)

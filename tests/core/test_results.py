@@ -282,7 +282,7 @@ def test_a_file_that_is_no_result_is_refused(tmp_path, content, words):
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert words in message
-    assert "--json" in message
+    assert message.endswith("give the file of a result")
 
 
 @pytest.mark.parametrize("name", ["missing.json", "."])

@@ -15,7 +15,8 @@ import pytest
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
-from pdpaudit.core.subject import Part, Subject, Variant
+from pdpaudit.core.subject import Part, Subject
+from pdpaudit.core.variants import Variant
 from pdpaudit.sampling import Misbehaviour
 
 FAIR = Law({True: 0.5, False: 0.5})

@@ -2,7 +2,7 @@
 
 What is deterministic must agree to the call. What is random is compared with an implementation
 written from the pseudocode, by chi-square tests at pinned seeds that reject equal laws with
-probability 1e-4 each: with 14 of them, a right implementation fails one with probability 0.14 %.
+probability 1e-4 each: with 16 of them, a right implementation fails one with probability 0.16 %.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pdpaudit.algorithms.searches.baselines import Target
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN, Katz3, Path, Triangle
-from pdpaudit.core.network import targeted_components
+from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.core.statistic import statistic
 from pdpaudit.experiments.curves import trace, trace_by_running, trajectory_of_log
 
@@ -204,3 +204,22 @@ def test_the_comparison_sees_four_times_the_noise():
         runs = trace(mechanism, network, network.instance(), 14, rngs)
         counts.append(Counter(map(signature, runs)))
     assert homogeneity(*counts) < FALSE_ALARM
+
+
+@pytest.mark.parametrize(("n", "targets", "calls"), [(30_000, 600, 1_500), (300_000, 200, 6_000)])
+def test_without_ties_people_are_asked_in_a_random_order(n, targets, calls):
+    """Whatever the rounds: so what is found by a number of calls is hypergeometric."""
+    none = np.empty(0, dtype=np.int64)
+    network = Network(
+        adjacency_from_edges(n, none, none), np.arange(n) <= targets, seeds=(0,), title="no ties"
+    )
+    mechanism = PTargetMainText(sop=CN(), components=1 << 30, max_degree=5)
+    rngs = [np.random.default_rng([31, i]) for i in range(600)]
+    runs = trace(mechanism, network, network.instance(), calls, rngs)
+    found = np.array([len(run.found) for run in runs])
+    law = stats.hypergeom(n - 1, targets, calls)
+    middle = law.ppf(np.linspace(0, 1, 9)[1:-1])
+    edges = np.unique([-1.0, *middle, n])
+    seen, _ = np.histogram(found, bins=edges + 0.5)
+    expected = len(runs) * np.diff(law.cdf(edges))
+    assert stats.chisquare(seen, expected).pvalue > FALSE_ALARM

@@ -362,7 +362,17 @@ def test_doctype_hidden_by_a_declared_encoding(tmp_path):
         ("<gexf><graph", "GEXF"),
         ("<svg><body/></svg>", "'svg'"),
         ("<!-- nothing -->", "XML"),
-        ("<graphml><graph><edge source='a'/></graph></graphml>", "None cannot be a node"),
+        ("<graphml><graph><edge source='a'/></graph></graphml>", "node 'a' is an end of an edge"),
+        (
+            "<graphml><graph><node id='a'/><edge source='a'/></graph></graphml>",
+            "None cannot be a node",
+        ),
+        ("<graphml><graph><node id='a'/><node id='a'/></graph></graphml>", "'a' is listed twice"),
+        (
+            "<gexf><graph><nodes><node id='a'/></nodes><edges><edge source='a' target='b'/>"
+            "</edges></graph></gexf>",
+            "node 'b' is an end of an edge",
+        ),
         ("<gexf xmlns='http://www.gexf.net/1.2draft'/>", "GEXF"),
         ("graph [ node [ id 1 ] node [ id 1 ] ]", "GML"),
         ("graph [ node [ id 1 ", "GML"),

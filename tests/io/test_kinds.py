@@ -651,6 +651,82 @@ def test_exports_of_other_programs(tmp_path: Path, kind: Kind) -> None:
     check(tmp_path, kind)
 
 
+DOUBTS = {
+    "a header once more in another case": Kind(
+        "source,target\na,b\nSource,Target\nb,c\n", "a-b b-c", dropped="1 repeated header"
+    ),
+    "one number with zeros in front and without": Kind(
+        "source,target\n1,2\n1.0,3\n01,4\n4,2\n",
+        "1-2 1-3 01-4 4-2",
+        says=("edges.csv, line 2: a name is that of another but for case",),
+    ),
+    "one name in two cases": Kind(
+        "source,target\nAnn,bob\nann,cy\nbob,cy\n",
+        "Ann-bob ann-cy bob-cy",
+        says=("line 2: a name is that",),
+    ),
+    "people and events": Kind(
+        "person,event\na,e1\nb,e1\nc,e2\n",
+        "person-event a-e1 b-e1 c-e2",
+        says=("no name is in both columns", "first line read as an edge"),
+    ),
+    "rows of a name and those it is tied to": Kind(
+        "a,b,c\nb,d\nc,d\n", refused=("edges.csv, line 1", "3 columns that name no ends", "correct")
+    ),
+    "a first tie without its weight": Kind(
+        "a,b\nb,c,2\nc,d,3\n", refused=("edges.csv, line 1", "2 columns that name no ends")
+    ),
+    "the size of a matrix above its entries": Kind(
+        "3 3 2\n1 2\n2 3\n", "1-2 2-3", says=("how many vertices and edges follow",)
+    ),
+    "powers that are no numbers": Kind("1,²\n²,3\n", "1-² ²-3"),
+    "sizes above ties with weights": Kind("3 2\n1 2 0.5\n2 3 4\n", "1-2 2-3", says=("how many",)),
+    "tabs and blanks mixed": Kind("a\tb\nb c\nc \t d\n", "a-b b-c c-d"),
+    "names of several words between tabs": Kind(
+        "Ann Lee\tBob\nEd Fox\tGus\nCy Dee Fox\n", refused=("edges.csv, line 3", "1 column where")
+    ),
+    "everything that a spreadsheet and R add": Kind(
+        '\ufeffsep=;\nContacts of 2020\n"";"from";"to"\r\n"1";"a";"b"\r\n"2";"b";"c"\r\n', "a-b b-c"
+    ),
+    "a null id": Kind(
+        '{"nodes": [{"id": null}, {"id": 2}], "links": [{"source": null, "target": 2}]}',
+        refused=("a node's id is null",),
+    ),
+    "a link to nobody": Kind(
+        '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 3}]}',
+        refused=("link '1' - '3'", "add the node"),
+    ),
+    "an id that a gap made a decimal": Kind(
+        '{"nodes": [{"id": 1.0}, {"id": 2}], "links": [{"source": 1, "target": 2}]}', "1-2"
+    ),
+    "a weight of another name": Kind(
+        '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "value": 3}]}',
+        "1-2",
+        says=("no edge has a weight", "value"),
+    ),
+    "spells of Gephi": Kind(
+        '<gexf xmlns="http://gexf.net/1.3"><graph><nodes><node id="0" label="Ann"><spells>'
+        '<spell start="1"/></spells></node><node id="1" label="Bob"/></nodes><edges>'
+        '<edge source="0" target="1"><spells><spell end="2"/></spells></edge></edges>'
+        "</graph></gexf>",
+        "Ann-Bob",
+    ),
+    "a PDF document": Kind("%PDF-1.4\n1 0 obj\n2 0 obj\n", refused=("a PDF document", "CSV")),
+}
+
+
+@pytest.mark.parametrize("kind", DOUBTS.values(), ids=DOUBTS)
+def test_what_may_be_meant_otherwise_is_said_or_refused(tmp_path: Path, kind: Kind) -> None:
+    check(tmp_path, kind)
+
+
+def test_what_is_packed_twice_is_unpacked_twice(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"source,target\na,b\n")))
+    reading = read_network(path, plant=lambda adjacency, names: np.arange(len(names)) == 0)
+    assert reading.names == ("a", "b")
+
+
 def test_quotes_behind_a_backslash(tmp_path: Path) -> None:
     text = 'source,target\n"Ann \\"Nick\\" Lee",bob\nbob,"Cy \\"C\\""\n'
     assert read(tmp_path, Kind(text)).network.names == ('Ann "Nick" Lee', "bob", 'Cy "C"')

@@ -17,7 +17,6 @@ from pdpaudit.algorithms.laws.one_round import (
     search_com_noises,
 )
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import LawUnavailable
 
 
 def squeeze(m, n, threshold, epsilon=1.0):
@@ -418,20 +417,3 @@ def test_no_targets_and_no_limit():
         threshold_noise=Laplace(1.0),
     )
     assert endless.found == pytest.approx(first_target_law([0.0, 1.0], Laplace(1.0)).found)
-
-
-def test_refuses_bad_input():
-    with pytest.raises(InputError, match="finite"):
-        RoundScores.from_levels([np.nan], [], [])
-    with pytest.raises(InputError, match="whole"):
-        RoundScores.from_levels([0.0], [1.0], [1.5])
-    with pytest.raises(InputError, match="epsilon"):
-        search_com_noises(0.0, 1.0, 1.0)
-    with pytest.raises(InputError, match="threshold"):
-        search_com_law(
-            RoundScores.from_levels([0.0], [], []),
-            noise=Laplace(1.0),
-            threshold=np.nan,
-            threshold_noise=Laplace(1.0),
-        )
-    assert issubclass(LawUnavailable, ValueError)

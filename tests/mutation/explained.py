@@ -163,6 +163,10 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (r"np\.full\(y\.shape, -2\.0\)", "no hits at all are never enough, and no search ends there"),
     (r"min\(high \+ step, n \+ 2\)", "more than n hits count as rejected, however many"),
+    (
+        r"estimate = None$|_log_ratio\(hits \* draws|np\.clip\(limit, 0\.0, None\)",
+        "rounding alone lifts the limit past the plain estimate",
+    ),
     (r"if z < 0:", "at 0 the limit is no number, which gives 0 too"),
     (r"InputError\(", "wording of a refusal; that it is refused is tested"),
     (r"AssertionError\(", "wording of what cannot happen"),

@@ -40,9 +40,11 @@ CHOOSING = tuple(map(ATTACKS.format, ("thresholds", "candidates", "events", "vec
 
 #: Modules by name: their source in the checkout, and the tests that must notice.
 MODULES = {
-    "budget": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("error_budget"),)),
     "betting": ("pdpaudit/inference/sequential.py", (EVIDENCE.format("betting"),)),
-    "bounds": ("pdpaudit/inference/bounds.py", (EVIDENCE.format("bounds"),)),
+    "bounds": (
+        "pdpaudit/inference/bounds.py",
+        (EVIDENCE.format("bounds"), EVIDENCE.format("error_budget")),
+    ),
     "power": ("pdpaudit/inference/power.py", (EVIDENCE.format("power"),)),
     "exact": (
         "pdpaudit/inference/exact_test.py",
@@ -122,13 +124,12 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: times.get(item.nodeid, 0.0))
 
 settings.register_profile(
-    "mutants",
-    settings.get_profile("pdpaudit"),
+    "quick",
+    settings.get_profile("quick"),
     phases=(Phase.explicit, Phase.generate),
     derandomize=True,
     database=None,
 )
-settings.load_profile("mutants")
 """
 
 

@@ -153,7 +153,7 @@ def test_what_is_a_mechanism_is_recognised_without_making_it(one: Any) -> None:
 @pytest.mark.parametrize("name", ["subprocess:Popen", "os:system", "nowhere.py:X", "nowhere:X", ""])
 def test_nothing_unregistered_is_looked_up_without_trust(name: str) -> None:
     before = {*sys.modules}
-    with pytest.raises(InputError, match="--trust"):
+    with pytest.raises(InputError, match="`trust`"):
         finder(trust=False)("mechanisms", name)
     assert {*sys.modules} == before
 

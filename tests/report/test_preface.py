@@ -13,9 +13,8 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.document import compose
 from pdpaudit.report.plaintext import visible
-from pdpaudit.report.published import section
 from pdpaudit.report.rendering import render_html, render_markdown
-from pdpaudit.report.sources import source_from_json
+from pdpaudit.report.sources import section, source_from_json
 
 DOSSIER = {
     "title": "A dossier",

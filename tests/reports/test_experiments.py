@@ -46,6 +46,20 @@ def test_the_smaller_part_changes_nothing_when_made_again(script, tmp_path):
         assert path.read_bytes() == published.read_bytes(), path.name
 
 
+@pytest.mark.parametrize("regime", REGIMES)
+def test_published_curves_are_what_the_program_draws(script, tmp_path, regime):
+    """The paper's search on the embedded network: where draws change, the page is made again."""
+    pytest.importorskip("matplotlib")
+    key, script_of = f"embedded-{regime}", script("make")
+    (record,) = (one for one in script_of.records() if f"{one['network']}-{one['regime']}" == key)
+    network = script_of.network_of(record, Path("nowhere"))
+    made = script_of.simulated_regime(record, network, tmp_path, 1)
+    published = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    assert json.loads(json.dumps(made)) == published["regimes"][key]
+    (curves,) = (tmp_path / "curves").iterdir()
+    assert curves.read_bytes() == (FOLDER / "curves" / curves.name).read_bytes()
+
+
 def test_the_page_is_what_the_results_say(script):
     results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
     said = script("page").page(results, script("make").records())

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.cli import main
-from pdpaudit.report.published import published
+from pdpaudit.report.sources import published
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 FILES = (

@@ -103,7 +103,7 @@ def test_what_could_not_be_foreseen_is_refused(project: Project) -> None:
         def hidden(): assert_private(Coin(), samples=2000)
         def test_hidden(): hidden()
         @pytest.mark.pdp_audit
-        def test_told(): hidden()
+        def test_marked(): hidden()
         """
     )
     result = it.runpytest_inprocess("-W", "ignore")
@@ -210,7 +210,7 @@ def test_seeds_of_different_names_differ() -> None:
 
 
 @pytest.mark.usefixtures("without_power")
-def test_true_claims_fail_no_more_often_than_told(
+def test_true_claims_fail_no_more_often_than_stated(
     repetitions: Callable[[int, int], int],
 ) -> None:
     """A mechanism that loses exactly what it claims is the worst case; many audits of it.

@@ -42,7 +42,7 @@ from pdpaudit.algorithms.zoo import (
 )
 from pdpaudit.algorithms.zoo.sparse_vector import flag_law
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.protocols import Mechanism, Outputs, SamplingMechanism
+from pdpaudit.core.protocols import Mechanism, Outputs
 
 from .truth import ZOO, has_density, log_density
 
@@ -260,8 +260,8 @@ def make(name: str) -> Any:
 @pytest.mark.parametrize("name", sorted(ZOO))
 def test_contract(name: str) -> None:
     mechanism: Mechanism = make(name)
-    assert isinstance(mechanism, SamplingMechanism)
     zoo: Any = mechanism
+    assert callable(zoo.sample)
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
     assert mechanism.claim.epsilon > 0
     assert mechanism.claim.delta == 0

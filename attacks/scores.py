@@ -1,0 +1,320 @@
+"""Scores: weights of cells of several numbers, added up.
+
+Weights are log likelihood ratios of each number by itself, which is the best there is for
+independent columns [1]_. Where a list stops, each entry counts as far as it was reached, which is
+the chain rule. Where little tells the sides apart, fewer weights are learnt: those of the columns
+that clearly differ, or the same for all columns. Pairs of columns are cut into tables of cells.
+Scores are learnt on either half of the discovery sample and their thresholds swept on the other,
+where what a score promises steadies the counts (:mod:`pdpaudit.attacks.thresholds`).
+
+References
+----------
+.. [1] Neyman and Pearson, "On the problem of the most efficient tests of statistical hypotheses",
+   Phil. Trans. R. Soc. A 231 (1933).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.inference.claim_bounds import ExpectedBound
+from pdpaudit.outputs import Coded, Column, Crossed, Score, Side, Term
+from pdpaudit.outputs.columns import Numbered, cut_at
+from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
+
+from .number_table import ATOM, NumberTable, thinned
+from .thresholds import DECIMALS, Choice, Curve, apart, blended, calibrated, levels, promising
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+#: Cuts tried for each score, and kept, and cells for each number.
+CUTS, EACH = 96, 3
+CELLS = (8, 4)
+
+#: Cells of numbers that all have the same few weights, where little tells the sides apart.
+HALVES = 2
+
+#: Groups of scores that a curve is fitted to.
+BINS = 1000
+
+#: Runs a side that thresholds of a score are read off, at most.
+LEARN = 40_000
+
+#: Each column of a score of few differs more than chance, by this many of chance's own errors.
+FEW = 4.0
+
+#: Columns whose pairs are looked at, pairs that are kept, by how many of chance's errors they must
+#: differ, and where each number is cut for them.
+MOST_CROSSED, CROSSED = 24, 2
+APART = 5.0
+RANGE_CUTS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+#: How a score is learnt, from which columns, in how many cells each.
+Kind = tuple[str, list[Numbered], int]
+
+
+def score_kinds(table: NumberTable, thorough: bool) -> list[Kind]:
+    """Return how to learn scores."""
+    simple: list[Numbered] = [*table.simple, *table.coded]
+    if len(table.columns) == 1:
+        return [("entry", simple, CELLS[0])]
+    steps: list[Numbered] = [column for column in table.ordered if column.aspect == "step"]
+    cells = CELLS[0] if thorough else CELLS[1]
+    kinds: list[Kind] = [("entry", simple, cells)]
+    if any(column.aspect == "stopped" for column in table.ordered):
+        kinds.append(("reached", simple, cells))
+    if steps:
+        kinds.append(("step", [*table.simple[:1], *steps, *table.coded], cells))
+    kinds += [(f"{name}, few", many, cells) for name, many, _ in kinds if len(many) > 1]
+    entries: list[Numbered] = [*table.simple]
+    for alike in (entries, steps):
+        if len(alike) > 1:
+            kinds += [("common", alike, few) for few in (CELLS[0], HALVES)]
+    kinds += [("crossed", [pair], 0) for pair in crossed_pairs(table)]
+    return kinds
+
+
+def crossed_pairs(table: NumberTable) -> list[Numbered]:
+    """Return the pairs of columns, each cut into a few ranges, whose tables differ most."""
+    some: list[Column | Coded] = [*table.coded]
+    some = [*some, *table.simple][:MOST_CROSSED]
+    edges = [_cuts_of(table, column) for column in some]
+    weights = [np.concatenate(table.weights[2 * side : 2 * side + 2]) for side in (0, 1)]
+    codes = [
+        [
+            cut_at(np.concatenate(table.numbers(column)[2 * side : 2 * side + 2]), cuts)
+            for side in (0, 1)
+        ]
+        for column, cuts in zip(some, edges, strict=True)
+    ]
+    noise, apart = sum(1 / side.sum() for side in weights) / 2, []
+    for i, j in combinations(range(len(some)), 2):
+        wide = len(edges[j]) + 2
+        cells = (len(edges[i]) + 2) * wide
+        p, q = (
+            np.bincount(codes[i][side] * wide + codes[j][side], weights[side], minlength=cells)
+            / weights[side].sum()
+            for side in (0, 1)
+        )
+        known = p + q > 0
+        far = float(((p - q)[known] ** 2 / (p + q)[known]).sum())
+        # The pair that looks best of hundreds must differ by more than the luckiest of them would.
+        freedom = np.count_nonzero(known) - 1
+        if far > (freedom + APART * np.sqrt(2 * freedom)) * noise:
+            apart.append((-round(far, 9), i, j))
+    return [
+        Crossed((some[i], some[j]), (edges[i], edges[j])) for _, i, j in sorted(apart)[:CROSSED]
+    ]
+
+
+def _cuts_of(table: NumberTable, column: Column | Coded) -> tuple[float, ...]:
+    """Return where a column is cut to be looked at together with another."""
+    if isinstance(column, Coded):
+        # Codes are 0, 1, ...: the first have cells of their own.
+        return tuple(np.arange(0.5, min(len(column.values), 8) - 1).tolist())
+    pooled = table.pooled(column)
+    if not len(pooled):
+        return ()
+    cuts = np.unique(np.quantile(pooled, RANGE_CUTS, method="nearest"))
+    return tuple(cuts.tolist())
+
+
+#: A column, with edges and numbers that have cells of their own.
+Cut = tuple[Numbered, tuple[float, ...], tuple[float, ...]]
+
+
+def best_scores(table: NumberTable, kind: Kind, aim: ExpectedBound) -> list[Choice]:
+    """Learn a score, and return its best thresholds in either direction."""
+    name, columns, cells = kind
+    terms: list[Cut] = []
+    coded: list[list[Ints]] = []
+    shared = _shared(table, columns, cells) if name == "common" else None
+    for column in columns:
+        pooled = table.pooled(column)
+        if isinstance(column, Coded):
+            pooled = np.arange(float(len(column.values)))
+        edges, atoms = shared or cells_between(pooled, cells, ordered=isinstance(column, Column))
+        if len(edges) + len(atoms) == 0:
+            continue
+        terms.append((column, edges, atoms))
+        coded.append([cells_of(numbers, edges, atoms) for numbers in table.numbers(column)])
+    if not terms:
+        return []
+    return _judged(table, name, terms, coded, aim)
+
+
+def _shared(
+    table: NumberTable, columns: list[Numbered], cells: int
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return cells that serve several columns alike."""
+    pooled = np.sort(np.concatenate([table.pooled(column) for column in columns]))
+    return cells_between(pooled, cells, ordered=True)
+
+
+def _judged(
+    table: NumberTable, name: str, terms: list[Cut], coded: list[list[Ints]], aim: ExpectedBound
+) -> list[Choice]:
+    """Return the best thresholds of one score."""
+    sizes = [len(edges) + len(atoms) + 2 for _, edges, atoms in terms]
+    # Parts 0 and 2 are the first halves. A score is learnt on either half, judged on the other, and
+    # used as both halves together have it.
+    folds = [((0, 2), (1, 3)), ((1, 3), (0, 2))]
+    learnt = [_learn(table, name, coded, sizes, parts) for parts, _ in folds]
+    weights = _learn(table, name, coded, sizes, None)
+    built = _built(terms, weights)
+    if not built:
+        return []
+    turned = tuple(term.turned() for term in built)
+    judged = [
+        (_scores(w, coded, parts), [table.weights[part] for part in parts])
+        for w, (_, parts) in zip(learnt, folds, strict=True)
+    ]
+    finals = [(part, _scores(weights, coded, (part,))[0]) for _, parts in folds for part in parts]
+    final = np.concatenate([thinned(score, table.weights[part], LEARN) for part, score in finals])
+    totals = [float(sum(table.runs[parts[side]] for _, parts in folds)) for side in (0, 1)]
+    shares = levels(CUTS)
+    best: list[Choice] = []
+    for sign, first, second in ((1.0, 0, 1), (-1.0, 1, 0)):
+        cuts = np.sort(-sign * final)
+        cuts = -cuts[(shares * len(cuts)).astype(int)] - 1e-9
+        curves = [
+            score_curve((sign * s[first], w[first]), (sign * s[second], w[second]), shares)
+            for s, w in judged
+        ]
+        p, q, runs = blended(curves, (totals[first], totals[second]), aim.caution)
+        expected = aim.from_shares(p, q)
+        side: Side = "left" if first == 0 else "right"
+        for pick in apart(expected, sum(curve.ours for curve in curves), EACH):
+            event = Score(side, built if first == 0 else turned, float(cuts[pick]))
+            best.append(promising(event, expected[pick], p[pick], q[pick], runs[pick]))
+    return sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:EACH]
+
+
+def _built(terms: list[Cut], weights: list[Floats]) -> tuple[Term, ...]:
+    """Return the terms of a score; what has no weight is left out, so that people can read it."""
+    return tuple(
+        Term(
+            column,
+            edges,
+            tuple((w[: len(edges) + 1] + 0.0).tolist()),
+            tuple(zip(atoms, (w[len(edges) + 1 : -1] + 0.0).tolist(), strict=True)),
+            float(w[-1]) + 0.0,
+        )
+        for (column, edges, atoms), w in zip(terms, weights, strict=True)
+        if w.any()
+    )
+
+
+def _learn(
+    table: NumberTable,
+    name: str,
+    coded: list[list[Ints]],
+    sizes: list[int],
+    parts: tuple[int, int] | None,
+) -> list[Floats]:
+    """Learn the cells' weights from a part of the sample on either side; None: from all of it."""
+    sides = [(0, 1), (2, 3)] if parts is None else [(parts[0],), (parts[1],)]
+    weights = [np.concatenate([table.weights[part] for part in side]) for side in sides]
+    learn = [[np.concatenate([codes[part] for part in side]) for codes in coded] for side in sides]
+    return log_ratios(name, learn, weights, sizes)
+
+
+def _scores(weights: list[Floats], coded: list[list[Ints]], parts: Sequence[int]) -> list[Floats]:
+    """Return the scores of a part of the sample on either side."""
+    return [
+        np.asarray(
+            sum(np.take(w, codes[part]) for w, codes in zip(weights, coded, strict=True))
+        ).round(SCORE_DECIMALS)
+        for part in parts
+    ]
+
+
+#: Scores, and how many runs each stands for.
+Weighed = tuple[Floats, Floats]
+
+
+def score_curve(ours: Weighed, theirs: Weighed, shares: Floats) -> Curve:
+    """Cut scores of runs at shares of them all; runs with equal scores belong together."""
+    points = np.concatenate([ours[0], theirs[0]])
+    order = np.argsort(-points, kind="stable")
+    left = np.concatenate([ours[1], np.zeros(len(theirs[1]))])[order]
+    right = np.concatenate([np.zeros(len(ours[1])), theirs[1]])[order]
+    points = points[order]
+    reached = np.cumsum(left + right)
+    places = np.searchsorted(reached, shares * reached[-1], side="right")
+    ends = points[np.minimum(places, len(points) - 1)]
+    sizes = np.searchsorted(-points, -ends + 1e-9, side="right")
+    # A line is fitted as well to the means of many groups, in a fraction of the time.
+    starts = np.unique(np.concatenate([sizes, np.arange(0, len(points), len(points) // BINS + 1)]))
+    starts = starts[starts < len(points)]
+    ours_in, theirs_in, of = (np.add.reduceat(x, starts) for x in (left, right, np.ones(len(left))))
+    means = np.add.reduceat(points, starts) / of
+    return calibrated(means, ours_in, theirs_in, np.searchsorted(starts, sizes, side="left"))
+
+
+def cells_between(
+    pooled: Floats, cells: int, *, ordered: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return edges at quantiles, and the numbers common enough to stand for themselves."""
+    if not len(pooled):
+        return (), ()
+    distinct, times = np.unique(pooled, return_counts=True)
+    if not ordered:
+        return (), tuple(distinct.tolist())
+    atoms = distinct[times > max(2.0, ATOM * len(pooled))]
+    rest = pooled[~np.isin(pooled, atoms)] if len(atoms) else pooled
+    if len(rest) < 2 * cells:
+        return (), tuple(atoms.tolist())
+    shares = np.linspace(0, 1, cells + 1)[1:-1]
+    if cells >= 8:
+        shares = np.concatenate([[0.01, 0.04], shares, [0.96, 0.99]])
+    edges = np.unique(np.quantile(rest, shares, method="nearest"))
+    return tuple(edges.tolist()), tuple(atoms.tolist())
+
+
+def log_ratios(
+    name: str, learn: list[list[Ints]], weights: list[Floats], sizes: list[int]
+) -> list[Floats]:
+    """Return log likelihood ratios of the cells, each number by itself."""
+    found = []
+    counts = [
+        np.array(
+            [
+                np.bincount(side[i], w, minlength=cells)
+                for side, w in zip(learn, weights, strict=True)
+            ]
+        )
+        for i, cells in enumerate(sizes)
+    ]
+    if name == "common":
+        # One law for all columns is known so much better.
+        counts = [np.asarray(sum(counts[1:], counts[0]))] * len(counts)
+    for ours, theirs in counts:
+        if name.startswith("reached"):
+            # What is missing follows from what stopped the list, and is not to count again.
+            ours[-1] = theirs[-1] = 0.0
+        logs = [np.log(count + 1.0) - np.log(count.sum() + len(count)) for count in (ours, theirs)]
+        ratios = np.asarray(logs[0] - logs[1], dtype=np.float64)
+        if name.startswith("reached"):
+            ratios[-1] = 0.0
+        kept = _kept(ratios, [ours, theirs])
+        if name.endswith("few"):
+            freedom = max(1, int(np.count_nonzero(ours + theirs)) - 1)
+            kept *= kept > FEW / (FEW + np.sqrt(freedom))
+        found.append(ratios * kept)
+    return found
+
+
+def _kept(ratios: Floats, counts: list[Floats]) -> float:
+    """Return how much of a number's log ratios is more than chance (James and Stein, 1961)."""
+    if not all(count.sum() > 0 for count in counts):  # never reached on one side
+        return 0.0
+    both = counts[0] / counts[0].sum() + counts[1] / counts[1].sum()
+    energy = float((both / 2) @ ratios**2)
+    chance = (np.count_nonzero(both) - 1) * sum(1 / float(count.sum()) for count in counts)
+    return max(0.0, 1.0 - chance / energy) if energy > 0 else 0.0
