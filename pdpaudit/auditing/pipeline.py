@@ -106,9 +106,8 @@ def audit(
         },
         **origin_of(asked.origin),
     )
-    if not config.explain:
-        return result
-    return explained_result(result, asked, networks, until=context.until())
+    until = context.until()
+    return explained_result(result, asked, networks, until=until) if config.explain else result
 
 
 def _say_where_all(context: AuditContext) -> None:
