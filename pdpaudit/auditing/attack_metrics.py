@@ -175,7 +175,7 @@ def _shorts(values: Floats) -> list[float]:
     return [_short(value) for value in values.tolist()]
 
 
-#: Rates of false alarms aimed at, most of them small: that is where attackers like to be.
+#: False-positive rates aimed at, most of them small: that is where attackers like to be.
 SHARES = (0.0008, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7)
 
 #: Rows of real values a threshold is read off, at most, and values of a feature worth ordering.

@@ -138,7 +138,9 @@ def claim_fields(
 def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> JSON:
     relation, statement = context.mechanism.relation, claim.statement
     if relation not in ("", PROTECTED):
-        statement = f"{statement.replace('-protected DP', '-DP')}, {relation}"
+        statement = f"{statement}, {relation}"
+    elif not context.mechanism.has("pairs"):  # of networks, as in the paper
+        statement = statement.replace("-DP", "-protected DP")
     return {
         "id": f"{context.subject} #{number}",
         "statement": statement,

@@ -145,7 +145,7 @@ def _tried(found: Sequence[MeasuredPair]) -> JSON:
 
 
 def budget_words(config: Config, claims: int, *, exact: bool) -> str:
-    """Say how the probability of a false alarm was spent."""
+    """Say how the probability of a false positive was spent."""
     if exact:
         return "exact output laws: no sampling error"
     return ErrorBudget(1 - config.confidence, claims).describe()

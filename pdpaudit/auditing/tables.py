@@ -98,7 +98,7 @@ def audit_relations(
 
 
 def _shared(plan: Config, audits: int) -> Config:
-    """Return what one of several audits may spend of the probability of a false alarm."""
+    """Return what one of several audits may spend of the probability of a false positive."""
     return replace(plan, confidence=1 - ErrorBudget(1 - plan.confidence, audits).share)
 
 
@@ -153,24 +153,24 @@ def tried_together(results: Sequence[Result]) -> JSON:
 
 
 def relations_budget(claims: Sequence[ClaimResult], confidence: float, relations: int) -> str:
-    """Say how the probability of a false alarm is shared among the relations."""
+    """Say how the probability of a false positive is shared among the relations."""
     if all(claim.exact is not None for claim in claims):
         return budget_words(Config(0), len(claims), exact=True)
     if relations == 1:
         return budget_words(Config(0, confidence=confidence), len(claims), exact=False)
     budget = ErrorBudget(1 - confidence, relations)
     return (
-        f"false alarm at most {100 * budget.alpha:.4g}% over {relations} relations together, "
-        f"{100 * budget.share:.4g}% each (Bonferroni)"
+        f"false-positive rate at most {100 * budget.alpha:.4g}% over {relations} relations "
+        f"together, {100 * budget.share:.4g}% each (Bonferroni)"
     )
 
 
 def shares_words(confidence: float) -> str:
-    """Say how the probability of a false alarm is shared among the list and the observables."""
+    """Say how the probability of a false positive is shared among the list and the observables."""
     budget = ErrorBudget(1 - confidence, 1 + len(OBSERVABLES))
     return (
-        f"false alarm at most {100 * budget.alpha:.4g}% over the list and {len(OBSERVABLES)} "
-        f"observables together, {100 * budget.share:.4g}% each (Bonferroni)"
+        f"false-positive rate at most {100 * budget.alpha:.4g}% over the list and "
+        f"{len(OBSERVABLES)} observables together, {100 * budget.share:.4g}% each (Bonferroni)"
     )
 
 

@@ -162,8 +162,8 @@ class PrivacyClaim:
     def statement(self) -> str:
         """What is claimed, in its own unit."""
         if self.delta == 0:
-            return f"{self.epsilon:.6g}-protected DP"
-        return f"({self.epsilon:.6g}, {self.delta:.3g})-protected DP"
+            return f"{self.epsilon:.6g}-DP"
+        return f"({self.epsilon:.6g}, {self.delta:.3g})-DP"
 
     @property
     def text(self) -> str | None:

@@ -98,7 +98,7 @@ def lower_bound(
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """The probability of any false alarm in a command, split evenly (Bonferroni)."""
+    """The probability of any false positive in a command, split evenly (Bonferroni)."""
 
     alpha: float
     confirmed: int = 1
@@ -117,8 +117,8 @@ class ErrorBudget:
     def describe(self) -> str:
         """Return the budget in one line for the terminal."""
         if self.confirmed == 1:
-            return f"false alarm at most {100 * self.alpha:.4g}%, all on one confirmed bound"
+            return f"false-positive rate at most {100 * self.alpha:.4g}%, on one confirmed bound"
         return (
-            f"false alarm at most {100 * self.alpha:.4g}% over all {self.confirmed} confirmed "
-            f"bounds together, {100 * self.share:.4g}% each (Bonferroni)"
+            f"false-positive rate at most {100 * self.alpha:.4g}% over all {self.confirmed} "
+            f"confirmed bounds together, {100 * self.share:.4g}% each (Bonferroni)"
         )

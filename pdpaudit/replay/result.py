@@ -142,7 +142,7 @@ def _file(claim: ClaimResult) -> object:
 
 
 def _budget(result: Result) -> str:
-    """Say how the probability of a false alarm was spent, from what the claims show."""
+    """Say how the probability of a false positive was spent, from what the claims show."""
     levels = {claim.confidence for claim in result.claims if claim.confidence is not None}
     try:
         if "released" in result.context:

@@ -95,7 +95,7 @@ def assert_private(
 
     Notes
     -----
-    Within pytest a test shares one budget of false alarms with all others that audit, and its
+    Within pytest a test shares one budget of false positives with all others that audit, and its
     randomness comes from its name and ``--pdp-seed``.
 
     Examples

@@ -49,7 +49,7 @@ SETTINGS = (
     (
         "audits",
         "N",
-        "tests that audit, at most; the false alarms are split over this number (default: 10)",
+        "tests that audit, at most; the error is split over this number (default: 10)",
     ),
     ("summary", "FILE", "append a Markdown summary; default $GITHUB_STEP_SUMMARY"),
 )

@@ -26,7 +26,7 @@ __all__ = ["Budget", "Session", "Settings", "Turn", "current", "enter", "entered
 
 UNANNOUNCED = (
     "this test audits a mechanism, which could not be seen before it ran: mark it with "
-    "@pytest.mark.pdp_audit, so that its share of the session's false alarms is set aside"
+    "@pytest.mark.pdp_audit, so that its share of the session's error is set aside"
 )
 
 #: Tests that may audit where no number is declared; fixed, or a verdict would depend on selection.
@@ -211,7 +211,7 @@ class Session:
         found, declared = len(self._audits), self.settings.audits
         if found > declared:
             raise _refused(
-                f"{found} tests audit, and the false alarms are split over {declared}: declare at "
+                f"{found} tests audit, and the error is split over {declared}: declare at "
                 f"least {found}, with pdp_audits = {found} in the ini file or --pdp-audits {found}"
             )
         if self.settings.update:

@@ -103,7 +103,7 @@ def _budget(audits: Rows, settings: Settings) -> str:
     tests = max(int(row["tests"]) for row in audits)
     sampled = [row for row in audits if not row["exact"]]
     if not sampled:
-        return "no false alarm is possible: exact output laws, no sampling error"
+        return "no false positive is possible: exact output laws, no sampling error"
     share = "" if tests == 1 else f" over {tests} tests, {100 * alpha / tests:.3g}% each"
     exact = len(audits) - len(sampled)
     none = f"; the {_number(exact, 'exact one')} can raise none" if exact else ""

@@ -29,7 +29,7 @@ def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
     response = dp.m.make_randomized_response_bool(prob=0.75)
     # Its noise has no seed: wrong once in ten thousand.
     [claim] = audit(response, d_in=1, samples=2000, confidence=0.9999).claims
-    assert claim.statement == "1.09861-protected DP"
+    assert claim.statement == "1.09861-DP"
     assert claim.status in ("not_rejected", "inconclusive")
     made, spec = make_mechanism("opendp:make_laplace", {"scale": 2.0, "d_in": 3})
     assert spec == {"name": "opendp:make_laplace", "parameters": {"scale": 2.0, "d_in": 3}}
@@ -150,7 +150,7 @@ def test_events_of_dp_accounting_are_claims() -> None:
 
     known = {
         library.GaussianDpEvent(2.0): PrivacyClaim.gaussian(0.5).statement,
-        library.LaplaceDpEvent(0.5): "2-protected DP",
+        library.LaplaceDpEvent(0.5): "2-DP",
     }
     for event, statement in known.items():
         assert claim_of(event).statement == statement

@@ -284,10 +284,10 @@ class Named(Count):
 
 
 def test_own_pairs_are_one_relation_among_others():
-    assert audit(Named(), seed=1).claims[0].statement == "1-protected DP"
+    assert audit(Named(), seed=1).claims[0].statement == "1-DP"
     rows = audit(Named(), relation="all", seed=1).claims
     assert [one.statement for one in rows] == [
-        "1-protected DP",
+        "1-DP",
         "1-DP, add-remove",
         "1-DP, replace",
     ]
@@ -297,7 +297,7 @@ def test_own_pairs_are_one_relation_among_others():
 def test_pairs_that_are_given_are_tried_and_not_the_domain():
     result = audit(Count(), pairs=[([1], [1, 2])], seed=1)
     assert result.context["tried"]["pairs"] == 1
-    assert result.claims[0].statement == "1-protected DP"
+    assert result.claims[0].statement == "1-DP"
     assert result.claims[0].pair["words"].startswith("pair 1 (row 2: ")
 
 

@@ -64,7 +64,7 @@ def test_a_function_is_audited_on_pairs_that_are_given(violated: Result) -> None
     assert violated.violated
     assert violated.status == "violated"
     assert 1 < violated.lower_bound < 4
-    assert violated.claims[0].statement == "1-protected DP"
+    assert violated.claims[0].statement == "1-DP"
     assert "near" in violated.claims[0].pair["words"]
 
 

@@ -12,7 +12,7 @@ def test_shares_add_up():
 
 
 def test_the_line_for_the_terminal():
-    assert ErrorBudget(0.05).describe() == "false alarm at most 5%, all on one confirmed bound"
+    assert ErrorBudget(0.05).describe() == "false-positive rate at most 5%, on one confirmed bound"
     line = ErrorBudget(0.1, 3).describe()
     assert "10%" in line
     assert "3 confirmed" in line

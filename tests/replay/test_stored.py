@@ -31,7 +31,7 @@ class Coin:
 
 
 ENTRY: dict[str, Any] = {
-    "claim": "1-protected DP",
+    "claim": "1-DP",
     "delta": 0.0,
     "exact": False,
     "counts": [50, 100, 25, 100],

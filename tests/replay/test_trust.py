@@ -235,7 +235,7 @@ FORGERIES: dict[str, Any] = {
 
 def _claimed(claim: dict[str, Any], epsilon: float) -> None:
     claim["claimed"]["epsilon"] = epsilon
-    claim["statement"] = f"{epsilon:.6g}-protected DP"
+    claim["statement"] = f"{epsilon:.6g}-DP"
 
 
 @pytest.mark.parametrize("name", FORGERIES)

@@ -69,7 +69,7 @@ def test_leaking_twice_as_much_under_the_claim_fails(
     result.assert_outcomes(failed=2)
     text = out(result)
     assert text.count("leaks more than it did") >= 2
-    assert "3-protected DP (its author): no outcome more than 20.1 times as likely" in text
+    assert "3-DP (its author): no outcome more than 20.1 times as likely" in text
     assert "was     loss 0.5, in losses.json" in text
     assert "now     loss 1, exact" in text
     assert "at confidence 0.99875 (8,000 fresh runs)" in text

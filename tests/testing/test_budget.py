@@ -76,7 +76,7 @@ def test_too_many_for_the_number_given(project: Project) -> None:
     result = it.runpytest_inprocess("--pdp-audits", "1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     said = "\n".join(result.errlines)
-    assert "2 tests audit, and the false alarms are split over 1" in said
+    assert "2 tests audit, and the error is split over 1" in said
     assert "pdp_audits = 2 in the ini file or --pdp-audits 2" in said
 
 
@@ -84,7 +84,7 @@ def test_more_than_the_default_are_declared(project: Project) -> None:
     it = project("\n".join(f"def test_{i}(pdp): pass" for i in range(11)))
     result = it.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "11 tests audit, and the false alarms are split over 10" in "\n".join(result.errlines)
+    assert "11 tests audit, and the error is split over 10" in "\n".join(result.errlines)
     it.makeini(f"{INI}pdp_audits = 11\n")
     it.runpytest_inprocess().assert_outcomes(passed=11)
 
@@ -170,7 +170,7 @@ def test_the_budget_is_printed(project: Project) -> None:
         "a true claim fails with probability at most 5% over 10 tests, 0.5% each; the 1 exact one "
         "can raise none"
     ) in text
-    assert "no false alarm is possible" in out(it.runpytest_inprocess("-k", "exact"))
+    assert "no false positive is possible" in out(it.runpytest_inprocess("-k", "exact"))
 
 
 def test_nothing_is_printed_where_nothing_is_audited(project: Project) -> None:

@@ -23,7 +23,7 @@ def test_it_is_short_and_says_all(project: Project) -> None:
         *("claim", "bound", "pair", "event", "line", "replay")
     ]
     assert "coins.py:Coin is not private as claimed" in lines[0]
-    assert "1-protected DP (its author): no outcome more than 2.7 times as likely" in lines[1]
+    assert "1-DP (its author): no outcome more than 2.7 times as likely" in lines[1]
     assert "flip" in lines[3]
     assert "of 2,000 runs" in lines[4]
     assert "first value that differs: coins.py:" in lines[5]
@@ -101,7 +101,7 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
         """
         @pytest.mark.pdp_audit(epsilon=0.5)
         def test_marked(pdp):
-            with pytest.raises(AssertionError, match="0.5-protected DP"):
+            with pytest.raises(AssertionError, match="0.5-DP"):
                 pdp.assert_private(ExactCoin(1.0))
 
         @pytest.mark.pdp_audit(epsilon=0.5)

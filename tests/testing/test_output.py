@@ -121,7 +121,7 @@ def test_the_summary_is_appended_to(project: Project) -> None:
     assert text.startswith("before\n## Privacy audits\n")
     assert text.count("## Privacy audits") == 2
     row = (
-        r"| ○ **not rejected** | test\_it.py::<!-- -->test\_fine | 1-protected DP | 1 (exact) | 1 |"
+        r"| ○ **not rejected** | test\_it.py::<!-- -->test\_fine | 1-DP | 1 (exact) | 1 |"
     )
     assert row in text
 
