@@ -262,7 +262,7 @@ def test_a_function_may_change_its_input():
     [
         (ties, {}, "it declares no sensitivity"),
         (ties, {"sensitivity": -1}, "at least 0"),
-        (ties, {"sensitivity": 1, "relation": "add-remove"}, "know edge, vertex, rewired"),
+        (ties, {"sensitivity": 1, "relation": "add-remove"}, "have edge, vertex, rewired"),
         (lambda graph: "many", {"sensitivity": 1}, "no number, vector or graph"),
         (lambda graph: 1 / 0, {"sensitivity": 1}, "raised ZeroDivisionError"),
         (3, {"sensitivity": 1}, "no function"),
