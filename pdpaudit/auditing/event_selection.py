@@ -90,8 +90,9 @@ MOVES_FROM, MOST_NEAR = 128, 24
 #: Runs that one stage of looking may add, as a multiple of the confirming runs a side.
 STAGE_RUNS = 8
 
-#: Standard errors given away on either side where a pair is to stand out.
-CERTAIN = 3.0
+#: Standard errors given away on either side where a pair is to stand out: of a hundred pairs with
+#: some ten events each none does by chance, but for one audit in thirty.
+CERTAIN = 4.0
 
 #: What is said of runs that raise.
 RAISED = "some runs raised {}; that counts as an output"

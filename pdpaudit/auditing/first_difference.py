@@ -385,8 +385,19 @@ def _most_frequent(found: list[_Found]) -> Difference:
     """Return the place met most often, with what differed there the first time."""
     [((kind, at), runs)] = Counter((one.kind, one.at) for one in found).most_common(1)
     one = next(one for one in found if (one.kind, one.at) == (kind, at))
-    words = [shown[:LONGEST_TEXT] for shown in (one.ours, one.theirs)]
+    words = shortened(one.ours, one.theirs)
     return Difference(kind, Path(at.file).name, at.line, _source(at)[:LONGEST_LINE], runs, *words)
+
+
+def shortened(ours: str, theirs: str) -> list[str]:
+    """Return two texts that differ, long ones cut to where they do."""
+    pairs = zip(ours, theirs, strict=False)
+    shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
+    begins = max(ours.rfind(" ", 0, shared) + 1, shared - LONGEST_TEXT // 2)
+    if max(len(ours), len(theirs)) <= LONGEST_TEXT or begins < LONGEST_TEXT // 2:
+        begins = 0
+    shown = [("… " if begins else "") + text[begins:] for text in (ours, theirs)]
+    return [text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…" for text in shown]
 
 
 def _source(at: Place) -> str:

@@ -174,11 +174,11 @@ def planted_rates(
 
 @dataclass(frozen=True)
 class _Planted:
-    """A pair: the rows of a batch, and the law of each side over them."""
+    """A pair: the rows of a batch, the law of each side over them, and which came up once."""
 
     batch: Batch
     laws: tuple[Floats, Floats]
-    continuous: bool
+    once: Mask
 
 
 class _Plants:
@@ -191,7 +191,7 @@ class _Plants:
         self.law = pool.weights / pool.weights.sum()
         self.numbers, self.categories = _columns(pool)
         # Numbers that repeat in the pool are values of their own; others must not begin to.
-        self.continuous = pool.size > 0.9 * pool.runs
+        self.once = np.concatenate([*map(_once, pool.groups), [False]])
 
     @property
     def blind(self) -> bool:
@@ -224,7 +224,7 @@ class _Plants:
         f = float(base[mask].sum())
         less = max(f - delta, 0.0) * math.exp(-size)
         thin = np.where(mask, less / f, (1 - less) / (1 - f)) * base
-        return _Planted(batch, (base, thin / thin.sum()), self.continuous)
+        return _Planted(batch, (base, thin / thin.sum()), self.once)
 
     def _branch(self, rng: np.random.Generator, rate: float) -> Mask | None:
         """Return None: an output that never occurs otherwise."""
@@ -271,6 +271,15 @@ class _Plants:
             if total >= rate:
                 break
         return _proper(np.array([value in inside for value in values]), self.law)
+
+
+def _once(group: Group) -> Mask:
+    """Return which outputs of a group came up in one run alone."""
+    once = np.ones(group.size, dtype=np.bool_) if group.weights is None else group.weights == 1
+    if group.array is not None and group.size:
+        _, inverse, times = np.unique(group.array, axis=0, return_inverse=True, return_counts=True)
+        once = once & (times[inverse.ravel()] == 1)
+    return np.asarray(once)
 
 
 def _proper(mask: Mask, law: Floats) -> Mask | None:
@@ -377,16 +386,17 @@ def _draws(planted: _Planted, law: Floats, runs: int, rng: np.random.Generator) 
     times = rng.multinomial(runs, law)
     draws, start = Draws(), 0
     for group in planted.batch.groups:
-        mine = times[start : start + group.size]
+        mine, alone = (each[start : start + group.size] for each in (times, planted.once))
         start += group.size
         if group.array is not None:
-            rows = np.repeat(group.array, mine, axis=0)
+            rows, once = np.repeat(group.array, mine, axis=0), np.repeat(alone, mine)
+            rows[once] = _apart(rows[once], rng)
             if len(rows):
-                draws.arrays[group.structure] = [_apart(rows, rng) if planted.continuous else rows]
+                draws.arrays[group.structure] = [rows]
             continue
         for i in np.flatnonzero(mine).tolist():
             record = group.records[i]
-            if planted.continuous and "float" in record[1]:
+            if alone[i] and "float" in record[1]:
                 for _ in range(int(mine[i])):
                     draws.counts[_moved(record, rng)] += 1
             else:

@@ -11,6 +11,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pdpaudit.algorithms.zoo import SVT4
 from pdpaudit.auditing import first_difference as first
@@ -147,3 +149,18 @@ def test_it_is_said_in_words_whatever_a_line_holds() -> None:
         "`x = '␛[2J'` (laplace(scale=0.333333) against none), in 7 of 9 runs; first parts at "
         "line 5, `if x:`, in 4 of 9 runs."
     )
+
+
+@given(st.text("01, ", max_size=200), st.text("01, ", max_size=200), st.text("01, ", max_size=200))
+def test_long_values_are_shown_where_they_differ(shared: str, ours: str, theirs: str) -> None:
+    one, other = shared + ours, shared + theirs
+    shown = first.shortened(one, other)
+    assert (shown[0] == shown[1]) == (one == other)
+    assert all(len(text) <= first.LONGEST_TEXT + 1 for text in shown)
+    if max(len(one), len(other)) <= first.LONGEST_TEXT:
+        assert shown == [one, other]
+
+
+def test_a_long_list_is_shown_from_the_entry_that_differs() -> None:
+    ages = "ages = [" + "0.0, " * 19
+    assert first.shortened(f"{ages}0.0]", f"{ages}100.0]") == ["… 0.0]", "… 100.0]"]

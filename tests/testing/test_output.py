@@ -120,9 +120,7 @@ def test_the_summary_is_appended_to(project: Project) -> None:
     text = (it.path / "all.md").read_text()
     assert text.startswith("before\n## Privacy audits\n")
     assert text.count("## Privacy audits") == 2
-    row = (
-        r"| ○ **not rejected** | test\_it.py::<!-- -->test\_fine | 1-DP | 1 (exact) | 1 |"
-    )
+    row = r"| ○ **not rejected** | test\_it.py::<!-- -->test\_fine | 1-DP | 1 (exact) | 1 |"
     assert row in text
 
 
