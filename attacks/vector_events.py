@@ -37,9 +37,11 @@ def choose_regions(
     luck = luckiest(CHANCES * len(table.columns))
     many = replace(aim, caution=aim.caution + luck)
     found = best_ranges(table, aim, luck)
-    # A score learnt on one half is judged on the other.
+    # A score learnt on one half is judged on the other. Of one number it is to be clearly better
+    # than a half-line, which anybody can check.
+    alone = len(numbers) == 1 and not categories
     for kind in score_kinds(table, thorough) if all(sample.runs) else ():
-        found += best_scores(table, kind, many if kind[0] == "crossed" else aim)
+        found += best_scores(table, kind, many if alone or kind[0] == "crossed" else aim)
     return found
 
 
