@@ -12,6 +12,7 @@ import pytest
 #: Programs, not tests.
 collect_ignore = [
     "bench_auditor.py",
+    "bench_dp_sniper.py",
     "bench_utility.py",
     "billion.py",
     "oracle.py",

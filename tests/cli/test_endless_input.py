@@ -64,7 +64,7 @@ print(time.process_time() - began, 1024 * (after - before), said, sep="\\n")
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-@pytest.mark.parametrize("reader", [("io.source", "read_source"), ("results.results", "load")])
+@pytest.mark.parametrize("reader", [("io.source", "read_source"), ("results.files", "load")])
 def test_what_never_ends_is_refused_at_once(
     tmp_path: Path, kind: str, reader: tuple[str, str]
 ) -> None:
