@@ -148,7 +148,7 @@ def test_interruption_keeps_what_was_confirmed() -> None:
 
     class Stop:
         def stage(self, words: str, total: int) -> None:
-            if "2-protected" in words:
+            if "2-DP" in words:
                 raise KeyboardInterrupt
 
         def advance(self, done: int) -> None: ...
