@@ -88,7 +88,8 @@ class Records:
         least, most = self.sizes
         columns = self._columns.items()
         named = [f"{name}: {one.words}" if name else one.words for name, one in columns]
-        return f"lists of {least} to {most} records ({', '.join(named)})"
+        many = str(least) if least == most else f"{least} to {most}"
+        return f"lists of {many} record{'s' * (most > 1)} ({', '.join(named)})"
 
     def _record(self, values: Sequence[Value]) -> Record:
         """Return one record; a dictionary where columns have names."""
