@@ -194,7 +194,7 @@ def _atoms(domain: str) -> list[object]:
 
 def pairs_under(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
     """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
-    atoms: Sequence[Any] = values or _atoms(domain)
+    atoms: Sequence[Any] = values or _atoms(domain.rpartition("value_domain")[2])
     number: Any = type(atoms[0])
     found = re.search(r"size=(\d+)", domain)
     size = int(found[1]) if found else 0

@@ -218,7 +218,8 @@ def test_adapters_are_found_by_the_library_of_a_name_or_an_object() -> None:
          ([10, 0], [10, 5])),
         ("VectorDomain(AtomDomain(T=i32))", "SymmetricDistance()", 1, ([8, 8], [8])),
         ("BitVectorDomain(weight=1)", "DiscreteDistance()", 1, (b"\0", b"\x80")),
-        ("MapDomain { value_domain: AtomDomain(T=i32) }", "L01InfDistance(AbsoluteDistance(i32))",
+        ("MapDomain { key_domain: AtomDomain(T=String), value_domain: AtomDomain(T=i32) }",
+         "L01InfDistance(AbsoluteDistance(i32))",
          (1, 1, 1), ({}, {"a": 1})),
     ],
 )  # fmt: skip
