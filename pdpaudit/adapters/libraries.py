@@ -84,8 +84,11 @@ def bases(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[list[T]]:
 
 
 def _some(pairs: list[T]) -> list[T]:
-    """Return some of many pairs, of every size and kind."""
-    return pairs[:: -(-len(pairs) // MOST) or 1]
+    """Return some of many pairs, of every size and kind: any step might leave out one kind."""
+    kept: Sequence[int] = range(len(pairs))
+    if len(pairs) > MOST:
+        kept = sorted(random.Random(0).sample(kept, MOST))
+    return [pairs[i] for i in kept]
 
 
 def added(values: Sequence[T], sizes: Iterable[int] = SIZES) -> list[tuple[list[T], list[T]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import sys
 import types
@@ -98,6 +99,17 @@ def test_what_an_estimator_learns_is_its_output() -> None:
     linear = pytest.importorskip("sklearn.linear_model")
     result = audit(linear.Ridge(), epsilon=1.0, samples=300, seed=1)
     assert result.violated
+
+
+@pytest.mark.parametrize("make", [added, replaced])
+def test_of_many_pairs_some_of_every_size_and_value_are_kept(make: Any) -> None:
+    for count in range(3, 9):
+        values = [float(i) for i in range(count - 1)] + [math.nan]
+        pairs = make(values)
+        assert len(pairs) <= 60
+        assert {len(max(pair, key=len)) for pair in pairs} == {2, 3, 6}
+        changed = {repr(max(pair, key=len)[-1]) for pair in pairs}
+        assert changed | {repr(pair[1][-1]) for pair in pairs} >= {*map(repr, values)}
 
 
 def test_estimators_within_estimators_are_seen_whole() -> None:
