@@ -173,10 +173,12 @@ def in_workers(
 
     What cannot travel, as what holds a lock, a file or another library's pointer, is done here.
     """
-    if obstacle(work):
+    try:
+        packed = cloudpickle.dumps(work)
+    except Exception:  # whatever an object of other people raises
         yield from ((name, work(*arguments)) for name, arguments in tasks)
         return
-    shared = _shared(work)
+    shared = _shared(packed)
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(_at_worker)(shared, name, *arguments) for name, arguments in tasks
     )
@@ -190,12 +192,11 @@ def in_workers(
             results.close()
 
 
-def _shared(work: Callable[..., object]) -> Shared:
+def _shared(packed: bytes) -> Shared:
     """Return what all tasks of a job share, made to travel once and be unpacked once a worker.
 
     A worker that unpacks a network anew for each chunk would score it anew each time.
     """
-    packed = cloudpickle.dumps(work)
     token = hashlib.sha256(packed).digest()
     # joblib hands a large array to its processes through a file that all of them map.
     payload: npt.NDArray[np.uint8] = np.frombuffer(packed, dtype=np.uint8)
