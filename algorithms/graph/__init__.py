@@ -10,6 +10,7 @@ from pdpaudit.core.graphs import Graph, GraphPair
 from .degree_sequence import NoisyDegrees, NoisyDegreesHalfNoise
 from .degree_truncation import FlowTies, TruncatedTies
 from .exposure_notification import RandomisedMeetings, RandomisedNotification
+from .joint_degree import NoisyJointDegrees, NoisyJointDegreesLocal, NoisyJointDegreesSmooth
 from .one_sided import SuppressedTies
 from .randomised_response import RandomisedLists, RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
@@ -28,6 +29,9 @@ __all__ = [
     "GraphPair",
     "NoisyDegrees",
     "NoisyDegreesHalfNoise",
+    "NoisyJointDegrees",
+    "NoisyJointDegreesLocal",
+    "NoisyJointDegreesSmooth",
     "NoisyRecommendation",
     "NoisyStars",
     "NoisyTies",

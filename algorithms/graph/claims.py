@@ -32,7 +32,7 @@ from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
-__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 18))]
+__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 21))]
 
 #: People in the graphs of the table.
 _VERTICES = 4
@@ -161,6 +161,7 @@ RECOMMENDATION = "Machanavajjhala, Korolova, Das Sarma 2011"
 SMOOTH = "Nissim, Raskhodnikova, Smith 2007"
 NODE = "Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
 DEGREES = "Hay, Li, Miklau, Jensen 2009"
+JOINT = "Wang, Wu 2013"
 LOCAL = "Imola, Murakami, Chaudhuri 2021"
 
 G1 = _claim(
@@ -272,4 +273,25 @@ G17 = _claim(
     "NoisyTrianglesSmooth",
     "the number of triangles with Cauchy noise for the smooth sensitivity is ε-edge-DP",
     f"{SMOOTH}, triangles, smooth sensitivity",
+)
+G18 = _claim(
+    18,
+    "NoisyJointDegrees",
+    "the ties by the degrees of their ends with noise for a sensitivity of 4n - 7 are ε-edge-DP",
+    f"{JOINT}, 2K-graph model, global sensitivity",
+)
+G19 = _claim(
+    19,
+    "NoisyJointDegreesLocal",
+    "the ties by the degrees of their ends with noise for 4d + 1, d the largest degree, are "
+    "ε-edge-DP",
+    "Sala, Zhao, Wilson, Zheng, Zhao 2011, sensitivity of the dK-2 series read off the graph",
+    violated=True,
+)
+G20 = _claim(
+    20,
+    "NoisyJointDegreesSmooth",
+    "the ties by the degrees of their ends with Laplace noise for a smooth bound are "
+    "(ε, 1e-6)-edge-DP",
+    f"{JOINT}, 2K-graph model, smooth sensitivity",
 )

@@ -36,6 +36,12 @@ def geometric_cells(number: int, top: int, rate: float) -> Floats:
     return np.asarray(cells)
 
 
+def geometric_noise(rate: float, size: int | tuple[int, ...], rng: np.random.Generator) -> Integers:
+    """Draw two-sided geometric noise, as a difference of two geometric numbers."""
+    success = -math.expm1(-rate)
+    return np.asarray(rng.geometric(success, size) - rng.geometric(success, size), dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class NoisyNumber(CalibratedMechanism):
     """A whole number with two-sided geometric noise, clamped; see :func:`geometric_cells`."""
@@ -58,10 +64,9 @@ class NoisyNumber(CalibratedMechanism):
         return Law(dict(enumerate(geometric_cells(*self.noise(instance)).tolist())))
 
     def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
-        """Return such numbers, as a difference of two geometric ones; shape ``(size,)``."""
+        """Return such numbers, shape ``(size,)``."""
         number, top, rate = self.noise(graph)
-        success = -math.expm1(-rate)
-        noise = rng.geometric(success, size) - rng.geometric(success, size)
+        noise = geometric_noise(rate, size, rng)
         return np.asarray(np.clip(min(number, top) + noise, 0, top), dtype=np.int64)
 
 
@@ -78,12 +83,25 @@ class NoisyRows(CalibratedMechanism):
         return tuple(self.sample(instance, 1, rng)[0].tolist())
 
 
-def laplace_cells(count: int, top: int, scale: float) -> Floats:
-    """Return the probabilities of 0..top: a count with Laplace noise, rounded and clamped."""
+def laplace_cells(count: float, top: int, scale: float) -> Floats:
+    """Return the probabilities of 0..top: a number with Laplace noise, rounded and clamped."""
     edges = [-math.inf, *(cell + 0.5 for cell in range(top)), math.inf]
     return np.array(
         [laplace_between(a - count, b - count, scale) for a, b in itertools.pairwise(edges)]
     )
+
+
+@dataclass(frozen=True)
+class ProductRows(NoisyRows):
+    """Independent numbers side by side, whose law is a product."""
+
+    def parts(self, graph: Graph) -> list[Floats]:
+        """Return the probabilities of each number, from 0 on; shorter lists end with zeros."""
+        raise NotImplementedError
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, a product; the cost of all its outputs."""
+        return product_law(self.parts(instance))
 
 
 def product_law(parts: Sequence[Floats]) -> Law:
