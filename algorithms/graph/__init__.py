@@ -12,6 +12,12 @@ from .degree_truncation import FlowTies, TruncatedTies
 from .exposure_notification import RandomisedMeetings, RandomisedNotification
 from .joint_degree import NoisyJointDegrees, NoisyJointDegreesLocal, NoisyJointDegreesSmooth
 from .one_sided import SuppressedTies
+from .personalised_pagerank import (
+    CappedPageRank,
+    CappedPageRankOpen,
+    NoisyPageRank,
+    NoisyPageRankByDegree,
+)
 from .randomised_response import RandomisedLists, RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
 from .subgraph_counts import (
@@ -23,6 +29,8 @@ from .subgraph_counts import (
 )
 
 __all__ = [
+    "CappedPageRank",
+    "CappedPageRankOpen",
     "ExponentialRecommendation",
     "FlowTies",
     "Graph",
@@ -32,6 +40,8 @@ __all__ = [
     "NoisyJointDegrees",
     "NoisyJointDegreesLocal",
     "NoisyJointDegreesSmooth",
+    "NoisyPageRank",
+    "NoisyPageRankByDegree",
     "NoisyRecommendation",
     "NoisyStars",
     "NoisyTies",

@@ -32,7 +32,7 @@ from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
-__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 21))]
+__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 25))]
 
 #: People in the graphs of the table.
 _VERTICES = 4
@@ -161,6 +161,7 @@ RECOMMENDATION = "Machanavajjhala, Korolova, Das Sarma 2011"
 SMOOTH = "Nissim, Raskhodnikova, Smith 2007"
 NODE = "Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
 DEGREES = "Hay, Li, Miklau, Jensen 2009"
+WALKS = "Epasto, Mirrokni, Perozzi, Tsitsulin, Zhong 2022"
 JOINT = "Wang, Wu 2013"
 LOCAL = "Imola, Murakami, Chaudhuri 2021"
 
@@ -294,4 +295,30 @@ G20 = _claim(
     "the ties by the degrees of their ends with Laplace noise for a smooth bound are "
     "(ε, 1e-6)-edge-DP",
     f"{JOINT}, 2K-graph model, smooth sensitivity",
+)
+G21 = _claim(
+    21,
+    "NoisyPageRank",
+    "personalised PageRank with noise for a sensitivity of 2(1 - p)/p, p to stop, is ε-edge-DP",
+    f"{WALKS}, baseline",
+)
+G22 = _claim(
+    22,
+    "NoisyPageRankByDegree",
+    "personalised PageRank with noise for 2(1 - p)/(p(d + 1)), d the degree, is ε-edge-DP",
+    f"mistake: {WALKS}, a sensitivity that is read off the degree",
+    violated=True,
+)
+G23 = _claim(
+    23,
+    "CappedPageRank",
+    "personalised PageRank capped at each tie with noise for what is aimed at is ε-edge-DP",
+    f"{WALKS}, PushFlowCap",
+)
+G24 = _claim(
+    24,
+    "CappedPageRankOpen",
+    "personalised PageRank capped but at the person served with the same noise is ε-edge-DP",
+    f"mistake: {WALKS}, privacy of others' ties taken for that of all",
+    violated=True,
 )

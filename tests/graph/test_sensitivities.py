@@ -17,15 +17,24 @@ from pdpaudit.algorithms.graph import Graph, GraphPair
 from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.graphs import edge_pairs, hubs, labelled_graphs, small_graphs
+from pdpaudit.core.privacy_loss import exact_loss
 
-#: A function of a graph, the relation, what is claimed of n vertices, and what is true.
-STATISTICS: dict[str, tuple[Callable[[Graph], Any], str, Callable[[int], float]]] = {
-    "joint degree": (published.NoisyJointDegrees(1.0).counts, "edge", lambda n: 4 * n - 7),
+#: A function of a graph, the relation, what is claimed of n vertices, and how much of that 5
+#: vertices show where it is not all.
+STATISTICS: dict[str, tuple[Callable[[Graph], Any], str, Callable[[int], float], float]] = {
+    "joint degree": (published.NoisyJointDegrees(1.0).counts, "edge", lambda n: 4 * n - 7, 1),
+    "PageRank": (
+        published.NoisyPageRank(1.0).ranks,
+        "edge",
+        lambda n: 2 * 0.85 / 0.15,
+        0.138122,
+    ),
+    "capped PageRank": (published.CappedPageRank(1.0).ranks, "edge", lambda n: 0.1, 0.165148),
 }
 
 
 def _checked(name: str, most: int, claimed: Callable[[int], float]) -> Any:
-    function, relation, _ = STATISTICS[name]
+    function, relation, _, _ = STATISTICS[name]
     domain = Graphs((2, most), form=unchanged)
     question = Question.of(function, relation, domain, lambda degree: claimed(degree + 1))
     return check_sensitivity(question, most=most, time_limit=600)
@@ -33,17 +42,18 @@ def _checked(name: str, most: int, claimed: Callable[[int], float]) -> Any:
 
 @pytest.mark.parametrize("most", [5, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", STATISTICS)
-def test_the_claimed_sensitivity_is_attained_on_all_graphs(name: str, most: int) -> None:
-    claimed = STATISTICS[name][2]
+def test_the_claimed_sensitivity_is_true_of_all_graphs(name: str, most: int) -> None:
+    _, _, claimed, shown = STATISTICS[name]
     result = _checked(name, most, claimed)
     assert result.status == "certified"
-    assert result.observed == pytest.approx(claimed(most))
+    share = result.observed / claimed(most)
+    assert share == pytest.approx(shown, rel=1e-5) if shown == 1 or most == 5 else share > shown
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_less_is_refuted(name: str) -> None:
-    claimed = STATISTICS[name][2]
-    assert _checked(name, 4, lambda n: claimed(n) * (1 - 1e-6)).status == "violated"
+    _, _, claimed, shown = STATISTICS[name]
+    assert _checked(name, 5, lambda n: claimed(n) * shown * (1 - 1e-5)).status == "violated"
 
 
 # Joint degrees
@@ -105,3 +115,54 @@ def test_the_smooth_bound_of_joint_degrees_is_one(epsilon: float) -> None:
             before, after = (np.array(mechanism.counts(side)) for side in (left, right))
             assert min(sides) >= np.abs(after - before).sum() - 1e-9
             assert max(sides) <= math.exp(beta) * min(sides) * (1 + 1e-12)
+
+
+# Personalised PageRank
+
+
+def test_pagerank_is_that_of_networkx() -> None:
+    for graph in labelled_graphs(4):
+        if graph.contacts()[0]:
+            ranks = nx.pagerank(graph.networkx(), 0.85, {0: 1}, tol=1e-12, max_iter=1000)
+            assert published.NoisyPageRank(1.0).ranks(graph) == pytest.approx(
+                [ranks[v] for v in range(4)], abs=1e-9
+            )
+
+
+def test_pagerank_moves_by_twice_what_goes_on_at_most() -> None:
+    """The bound that is proved here, 0.15 of the one noise is scaled by, and nearly attained."""
+    ranks = published.NoisyPageRank(1.0).ranks
+    for vertices, near in ((10, 1.66), (100, 1.697)):
+        others = tuple(itertools.combinations(range(1, vertices), 2))
+        before, after = Graph(vertices, others), Graph(vertices, ((0, 1), *others))
+        assert near < np.abs(ranks(before) - ranks(after)).sum() < 1.7
+
+
+def test_without_a_cap_what_is_pushed_is_pagerank() -> None:
+    """A lazy walk ends where the walk does; 400 rounds leave (1 - 0.081)^400 on the way."""
+    free = published.CappedPageRank(1.0, sigma=1e9, rounds=400)
+    for graph in labelled_graphs(4):
+        if graph.contacts()[0]:
+            plain = published.NoisyPageRank(1.0).ranks(graph)
+            assert free.ranks(graph) == pytest.approx(plain, abs=1e-12)
+
+
+@pytest.mark.parametrize("stop", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize(("sigma", "rounds"), [(0.01, 3), (0.5, 10), (2.0, 40)])
+def test_capped_pagerank_moves_by_sigma_at_most(stop: float, sigma: float, rounds: int) -> None:
+    capped = published.CappedPageRank(1.0, stop, sigma, rounds)
+    for _, left, right in edge_pairs(labelled_graphs(4)):
+        assert np.abs(capped.ranks(left) - capped.ranks(right)).sum() <= sigma
+    # Without a cap at vertex 0 that is true of ties of others.
+    opened = published.CappedPageRankOpen(1.0, stop, sigma, rounds)
+    for _, left, right in edge_pairs(labelled_graphs(4), spared=0):
+        assert np.abs(opened.ranks(left) - opened.ranks(right)).sum() <= sigma
+
+
+@pytest.mark.parametrize("vertices", [3, 4, 5])
+def test_noise_by_degree_shows_the_degree_however_little_is_claimed(vertices: int) -> None:
+    mechanism = published.NoisyPageRankByDegree(0.001)
+    left = Graph(vertices, ((1, 2),))
+    right = Graph(vertices, ((0, 1), (1, 2)))
+    loss = exact_loss(mechanism.law(left), mechanism.law(right)).epsilon
+    assert loss == pytest.approx(vertices * math.log(2), rel=0.01)
