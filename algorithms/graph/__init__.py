@@ -20,6 +20,13 @@ from .personalised_pagerank import (
 )
 from .randomised_response import RandomisedLists, RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
+from .restricted_sensitivity import (
+    AssumedTriangles,
+    ProjectedTies,
+    ProjectedTiesUnsmoothed,
+    ProjectedTriangles,
+    ProjectedTrianglesUnscaled,
+)
 from .subgraph_counts import (
     NoisyStars,
     NoisyTies,
@@ -29,6 +36,7 @@ from .subgraph_counts import (
 )
 
 __all__ = [
+    "AssumedTriangles",
     "CappedPageRank",
     "CappedPageRankOpen",
     "ExponentialRecommendation",
@@ -48,6 +56,10 @@ __all__ = [
     "NoisyTriangles",
     "NoisyTrianglesLocal",
     "NoisyTrianglesSmooth",
+    "ProjectedTies",
+    "ProjectedTiesUnsmoothed",
+    "ProjectedTriangles",
+    "ProjectedTrianglesUnscaled",
     "RandomisedLists",
     "RandomisedMeetings",
     "RandomisedNotification",

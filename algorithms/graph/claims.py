@@ -32,7 +32,7 @@ from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
-__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 25))]
+__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 30))]
 
 #: People in the graphs of the table.
 _VERTICES = 4
@@ -162,6 +162,7 @@ SMOOTH = "Nissim, Raskhodnikova, Smith 2007"
 NODE = "Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
 DEGREES = "Hay, Li, Miklau, Jensen 2009"
 WALKS = "Epasto, Mirrokni, Perozzi, Tsitsulin, Zhong 2022"
+RESTRICTED = "Blocki, Blum, Datta, Sheffet 2013"
 JOINT = "Wang, Wu 2013"
 LOCAL = "Imola, Murakami, Chaudhuri 2021"
 
@@ -320,5 +321,39 @@ G24 = _claim(
     "CappedPageRankOpen",
     "personalised PageRank capped but at the person served with the same noise is ε-edge-DP",
     f"mistake: {WALKS}, privacy of others' ties taken for that of all",
+    violated=True,
+)
+G25 = _claim(
+    25,
+    "ProjectedTriangles",
+    "the triangles among everybody's first k ties with noise for 3(k - 1) are ε-edge-DP",
+    f"{RESTRICTED}, projection for edge adjacency",
+)
+G26 = _claim(
+    26,
+    "ProjectedTrianglesUnscaled",
+    "the triangles among everybody's first k ties with noise for k - 1 are ε-edge-DP",
+    f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
+    violated=True,
+)
+G27 = _claim(
+    27,
+    "AssumedTriangles",
+    "the triangles with noise for k - 1 are ε-edge-DP",
+    f"mistake: {RESTRICTED}, degrees assumed to be at most k and not made so",
+    violated=True,
+)
+G28 = _claim(
+    28,
+    "ProjectedTies",
+    "the ties left by a linear program with Cauchy noise for a smooth bound are ε-DP for one "
+    "person's ties",
+    f"{RESTRICTED}, projection for vertex adjacency",
+)
+G29 = _claim(
+    29,
+    "ProjectedTiesUnsmoothed",
+    "the ties left by a linear program with noise for 2k are ε-DP for one person's ties",
+    f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
     violated=True,
 )

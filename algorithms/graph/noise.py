@@ -83,6 +83,17 @@ class NoisyRows(CalibratedMechanism):
         return tuple(self.sample(instance, 1, rng)[0].tolist())
 
 
+def cauchy_cells(number: float, top: int, scale: float) -> Floats:
+    """Return the probabilities of 0..top: a number with Cauchy noise, rounded and clamped."""
+    if top == 0:
+        return np.ones(1)
+    edges = np.arange(top) + 0.5 - number
+    # Near 1 the distribution function is rounded away; a cell beyond the number is mirrored.
+    below, above = (np.arctan2(scale, way * edges) / math.pi for way in (-1, 1))
+    cells = np.where(edges[1:] <= 0, np.diff(below), -np.diff(above))
+    return np.concatenate([below[:1], cells, above[-1:]])
+
+
 def laplace_cells(count: float, top: int, scale: float) -> Floats:
     """Return the probabilities of 0..top: a number with Laplace noise, rounded and clamped."""
     edges = [-math.inf, *(cell + 0.5 for cell in range(top)), math.inf]

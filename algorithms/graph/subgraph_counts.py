@@ -21,7 +21,13 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
-from .noise import NoisyNumber
+from .noise import NoisyNumber, cauchy_cells
+
+
+def triangles(graph: Graph) -> int:
+    """Return the number of triangles, by the contacts that the ends of each tie share."""
+    contacts = graph.contacts()
+    return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
 
 
 @dataclass(frozen=True)
@@ -105,8 +111,7 @@ class NoisyTriangles(_NoisyCount):
 
     def count(self, graph: Graph) -> int:
         """Return the number of triangles."""
-        contacts = graph.contacts()
-        return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
+        return triangles(graph)
 
     def sensitivity(self, graph: Graph) -> int:
         """Return n - 2."""
@@ -180,12 +185,7 @@ class NoisyTrianglesSmooth(NoisyTriangles):
     def law(self, instance: Graph) -> Law:
         """Return the exact law, from the distribution function of the noise."""
         top, scale = self.largest(instance.vertices), self._scale(instance)
-        edges = np.arange(top) + 0.5 - self.count(instance)
-        # Near 1 the distribution function is rounded away; a cell beyond the count is mirrored.
-        below, above = (np.arctan2(scale, way * edges) / math.pi for way in (-1, 1))
-        cells = np.where(edges[1:] <= 0, np.diff(below), -np.diff(above)) if top > 1 else []
-        ends = [below[0], *cells, above[-1]] if top else [1.0]
-        return Law(dict(enumerate(map(float, ends))))
+        return Law(dict(enumerate(cauchy_cells(self.count(instance), top, scale).tolist())))
 
     def _scale(self, graph: Graph) -> float:
         return 6 / self.epsilon * self.smooth_bound(graph)

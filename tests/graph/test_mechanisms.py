@@ -49,10 +49,14 @@ SOUND: dict[str, float | None] = {
     "NoisyTies": 1.0,
     "NoisyTriangles": 1.0,
     "NoisyTrianglesSmooth": None,
+    "ProjectedTies": None,
+    # Two triangles, each with noise for 3.
+    "ProjectedTriangles": 2 / 3,
     "RandomisedNotification": 1.0,
     "RandomisedTies": 1.0,
 }
 BROKEN: dict[str, float | None] = {
+    "AssumedTriangles": 4.0,
     "CappedPageRankOpen": None,
     "NoisyDegreesHalfNoise": 2.0,
     # Three entries, at most 3, of which one has a tie on the one side; from rate 1 to 1/5.
@@ -62,6 +66,8 @@ BROKEN: dict[str, float | None] = {
     # On 4 vertices all counts are within 4; from rate 1 to 1/2 at the far end.
     "NoisyTrianglesLocal": 4 / 2 + math.log((1 + math.exp(-1)) / (1 + math.exp(-0.5))),
     "NoisyPageRankByDegree": None,
+    "ProjectedTiesUnsmoothed": 1.5,
+    "ProjectedTrianglesUnscaled": 2.0,
     "RandomisedLists": 2.0,
     "RandomisedMeetings": math.inf,
     "SuppressedTies": math.inf,
@@ -368,6 +374,7 @@ def test_shapes_that_are_none_are_refused() -> None:
     for make in (
         lambda: published.NoisyStars(1.0, 1),
         lambda: published.CappedPageRank(1.0, rounds=0),
+        lambda: published.ProjectedTriangles(1.0, 1),
         lambda: published.FlowTies(1.0, 0),
         lambda: published.RandomisedNotification(1.0, 0),
         lambda: published.SuppressedTies(1.0, 0),

@@ -16,7 +16,15 @@ import pdpaudit.algorithms.graph as published
 from pdpaudit.algorithms.graph import Graph, GraphPair
 from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.domains import Graphs, unchanged
-from pdpaudit.core.graphs import edge_pairs, hubs, labelled_graphs, small_graphs
+from pdpaudit.core.graphs import (
+    complete,
+    edge_pairs,
+    hubs,
+    labelled_graphs,
+    rewired_pairs,
+    small_graphs,
+    star,
+)
 from pdpaudit.core.privacy_loss import exact_loss
 
 #: A function of a graph, the relation, what is claimed of n vertices, and how much of that 5
@@ -29,8 +37,26 @@ STATISTICS: dict[str, tuple[Callable[[Graph], Any], str, Callable[[int], float],
         lambda n: 2 * 0.85 / 0.15,
         0.138122,
     ),
+    "projected triangles": (published.ProjectedTriangles(1.0).count, "edge", lambda n: 3, 1 / 3),
+    "first ties": (
+        lambda graph: _held(published.ProjectedTriangles(1.0).projected(graph)),
+        "edge",
+        lambda n: 3,
+        1,
+    ),
+    "first three ties": (
+        lambda graph: _held(published.ProjectedTriangles(1.0, 3).projected(graph)),
+        "edge",
+        lambda n: 3,
+        1,
+    ),
     "capped PageRank": (published.CappedPageRank(1.0).ranks, "edge", lambda n: 0.1, 0.165148),
 }
+
+
+def _held(graph: Graph) -> list[int]:
+    """Say of each two people whether they have a tie."""
+    return [int(tie in graph.ties) for tie in itertools.combinations(range(graph.vertices), 2)]
 
 
 def _checked(name: str, most: int, claimed: Callable[[int], float]) -> Any:
@@ -166,3 +192,58 @@ def test_noise_by_degree_shows_the_degree_however_little_is_claimed(vertices: in
     right = Graph(vertices, ((0, 1), (1, 2)))
     loss = exact_loss(mechanism.law(left), mechanism.law(right)).epsilon
     assert loss == pytest.approx(vertices * math.log(2), rel=0.01)
+
+
+# Restricted sensitivity
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4])
+def test_triangles_move_by_one_less_than_the_degree_where_it_is_bounded(degree: int) -> None:
+    moved = {
+        sum(nx.triangles(right.networkx()).values()) // 3
+        - sum(nx.triangles(left.networkx()).values()) // 3
+        for _, left, right in edge_pairs(small_graphs(6, 2))
+        if max(right.degrees()) <= degree
+    }
+    assert max(moved) == degree - 1
+
+
+@pytest.mark.parametrize("degree", [2, 3, 5])
+def test_a_tie_takes_the_triangles_of_two_others(degree: int) -> None:
+    """Two complete graphs of degree + 1, and the tie of the first of either."""
+    halves = [[i, *range(2 + i * degree, 2 + (i + 1) * degree)] for i in (0, 1)]
+    ties = sorted(tie for half in halves for tie in itertools.combinations(half, 2))
+    left = Graph(2 * degree + 2, tuple(ties))
+    right = left._replace(ties=((0, 1), *left.ties))
+    counts = [published.ProjectedTriangles(1.0, degree).count(side) for side in (left, right)]
+    assert counts[0] - counts[1] == 2 * (degree - 1)
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_who_the_linear_program_leaves_are_as_few_as_proved(degree: int) -> None:
+    """All graphs of 5 vertices, and any other ties of one person."""
+    mechanism = published.ProjectedTies(1.0, degree)
+    known = {graph: mechanism.projected(graph) for graph in labelled_graphs(5)}
+    moved = 0
+    for graph in small_graphs(5, 5):
+        for _, left, right in rewired_pairs([graph]):
+            (kept, far), (other, further) = known[left], known[right]
+            moved = max(moved, abs(kept - other))
+            assert abs(kept - other) <= 2 * degree * (2 * min(far, further) + 5)
+            assert abs(far - further) <= 4 + 1e-9
+            bounds = [mechanism.smooth_bound(one) for one in (far, further)]
+            assert max(bounds) <= math.exp(1 / 6) * min(bounds) * (1 + 1e-9)
+            assert bounds[0] >= 2 * degree * (2 * far + 5) * (1 - 1e-12)
+    # More than 2 degree, by which it moves where degrees are bounded.
+    assert moved > 2 * degree
+
+
+def test_the_linear_program_is_solved_as_by_hand() -> None:
+    mechanism = published.ProjectedTies(1.0)
+    whole = complete(4)
+    assert mechanism.projected(whole) == (6, pytest.approx(4 * 4 / 6))
+    less = Graph(4, tuple(tie for tie in whole.ties if tie != (1, 3)))
+    assert mechanism.projected(less) == (0, pytest.approx(4 * 2 / 4))
+    # The middle of a star of m has x = 1 - 2/m.
+    assert mechanism.projected(star(6)) == (0, pytest.approx(4 * (1 - 2 / 6)))
+    assert mechanism.projected(star(2)) == (2, 0)
