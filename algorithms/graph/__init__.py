@@ -27,6 +27,7 @@ from .restricted_sensitivity import (
     ProjectedTriangles,
     ProjectedTrianglesUnscaled,
 )
+from .risk_score import RiskScore, RiskScoreLinear, RiskScoreUnclipped
 from .subgraph_counts import (
     NoisyStars,
     NoisyTies,
@@ -64,6 +65,9 @@ __all__ = [
     "RandomisedMeetings",
     "RandomisedNotification",
     "RandomisedTies",
+    "RiskScore",
+    "RiskScoreLinear",
+    "RiskScoreUnclipped",
     "SuppressedTies",
     "TruncatedTies",
     "TwoRecommendations",

@@ -32,7 +32,7 @@ from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
-__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 30))]
+__all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 33))]
 
 #: People in the graphs of the table.
 _VERTICES = 4
@@ -163,6 +163,7 @@ NODE = "Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
 DEGREES = "Hay, Li, Miklau, Jensen 2009"
 WALKS = "Epasto, Mirrokni, Perozzi, Tsitsulin, Zhong 2022"
 RESTRICTED = "Blocki, Blum, Datta, Sheffet 2013"
+SCORE = "Romijnders, Louizos, Asano, Welling 2023"
 JOINT = "Wang, Wu 2013"
 LOCAL = "Imola, Murakami, Chaudhuri 2021"
 
@@ -355,5 +356,28 @@ G29 = _claim(
     "ProjectedTiesUnsmoothed",
     "the ties left by a linear program with noise for 2k are ε-DP for one person's ties",
     f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
+    violated=True,
+)
+G30 = _claim(
+    30,
+    "RiskScore",
+    "a risk score with log-normal noise for clipped messages has a Rényi divergence of ε at order "
+    "2, for ties of others",
+    f"{SCORE}, log-normal mechanism",
+)
+G31 = _claim(
+    31,
+    "RiskScoreLinear",
+    "a risk score with log-normal noise for the sensitivity of a factor has a Rényi divergence of "
+    "ε at order 2",
+    f"mistake: {SCORE}, sensitivity not taken of the logarithm",
+    violated=True,
+)
+G32 = _claim(
+    32,
+    "RiskScoreUnclipped",
+    "a risk score with log-normal noise for messages clipped below only has a Rényi divergence of "
+    "ε at order 2",
+    f"mistake: {SCORE}, one of two bounds not enforced",
     violated=True,
 )

@@ -54,6 +54,7 @@ SOUND: dict[str, float | None] = {
     "ProjectedTriangles": 2 / 3,
     "RandomisedNotification": 1.0,
     "RandomisedTies": 1.0,
+    "RiskScore": None,
 }
 BROKEN: dict[str, float | None] = {
     "AssumedTriangles": 4.0,
@@ -70,6 +71,8 @@ BROKEN: dict[str, float | None] = {
     "ProjectedTrianglesUnscaled": 2.0,
     "RandomisedLists": 2.0,
     "RandomisedMeetings": math.inf,
+    "RiskScoreLinear": None,
+    "RiskScoreUnclipped": None,
     "SuppressedTies": math.inf,
     "TruncatedTies": 3.0,
     "TwoRecommendations": math.log((math.exp(3) + 2) / (math.exp(2) + 2))
@@ -378,6 +381,7 @@ def test_shapes_that_are_none_are_refused() -> None:
         lambda: published.FlowTies(1.0, 0),
         lambda: published.RandomisedNotification(1.0, 0),
         lambda: published.SuppressedTies(1.0, 0),
+        lambda: published.RiskScore(1.0, infected=0),
     ):
         with pytest.raises(InputError, match="at least"):
             make()
@@ -387,6 +391,15 @@ def test_shapes_that_are_none_are_refused() -> None:
 def test_walks_that_never_stop_or_start_are_refused(stop: float) -> None:
     with pytest.raises(InputError, match="above 0 and below 1"):
         published.NoisyPageRank(1.0, stop)
+
+
+def test_scores_that_are_none_are_refused() -> None:
+    for more in ({"lower": 0.6}, {"upper": 1.1}, {"lower": -0.1}, {"transmission": 1.0}):
+        with pytest.raises(InputError, match="the lower one below the upper one"):
+            published.RiskScore(1.0, **more)
+    for order in (1.0, math.inf, math.nan):
+        with pytest.raises(InputError, match="a finite number above 1"):
+            published.RiskScore(1.0, order)
 
 
 def test_shapes() -> None:

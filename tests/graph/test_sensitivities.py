@@ -25,7 +25,7 @@ from pdpaudit.core.graphs import (
     small_graphs,
     star,
 )
-from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.privacy_loss import exact_loss, loss_for
 
 #: A function of a graph, the relation, what is claimed of n vertices, and how much of that 5
 #: vertices show where it is not all.
@@ -247,3 +247,46 @@ def test_the_linear_program_is_solved_as_by_hand() -> None:
     # The middle of a star of m has x = 1 - 2/m.
     assert mechanism.projected(star(6)) == (0, pytest.approx(4 * (1 - 2 / 6)))
     assert mechanism.projected(star(2)) == (2, 0)
+
+
+# The risk score
+
+
+@pytest.mark.parametrize("infected", [1, 2])
+def test_one_message_moves_with_a_tie_of_others(infected: int) -> None:
+    """On all graphs of 5 vertices, attained; all ties of an infected person may move more."""
+    score = published.RiskScore(1.0, infected=infected)
+    moved = []
+    for _, left, right in edge_pairs(labelled_graphs(5), spared=0):
+        before, after = score.messages(left), score.messages(right)
+        assert sum(a != b for a, b in zip(before, after, strict=True)) <= 1
+        moved.append(abs(score.logarithm(left) - score.logarithm(right)))
+    assert max(moved) == pytest.approx(score.sensitivity)
+    left, right = Graph(4, ((0, 2), (0, 3))), Graph(4, ((0, 2), (0, 3), (1, 2), (1, 3)))
+    both = published.RiskScore(1.0)
+    moved_by = both.logarithm(left) - both.logarithm(right)
+    assert moved_by == pytest.approx(2 * both.sensitivity)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 2.0])
+@pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
+def test_the_divergence_of_the_score_is_that_of_normal_laws(epsilon: float, order: float) -> None:
+    """It is order times half the squared shift over the variance; rounding takes a thousandth."""
+    left, right = Graph(3, ((0, 2),)), Graph(3, ((0, 2), (1, 2)))
+    shift = {"RiskScore": math.log(0.92 / 0.52), "RiskScoreLinear": math.log(0.92 / 0.52)}
+    shift["RiskScoreUnclipped"] = math.log(0.92 / (1 - 0.8 * 0.802))
+    for name, moved in shift.items():
+        score = getattr(published, name)(epsilon, order)
+        scaled = 0.8 * 0.5 if name == "RiskScoreLinear" else math.log(0.92 / 0.52)
+        variance = scaled**2 * order / (2 * epsilon)
+        found = loss_for(score.law(left), score.law(right), score.claim).epsilon
+        assert found == pytest.approx(order * moved**2 / (2 * variance), rel=0.003)
+
+
+def test_the_noisy_score_has_the_right_mean() -> None:
+    """The mean of a log-normal law, over the cells; rounding by d adds about d²/24."""
+    graph = Graph(4, ((0, 2), (0, 3), (1, 2)))
+    score = published.RiskScore(1.0)
+    law = score.law(graph).probabilities
+    mean = sum(math.exp(cell * score.deviation / 8) * chance for cell, chance in law.items())
+    assert mean == pytest.approx((1 - 0.8 * 0.6) * (1 - 0.8 * 0.1), rel=0.001)
