@@ -11,6 +11,11 @@ from .degree_sequence import NoisyDegrees, NoisyDegreesHalfNoise
 from .degree_truncation import FlowTies, TruncatedTies
 from .exposure_notification import RandomisedMeetings, RandomisedNotification
 from .joint_degree import NoisyJointDegrees, NoisyJointDegreesLocal, NoisyJointDegreesSmooth
+from .link_prediction import (
+    ProtectedPrediction,
+    ProtectedPredictionOneTie,
+    ProtectedPredictionSquared,
+)
 from .one_sided import SuppressedTies
 from .personalised_pagerank import (
     CappedPageRank,
@@ -61,6 +66,9 @@ __all__ = [
     "ProjectedTiesUnsmoothed",
     "ProjectedTriangles",
     "ProjectedTrianglesUnscaled",
+    "ProtectedPrediction",
+    "ProtectedPredictionOneTie",
+    "ProtectedPredictionSquared",
     "RandomisedLists",
     "RandomisedMeetings",
     "RandomisedNotification",

@@ -52,6 +52,12 @@ SOUND: dict[str, float | None] = {
     "ProjectedTies": None,
     # Two triangles, each with noise for 3.
     "ProjectedTriangles": 2 / 3,
+    # Candidate 5 of six goes from 0 to 1, two have √2 + 2, the others 0; scaled by 1/4.
+    "ProtectedPrediction": 0.5
+    + math.log(
+        (4 + 2 * math.exp((math.sqrt(2) + 2) / 4))
+        / (3 + math.exp(0.5) + 2 * math.exp((math.sqrt(2) + 2) / 4))
+    ),
     "RandomisedNotification": 1.0,
     "RandomisedTies": 1.0,
     "RiskScore": None,
@@ -69,6 +75,13 @@ BROKEN: dict[str, float | None] = {
     "NoisyPageRankByDegree": None,
     "ProjectedTiesUnsmoothed": 1.5,
     "ProjectedTrianglesUnscaled": 2.0,
+    # One of four goes from 0 to √5 + 5, as the others have; scaled by 1/4.
+    "ProtectedPredictionOneTie": math.log((1 + 3 * math.exp((math.sqrt(5) + 5) / 4)) / 4),
+    # Candidate 9 of six goes from 4 to 9, one has 4, the others 0; scaled by 1/2. Of the others
+    # each is less likely by this.
+    "ProtectedPredictionSquared": math.log(
+        (math.exp(4.5) + math.exp(2) + 4) / (2 * math.exp(2) + 4)
+    ),
     "RandomisedLists": 2.0,
     "RandomisedMeetings": math.inf,
     "RiskScoreLinear": None,
@@ -382,6 +395,7 @@ def test_shapes_that_are_none_are_refused() -> None:
         lambda: published.RandomisedNotification(1.0, 0),
         lambda: published.SuppressedTies(1.0, 0),
         lambda: published.RiskScore(1.0, infected=0),
+        lambda: published.ProtectedPrediction(1.0, 0),
     ):
         with pytest.raises(InputError, match="at least"):
             make()

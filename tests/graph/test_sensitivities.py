@@ -290,3 +290,48 @@ def test_the_noisy_score_has_the_right_mean() -> None:
     law = score.law(graph).probabilities
     mean = sum(math.exp(cell * score.deviation / 8) * chance for cell, chance in law.items())
     assert mean == pytest.approx((1 - 0.8 * 0.6) * (1 - 0.8 * 0.1), rel=0.001)
+
+
+# Link prediction
+
+
+@pytest.mark.parametrize("protected", [1, 2, 4])
+def test_one_score_moves_by_what_is_protected(protected: int) -> None:
+    """On all graphs of 5 vertices; one pair of those that differ in all that may change."""
+    mechanism = published.ProtectedPrediction(1.0, protected)
+    attained = set()
+    for graph in labelled_graphs(5):
+        for _, left, right in mechanism.neighbours(graph):
+            assert left.contacts()[0] == right.contacts()[0]
+            before, after = mechanism.scores(left), mechanism.scores(right)
+            moved = [after[one] - before[one] for one in before if after[one] != before[one]]
+            assert len(moved) == 1
+            assert 1 <= moved[0] <= mechanism.sensitivity(left)
+            attained.add((moved[0], mechanism.sensitivity(left)))
+            assert _loss(mechanism, left, right) <= 0.5
+    # Among 5 people at most 3 contacts leave a candidate.
+    assert {(most, most) for most in range(1, min(protected, 3) + 1)} <= attained
+
+
+def test_powers_move_by_their_value_at_1_at_most() -> None:
+    mechanism, steep = published.ProtectedPrediction(1.0), published.ProtectedPredictionSquared(1.0)
+    scores = np.linspace(0, 20, 401)
+    rise = [mechanism.transformed(one + 1) - mechanism.transformed(one) for one in scores]
+    assert max(rise) == rise[0] == mechanism.transformed(1.0)
+    assert steep.transformed(3.0) - steep.transformed(2.0) == 5 * steep.transformed(1.0)
+
+
+def test_a_loss_of_half_comes_near_where_others_lead() -> None:
+    """A candidate goes from no shared contact to all: exp(1/2) times as likely, and no more."""
+    mechanism = published.ProtectedPrediction(1.0)
+    for others, near in ((3, 0.35), (300, 0.498)):
+        candidates = range(3, 3 + others)
+        known = [(0, 1), (0, 2), *((who, one) for who in (1, 2) for one in candidates)]
+        left = Graph(4 + others, tuple(sorted(known)))
+        last = left.vertices - 1
+        right = left._replace(ties=tuple(sorted([*known, (1, last), (2, last)])))
+        assert near < _loss(mechanism, left, right) < 0.5
+
+
+def _loss(mechanism: Any, left: Graph, right: Graph) -> float:
+    return loss_for(mechanism.law(left), mechanism.law(right), mechanism.claim).epsilon
