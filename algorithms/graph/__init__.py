@@ -7,7 +7,12 @@ worked out in the docstring.
 
 from pdpaudit.core.graphs import Graph, GraphPair
 
-from .degree_sequence import NoisyDegrees, NoisyDegreesHalfNoise
+from .degree_sequence import (
+    AscendingDegrees,
+    AscendingDegreesExactTotal,
+    NoisyDegrees,
+    NoisyDegreesHalfNoise,
+)
 from .degree_truncation import FlowTies, TruncatedTies
 from .exposure_notification import RandomisedMeetings, RandomisedNotification
 from .joint_degree import NoisyJointDegrees, NoisyJointDegreesLocal, NoisyJointDegreesSmooth
@@ -35,6 +40,8 @@ from .restricted_sensitivity import (
 from .risk_score import RiskScore, RiskScoreLinear, RiskScoreUnclipped
 from .subgraph_counts import (
     NoisyStars,
+    NoisyStarsOneEnd,
+    NoisyStarsSmooth,
     NoisyTies,
     NoisyTriangles,
     NoisyTrianglesLocal,
@@ -42,6 +49,8 @@ from .subgraph_counts import (
 )
 
 __all__ = [
+    "AscendingDegrees",
+    "AscendingDegreesExactTotal",
     "AssumedTriangles",
     "CappedPageRank",
     "CappedPageRankOpen",
@@ -58,6 +67,8 @@ __all__ = [
     "NoisyPageRankByDegree",
     "NoisyRecommendation",
     "NoisyStars",
+    "NoisyStarsOneEnd",
+    "NoisyStarsSmooth",
     "NoisyTies",
     "NoisyTriangles",
     "NoisyTrianglesLocal",

@@ -71,6 +71,20 @@ class NoisyNumber(CalibratedMechanism):
 
 
 @dataclass(frozen=True)
+class CauchyNumber(NoisyNumber):
+    """A whole number with Cauchy noise, rounded and clamped; its noise has a scale, no rate."""
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, from the distribution function of the noise."""
+        return Law(dict(enumerate(cauchy_cells(*self.noise(instance)).tolist())))
+
+    def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
+        number, top, scale = self.noise(graph)
+        noisy = np.rint(number + scale * rng.standard_cauchy(size))
+        return np.clip(noisy, 0, top).astype(np.int64)
+
+
+@dataclass(frozen=True)
 class NoisyRows(CalibratedMechanism):
     """Several whole numbers at once, drawn row by row."""
 

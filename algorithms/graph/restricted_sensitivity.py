@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -39,9 +40,8 @@ from pdpaudit.core.graphs import (
     rewired_pairs,
     small_graphs,
 )
-from pdpaudit.core.protocols import Law
 
-from .noise import Integers, NoisyNumber, cauchy_cells
+from .noise import CauchyNumber, NoisyNumber
 from .subgraph_counts import triangles
 
 #: How far below 1/4 the solver may leave what is 1/4; whoever is dropped for it does no harm.
@@ -162,26 +162,32 @@ class AssumedTriangles(ProjectedTrianglesUnscaled):
         return graph
 
 
+@lru_cache(maxsize=4096)
+def _left(graph: Graph, degree: int) -> tuple[int, float]:
+    """Return how many ties the linear program leaves, and D; solved once for each graph."""
+    n, m = graph.vertices, len(graph.ties)
+    if not m:
+        return 0, 0.0
+    limits = np.zeros((m + n, n + m))
+    for i, (one, other) in enumerate(graph.ties):
+        limits[i, [one, other, n + i]] = -1
+        limits[[m + one, m + other], n + i] = 1
+    most = np.repeat([-1.0, degree], [m, n])
+    solved = linprog(np.repeat([1.0, 0.0], [n, m]), A_ub=limits, b_ub=most)
+    assert solved.x is not None, "x = 1 of everybody is within the limits"
+    absent = solved.x[:n]
+    dropped = absent >= 0.25 - _SOLVED
+    kept = sum(not (dropped[one] or dropped[other]) for one, other in graph.ties)
+    return kept, 4 * float(absent.sum())
+
+
 @dataclass(frozen=True)
 class _LeftTies(_Restricted):
     """Ties left by the linear program; neighbours differ in one person's ties."""
 
     def projected(self, graph: Graph) -> tuple[int, float]:
         """Return how many ties are left, and D."""
-        n, m = graph.vertices, len(graph.ties)
-        if not m:
-            return 0, 0.0
-        limits = np.zeros((m + n, n + m))
-        for i, (one, other) in enumerate(graph.ties):
-            limits[i, [one, other, n + i]] = -1
-            limits[[m + one, m + other], n + i] = 1
-        most = np.repeat([-1.0, self.degree], [m, n])
-        solved = linprog(np.repeat([1.0, 0.0], [n, m]), A_ub=limits, b_ub=most)
-        assert solved.x is not None, "x = 1 of everybody is within the limits"
-        absent = solved.x[:n]
-        dropped = absent >= 0.25 - _SOLVED
-        kept = sum(not (dropped[one] or dropped[other]) for one, other in graph.ties)
-        return kept, 4 * float(absent.sum())
+        return _left(graph, self.degree)
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of up to 4 vertices."""
@@ -194,7 +200,7 @@ class _LeftTies(_Restricted):
 
 
 @dataclass(frozen=True)
-class ProjectedTies(_LeftTies):
+class ProjectedTies(CauchyNumber, _LeftTies):
     """Ties left by the linear program, Cauchy noise for a smooth bound, one person: correct.
 
     Among degrees of 2k one person's ties move the number by 2k. So it moves by ``2k(2D + 5)`` at
@@ -221,19 +227,10 @@ class ProjectedTies(_LeftTies):
         best = max(far, 4 / beta - 2.5)
         return math.exp(-beta / 4 * (best - far)) * 2 * self.degree * (2 * best + 5)
 
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, from the distribution function of the noise."""
-        return Law(dict(enumerate(cauchy_cells(*self._spread(instance)).tolist())))
-
-    def _spread(self, graph: Graph) -> tuple[int, int, float]:
+    def noise(self, graph: Graph) -> tuple[int, int, float]:
         """Return the count, the largest there may be, and the scale."""
         kept, far = self.projected(graph)
         return kept, math.comb(graph.vertices, 2), 6 / self.epsilon * self.smooth_bound(far)
-
-    def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
-        kept, top, scale = self._spread(graph)
-        noisy = np.rint(kept + scale * rng.standard_cauchy(size))
-        return np.clip(noisy, 0, top).astype(np.int64)
 
 
 @dataclass(frozen=True)

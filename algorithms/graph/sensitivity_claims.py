@@ -1,20 +1,26 @@
 """What publications claim of sensitivities on graphs, and what their mistakes would.
 
-Joint degrees, walks, projections, scores of risk, and protected ties: G18 to G35 of the paper
-``graph``; the others are in ``claims``.
+Joint degrees, walks, projections, scores of risk, protected ties, stars and inferred degrees: G18
+to G40 of the paper ``graph``; the others are in ``claims``.
 """
 
 from __future__ import annotations
 
-from .claims import _claim
+from dataclasses import replace
 
-__all__ = [f"G{number}" for number in range(18, 36)]
+from .claims import DEGREES, _claim
+
+__all__ = [f"G{number}" for number in range(18, 41)]
 
 JOINT = "Wang, Wu 2013"
 WALKS = "Epasto, Mirrokni, Perozzi, Tsitsulin, Zhong 2022"
 RESTRICTED = "Blocki, Blum, Datta, Sheffet 2013"
 SCORE = "Romijnders, Louizos, Asano, Welling 2023"
 PROTECTED = "De, Chakrabarti 2019"
+STARS = "Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011"
+
+#: Stars larger than the pairs of ties of G9.
+_THREE = {"epsilon": 1.0, "k": 3}
 
 G18 = _claim(
     18,
@@ -141,5 +147,46 @@ G35 = _claim(
     "predicting a tie by squares of shared contacts is ε-DP for a candidate's ties to protected "
     "contacts",
     f"mistake: {PROTECTED}, a transformation that gets steeper",
+    violated=True,
+)
+G36 = replace(
+    _claim(
+        36,
+        "NoisyStars",
+        "the number of 3-stars with noise for a sensitivity of 2 C(n - 2, 2) is ε-edge-DP",
+        f"{STARS}, k-stars",
+    ),
+    parameters=_THREE,
+)
+G37 = replace(
+    _claim(
+        37,
+        "NoisyStarsOneEnd",
+        "the number of 3-stars with noise for a sensitivity of C(n - 2, 2) is ε-edge-DP",
+        f"mistake: {STARS}, stars counted at one end of a tie",
+        violated=True,
+    ),
+    parameters=_THREE,
+)
+G38 = replace(
+    _claim(
+        38,
+        "NoisyStarsSmooth",
+        "the number of 3-stars with Cauchy noise for the smooth sensitivity is ε-edge-DP",
+        f"{STARS}, k-stars, smooth sensitivity",
+    ),
+    parameters=_THREE,
+)
+G39 = _claim(
+    39,
+    "AscendingDegrees",
+    "the nearest ascending numbers to sorted degrees with noise Lap(2/ε) are ε-edge-DP",
+    f"{DEGREES}, constrained inference",
+)
+G40 = _claim(
+    40,
+    "AscendingDegreesExactTotal",
+    "the nearest ascending numbers to noisy degrees that add up as the degrees do are ε-edge-DP",
+    f"mistake: {DEGREES}, a constraint read off the data",
     violated=True,
 )

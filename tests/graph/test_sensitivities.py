@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
@@ -30,6 +31,13 @@ from pdpaudit.core.privacy_loss import exact_loss, loss_for
 #: A function of a graph, the relation, what is claimed of n vertices, and how much of that 5
 #: vertices show where it is not all.
 STATISTICS: dict[str, tuple[Callable[[Graph], Any], str, Callable[[int], float], float]] = {
+    "3-stars": (
+        published.NoisyStars(1.0, 3).count,
+        "edge",
+        lambda n: 2 * math.comb(n - 2, 2) if n > 2 else 0,
+        1,
+    ),
+    "sorted degrees": (published.NoisyDegrees(1.0).degrees, "edge", lambda n: 2, 1),
     "joint degree": (published.NoisyJointDegrees(1.0).counts, "edge", lambda n: 4 * n - 7, 1),
     "PageRank": (
         published.NoisyPageRank(1.0).ranks,
@@ -335,3 +343,39 @@ def test_a_loss_of_half_comes_near_where_others_lead() -> None:
 
 def _loss(mechanism: Any, left: Graph, right: Graph) -> float:
     return loss_for(mechanism.law(left), mechanism.law(right), mechanism.claim).epsilon
+
+
+# Inferred degrees
+
+
+def test_inferred_degrees_are_the_nearest_ascending_ones() -> None:
+    """By the formula with minima and maxima of means (Robertson, Wright and Dykstra 1988)."""
+    inferred = published.AscendingDegrees(1.0).inferred
+    graph = Graph(4, ())
+    for noisy in itertools.product(range(4), repeat=4):
+        fitted = [
+            max(
+                min(Fraction(sum(noisy[i : j + 1]), j + 1 - i) for j in range(place, 4))
+                for i in range(place + 1)
+            )
+            for place in range(4)
+        ]
+        # Python rounds a half to the even number, as numpy does.
+        assert inferred(graph, noisy) == tuple(map(round, fitted))
+
+
+def test_inferred_degrees_lose_no_more_than_noisy_ones() -> None:
+    for _, left, right in edge_pairs(small_graphs(4, 2)):
+        noisy, inferred = (
+            _loss(made(1.0), left, right)
+            for made in (published.NoisyDegrees, published.AscendingDegrees)
+        )
+        assert inferred <= noisy + 1e-12
+
+
+def test_a_total_that_is_right_is_that_of_the_graph() -> None:
+    mechanism = published.AscendingDegreesExactTotal(1.0)
+    for graph in small_graphs(4, 2):
+        for output in mechanism.law(graph).probabilities:
+            assert sum(output) == 2 * len(graph.ties)
+            assert list(output) == sorted(output)
