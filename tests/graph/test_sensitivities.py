@@ -210,12 +210,15 @@ def test_pagerank_moves_by_twice_what_goes_on_at_most() -> None:
 
 
 def test_without_a_cap_what_is_pushed_is_pagerank() -> None:
-    """A lazy walk ends where the walk does; 400 rounds leave (1 - 0.081)^400 on the way."""
+    """A lazy walk ends where the walk does; 400 rounds leave (1 - 0.081)^400 on the way.
+
+    Both are rounded to 12 decimals, which at worst puts them one apart.
+    """
     free = published.CappedPageRank(1.0, sigma=1e9, rounds=400)
     for graph in labelled_graphs(4):
         if graph.contacts()[0]:
             plain = published.NoisyPageRank(1.0).ranks(graph)
-            assert free.ranks(graph) == pytest.approx(plain, abs=1e-12)
+            assert free.ranks(graph) == pytest.approx(plain, abs=1.001e-12)
 
 
 @pytest.mark.parametrize("stop", [0.05, 0.5, 0.95])
