@@ -29,7 +29,6 @@ from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs
 
 from .noise import Floats, Integers, ProductRows, laplace_cells
 
-
 #: Decimals kept: what a processor adds up in another order differs beyond.
 _DIGITS = 12
 
