@@ -30,7 +30,7 @@ _ESCAPED = re.compile(rb'\\"(?=[^,;\t |\n])')
 _BLOCK = 1 << 20
 _TEXT = np.dtype(object)
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
-_ROWS = 20_000  # parsed at once: what they hold stays in the processor's cache
+_ROWS = 3_000  # parsed at once: what they hold stays in the processor's cache
 _SLOTS = 1 << 22
 KEYS = ("0123456789abcdef", "fedcba9876543210")  # of two hashes, 16 characters each
 
@@ -397,7 +397,8 @@ def _assemble(
     if not kept.any():
         raise InputError(f"{source.path}: holds nothing but blank rows; a network needs edges")
     clean = kept.all()
-    starts, stops, lines, counts = starts[kept], stops[kept], lines[kept], counts[kept]
+    if not clean:
+        starts, stops, lines, counts = starts[kept], stops[kept], lines[kept], counts[kept]
     body = counts[1:] if len(counts) > 1 else counts
     votes = np.bincount(body)
     width = len(votes) - 1 - int(votes[::-1].argmax())  # of a tie, the wider
@@ -419,7 +420,11 @@ def _assemble(
             "comma, tab, semicolon or space"
         )
     head = _fields(text(0), separator)
-    rows = zip(starts[1:].tolist(), stops[1:].tolist(), strict=True)
+    if clean:
+        rows = data[stops[0] :]
+    else:
+        ranges = zip(starts[1:].tolist(), stops[1:].tolist(), strict=True)
+        rows = b"".join([data[a:b] for a, b in ranges])
     table = Table(
         source=source,
         separator=separator,
@@ -429,7 +434,7 @@ def _assemble(
         row_width=width,
         blank_rows=blank_rows,
         notes=(*comments, *more),
-        _body=data[stops[0] :] if clean else b"".join([data[a:b] for a, b in rows]),
+        _body=rows,
         _lines=lines,
     )
     used = width

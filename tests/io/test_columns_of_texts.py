@@ -17,7 +17,7 @@ ZEROS = NUMBERS | st.sampled_from(["007", "00"])
 FIELDS = ZEROS | st.sampled_from(["+7", "-7", "7.0", "a", "\u0667", "NA", "1_000"])
 
 
-@pytest.fixture(params=[(20_000, False), (2, False), (1, False), (2, True)])
+@pytest.fixture(params=[(3_000, False), (2, False), (1, False), (2, True)])
 def parts(request, monkeypatch):
     """Read so many rows at a time, and perhaps give all texts of one length one hash."""
     rows, alike = request.param
