@@ -44,7 +44,8 @@ TOGETHER_S, ALIVE_S = 0.1, 1.0
 PARTS = ("run", "sample", "pairs")
 
 #: Domains that a mechanism may have, and what marks one on the wire.
-DOMAINS, DOMAIN = ("Records", "Bounded", "OneOf", "Answers", "Graphs"), "pdpaudit.relations"
+DOMAINS = ("Records", "People", "Bounded", "OneOf", "Answers", "Graphs")
+DOMAIN = "pdpaudit.relations"
 
 
 class Claim:
