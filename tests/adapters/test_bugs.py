@@ -1,6 +1,7 @@
 """The kinds of bugs that released packages had, each as a few lines of our own, and done right.
 
-The packages themselves are audited by ``reports/wild/run.py``.
+The packages themselves are audited by ``reports/wild/run.py``. Noise in floating point, which is
+found by the exact form of numbers, is in ``test_representation.py``.
 """
 
 from __future__ import annotations
@@ -87,6 +88,16 @@ def ratio(*, exact: bool) -> Run:
     return run
 
 
+def histogram(scale: float) -> Run:
+    """Noisy counts of two bins: one record replaced by another moves both."""
+
+    def run(x: list[float], rng: np.random.Generator) -> tuple[float, ...]:
+        high = sum(one > 0.5 for one in x)
+        return tuple((np.array([len(x) - high, high]) + rng.laplace(scale=scale, size=2)).tolist())
+
+    return run
+
+
 def vector_sum(*, by_person: bool) -> Run:
     """A noisy sum of what people give, where each person is clipped to [-1, 1], or the sum to 4."""
 
@@ -106,16 +117,6 @@ def singular(*, guarded: bool) -> Run:
     def run(x: list[float], rng: np.random.Generator) -> float:
         spread = 1.0 if guarded else max(x) - min(x)
         return round(float(x[0] + spread * rng.laplace(scale=1.0)), 6)
-
-    return run
-
-
-def grid(*, rounded: bool) -> Run:
-    """Noise drawn in floating point, rounded to whole numbers or as it is."""
-
-    def run(x: float, rng: np.random.Generator) -> float:
-        noise = (rng.integers(0, 2) * 2.0 - 1.0) * -math.log1p(-rng.random())
-        return float(round(x + noise)) if rounded else x + noise
 
     return run
 
@@ -162,7 +163,7 @@ KINDS: list[tuple[str, Run, Run, float, float, list[Any], float]] = [
      vector_sum(by_person=True), 1.0, 0.0, PEOPLE, 8.0),
     ("noise scaled by what it hides", singular(guarded=False), singular(guarded=True), 1.0, 0.0,
      [([0.0, 0.0], [1.0, 0.0]), ([1.0, 1.0], [0.0, 1.0])], math.inf),
-    ("a record replaced that was to be added", mean(1.0), mean(2.0), 1.0, 0.0, [([1.0], [-1.0])],
+    ("a record replaced that was to be added", histogram(1.0), histogram(2.0), 1.0, 0.0, NUMBERS,
      2.0),
 ]  # fmt: skip
 
@@ -184,7 +185,7 @@ def test_the_bug_is_found(
     for name, _, right, epsilon, delta, pairs, _ in KINDS
 ])  # fmt: skip
 def test_done_right_it_is_not(epsilon: float, delta: float, pairs: list[Any], right: Run) -> None:
-    """Eleven verdicts at 0.1 %: one is wrong in 1 % of all seeds; seed 1."""
+    """Fourteen verdicts at 0.1 %: one is wrong in 1.4 % of all seeds; seed 1."""
     config: dict[str, Any] = {"budget": "quick", "confidence": 0.999, "seed": 1}
     [claim] = audit(right, claim=PrivacyClaim(epsilon, delta), pairs=pairs, **config).claims
     assert claim.status in ("not_rejected", "inconclusive")
