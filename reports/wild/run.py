@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pdpaudit import audit
@@ -29,6 +29,9 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.results.files import plain
 
 HERE = Path(__file__).parent
+
+#: Share of a finite truth that a bound is to reach.
+NEAR = 0.9
 
 #: Seconds that one audit may take on a machine of its own, and that installing a package may.
 LIMIT_S, INSTALL_S = 60.0, 900.0
@@ -118,7 +121,7 @@ def _short(found: object) -> str:
     return f"{', '.join(statuses)}; bounds {', '.join(f'{b:.3f}' for b in bounds)}; {seconds} s"
 
 
-def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
+def page(rows: Sequence[JSON], skipped: Sequence[JSON]) -> str:
     """Return the page, in Markdown."""
     lines = [HEAD, TABLE]
     for one in rows:
@@ -128,7 +131,7 @@ def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
         control = _verdicts(one.get("control"))
         cells.append(f"{one['control_version']}: {control}" if "control_version" in one else "none")
         lines.append("| " + " | ".join(cells) + " |")
-    lines.append("")
+    lines += ["", summary(rows), ""]
     for one in rows:
         lines += [f"## {one['name']} ({one['version']})", "", one["why"], ""]
         for part in ("bug", "control"):
@@ -143,17 +146,40 @@ def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def summary(rows: Sequence[JSON]) -> str:
+    """Say how many bugs were caught, what the controls showed, and how near the bounds come."""
+    bugs = [row for row in rows if not row.get("sound")]
+    caught = sum(all(one["status"] == "violated" for one in row["bug"]) for row in bugs)
+    once = sum(any(one["status"] == "violated" for one in row["bug"]) for row in bugs)
+    sound = [one for row in rows for one in row.get("control") or ()]
+    sound += [one for row in rows if row.get("sound") for one in row["bug"]]
+    false = sum(one["status"] == "violated" for one in sound)
+    finite = [row for row in bugs if math.isfinite(float(row["truth"]))]
+    shares = [one["bound"] / row["truth"] for row in finite for one in row["bug"]]
+    near, above = (sum(one > least for one in shares) for least in (NEAR, 1.0))
+    longest = max(one["seconds"] for row in bugs for one in row["bug"])
+    limits = [one["limit"] for row in rows for one in (*row["bug"], *(row.get("control") or ()))]
+    return (
+        f"{caught} of {len(bugs)} bugs were caught with every seed, {once} with one at least. Of "
+        f"{len(sound)} audits of controls {false} found a violation, where {0.05 * len(sound):.1f} "
+        f"may by chance. Of {len(shares)} bounds on a finite truth {near} are above {NEAR:.0%} of "
+        f"it, the least {min(shares):.0%}, and {above} above it, where {0.05 * len(shares):.1f} "
+        f"may be. The longest audit of a bug took {longest:g} s; what the clock allowed was "
+        f"{min(limits):g} to {max(limits):g} s, as other work shared the machine."
+    )
+
+
 HEAD = """# Released packages
 
 Bugs of released packages, found from constructor, domain and claim alone: nobody says which pair
 or which event shows them. Each has a control: a version that is right, or a sound setting. A false
 positive is expected in at most 5 % of the audits of controls, and a bound above a finite truth in
-at most 5 % of all. Where the time limit of a minute comes first the verdict is inconclusive, or an
-error where not even all pairs were looked at. A staged audit ends once a violation is certain, so
-that its bound says little of how large it is; fixed samples are drawn where the truth is finite.
-The measurements of OpenDP are in [sweep.md](sweep.md). This page is written by
-`python reports/wild/run.py --environments FOLDER` from `bugs.toml`, and its numbers are in
-`results.json`.
+at most 5 % of all. A staged audit ends once a violation is certain, so that its bound says little
+of how large it is; fixed samples are drawn where the truth is finite. What is not rejected with
+less power than the verdict asks for is inconclusive, as is what the time limit ended. Seconds are
+those of a processor, for both processes together; the longest is given. The measurements of OpenDP
+are in [sweep.md](sweep.md). This page is written by `python reports/wild/run.py --environments
+FOLDER` from `bugs.toml`, and its numbers are in `results.json`.
 """
 
 TABLE = (
@@ -219,8 +245,12 @@ def main() -> None:
             kept[key] = {**kept.get(key, {}), **found}
             _write(file, list(kept.values()))
     kept = _known(file)
-    order = [_key(bug) for bug in listed["bug"]]
-    rows = [kept[key] for key in order if key in kept]
+    shown = ("truth", "why", "sound")
+    rows = [
+        {**kept[_key(bug)], **{name: bug[name] for name in shown if name in bug}}
+        for bug in listed["bug"]
+        if _key(bug) in kept
+    ]
     (HERE / "README.md").write_text(page(rows, listed.get("skipped", [])), encoding="utf-8")
 
 
