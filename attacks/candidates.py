@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pdpaudit.outputs import Batch, Column, Draws, batch_of
 from pdpaudit.outputs.columns import ABSENT, Group, Numbered, embedded_numbers
 from pdpaudit.outputs.events import shared_prefix
-from pdpaudit.outputs.records import NUMERIC, WIDE, Path, layout
+from pdpaudit.outputs.records import NUMERIC, WARNINGS, WIDE, Path, layout
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -192,6 +192,8 @@ def candidates(sample: Sample) -> Candidates:
             numbers.append(Column("length", path))
         if len({form[2] for form in forms}) > 1:
             categories.append(Column("keys", path))
+    if len({group.warned for batch in sample.batches for group in batch.groups}) > 1:
+        categories.append(Column("kind", (WARNINGS,)))
     return Candidates(_most_different(sample, numbers), categories)
 
 

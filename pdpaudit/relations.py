@@ -6,6 +6,7 @@ relation is chosen by ``relation=`` or ``--relation``. Whatever has ``relations`
 """
 
 from pdpaudit.core.domains import Answers, Bounded, Domain, Graphs, OneOf
+from pdpaudit.core.people import People
 from pdpaudit.core.records import Records
 
-__all__ = ["Answers", "Bounded", "Domain", "Graphs", "OneOf", "Records"]
+__all__ = ["Answers", "Bounded", "Domain", "Graphs", "OneOf", "People", "Records"]

@@ -28,7 +28,7 @@ from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered
 from pdpaudit.outputs.records import JSON
-from pdpaudit.sampling.guard import Raised
+from pdpaudit.sampling.guard import Raised, Warned
 
 __all__ = ["Elsewhere", "Made", "Program", "made_elsewhere", "prepared"]
 
@@ -194,7 +194,7 @@ class Outside:
         [[output]] = self.runs_elsewhere(instance, 1, rng)
         if isinstance(output, Raised):
             raise _raised([output.kind, output.words])
-        return output
+        return output.output if isinstance(output, Warned) else output
 
     def __getstate__(self) -> JSON:
         """Travel without the process: a worker starts its own."""
@@ -267,10 +267,7 @@ class Elsewhere(Outside):
             answer = self._answer()
             left -= len(answer["outputs"])
             _moved(rng, answer)
-            yield [
-                Raised(*one["raised"]) if type(one) is dict and "raised" in one else decode(one)
-                for one in answer["outputs"]
-            ]
+            yield [_output(one) for one in answer["outputs"]]
 
     def _sample(self, instance: object, size: int, rng: np.random.Generator) -> object:
         self._ask("sample", instance, size, rng)
@@ -319,6 +316,16 @@ class Elsewhere(Outside):
 NO_NUMPY = (
     "the other interpreter has no numpy: rng is a random.Random, seeded from the same streams"
 )
+
+
+def _output(answered: object) -> object:
+    """Return what one run gave, raised, or gave with a warning."""
+    match answered:
+        case {"raised": [str(kind), str(words)]}:
+            return Raised(kind, words)
+        case {"warned": [str(names), output]}:
+            return Warned(names, decode(output))
+    return decode(answered)
 
 
 def _stream(rng: np.random.Generator) -> Stream:

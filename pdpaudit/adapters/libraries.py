@@ -13,7 +13,6 @@ import importlib
 import inspect
 import math
 import random
-import warnings
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -151,9 +150,7 @@ class Estimator:
             parameters["random_state"] = _seed(rng)
         made = type(self.estimator)(**parameters)
         features, labels = [list(row) for row, _ in records], [label for _, label in records]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            made.fit(features, labels)
+        made.fit(features, labels)
         return _learned(made)
 
 
@@ -246,9 +243,7 @@ class Tool:
         """Ask it once."""
         weights = self.parameters.get("weights")
         given = {**self.parameters, **({"weights": [weights] * len(x)} if weights else {})}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = self.function(x, random_state=_seed(rng), **given)
+        found = self.function(x, random_state=_seed(rng), **given)
         return found[0] if isinstance(found, tuple) else found
 
 

@@ -11,6 +11,7 @@ import inspect
 import math
 import re
 import warnings
+from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pdpaudit import PrivacyClaim
@@ -35,6 +36,7 @@ TRIED = (
     ("vector_domain", "int", "symmetric_distance"),
     ("bitvector_domain", "", "discrete_distance"),
     ("map_domain", "int", "l01inf_distance"),
+    ("map_domain", "int", "l02inf_distance"),
 )
 
 #: Metrics that count the records to take away and to add.
@@ -83,7 +85,8 @@ class Measurement:
             domain, metric = "AtomDomain(T=bool)", "DiscreteDistance()"
         # Lists of one length differ by a record that goes and another that comes.
         least = 2 if "size=" in domain and metric.startswith(ADDED) else 1
-        self.d_in = d_in if d_in is not None else (1, 1, 1) if "L01Inf" in metric else least
+        default = (1, 1, 1) if re.match("L0[12]Inf", metric) else least
+        self.d_in = default if d_in is None else d_in
         if least == 2 and self.d_in in (0, 1):
             raise ValueError(f"neighbours in {domain} differ by 2 under {metric}: take d_in = 2")
         self.given = [
@@ -129,19 +132,22 @@ def _constructed(name: str, parameters: dict[str, Any]) -> Measured:
     if "input_domain" not in needed:
         return cast("Measured", make(**parameters))
     dp, why = importlib.import_module("opendp.prelude"), ""
+    measures: list[dict[str, object]] = [{}]
     if "output_measure" in needed:
-        parameters = dict(parameters, output_measure=dp.max_divergence())
-    for container, kind, metric in TRIED:
+        measures = [{"output_measure": dp.max_divergence()}]
+        if hasattr(dp, "approximate"):
+            measures.append({"output_measure": dp.approximate(dp.max_divergence())})
+    for (container, kind, metric), measure in product(TRIED, measures):
         try:
             atom = dp.atom_domain(T=kind or "int")
             inside: Any = (dp.atom_domain(T=str), atom) if container == "map_domain" else (atom,)
             builder = getattr(dp, container)
             domain = atom if container == "atom_domain" else builder(*inside if kind else (1,))
-            distance = dp.absolute_distance(T=kind) if metric == "l01inf_distance" else None
+            distance = dp.absolute_distance(T=kind) if metric[:2] == "l0" else None
             build = getattr(dp, metric)
             typed = {"T": kind} if metric[0] in "al" and distance is None else {}
             space = build(distance) if distance is not None else build(**typed)
-            return cast("Measured", make(domain, space, **parameters))
+            return cast("Measured", make(domain, space, **parameters, **measure))
         except Exception as error:
             why = why or " ".join(str(error).split())
     raise ValueError(f"no domain and metric fit; hand over the measurement itself ({why})")
@@ -156,6 +162,10 @@ def _claim(measurement: Measured, d_in: Distance) -> PrivacyClaim:
         return PrivacyClaim(out, source=source)
     if measure == "ZeroConcentratedDivergence":
         return PrivacyClaim.zcdp(out, source)
+    if measure == "Approximate(ZeroConcentratedDivergence)":
+        # As (ε, δ), by the bound of Bun and Steinke (2016) for a δ of ours on top.
+        rho, delta = out
+        return PrivacyClaim(rho + 2 * math.sqrt(-rho * math.log(DELTA)), delta + DELTA, source)
     if measure == "RenyiDivergence":
         return PrivacyClaim.renyi(ORDER, out(ORDER), source)
     if "SmoothedMax" in measure:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+#: Notes which warnings a run emits.
+WARNED = os.path.join(os.path.dirname(HERE), "sampling", "warned.py")
+
 #: Seconds of runs that are answered together, and between two looks whether anybody still asks.
 TOGETHER_S, ALIVE_S = 0.1, 1.0
 
@@ -41,7 +44,8 @@ TOGETHER_S, ALIVE_S = 0.1, 1.0
 PARTS = ("run", "sample", "pairs")
 
 #: Domains that a mechanism may have, and what marks one on the wire.
-DOMAINS, DOMAIN = ("Records", "Bounded", "OneOf", "Answers", "Graphs"), "pdpaudit.relations"
+DOMAINS = ("Records", "People", "Bounded", "OneOf", "Answers", "Graphs")
+DOMAIN = "pdpaudit.relations"
 
 
 class Claim:
@@ -171,6 +175,7 @@ class Serve:
     def __init__(self, printed: Counted) -> None:
         self.printed = printed
         self.wire: Any = importlib.import_module("pdpaudit.adapters.wire")
+        self.listening: Any = _loaded("_warned_", WARNED).listening
         self.mechanism: Any = None
         self.form: Callable[..., object] | None = None
 
@@ -219,22 +224,35 @@ class Serve:
         instance, rng = self._given(input), _rng(stream)
         before, began = self.printed.characters, time.monotonic()
         done: list[object] = []
-        for left in range(size - 1, -1, -1):
-            try:
-                done.append(self.wire.encode(self.mechanism.run(instance, rng)))
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                done.append({"raised": _raised(error)})
-            if not left or time.monotonic() - began > TOGETHER_S:
-                seen, before = self.printed.characters - before, self.printed.characters
-                yield {"outputs": done, "printed": seen, **({} if left else _state(rng))}
-                done, began = [], time.monotonic()
+        with self.listening() as heard:
+            for left in range(size - 1, -1, -1):
+                try:
+                    output = self.wire.encode(self.mechanism.run(instance, rng))
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
+                    output = {"raised": _raised(error)}
+                names = heard()
+                raised = type(output) is dict and "raised" in output
+                done.append({"warned": [names, output]} if names and not raised else output)
+                if not left or time.monotonic() - began > TOGETHER_S:
+                    seen, before = self.printed.characters - before, self.printed.characters
+                    yield {"outputs": done, "printed": seen, **({} if left else _state(rng))}
+                    done, began = [], time.monotonic()
 
 
 def _adapted(adapter: str, target: object, parameters: dict[str, object]) -> object:
     module, _, function = adapter.partition(":")
     return getattr(importlib.import_module(module), function)(target, **parameters)
+
+
+def _loaded(name: str, file: str) -> types.ModuleType:
+    """Run a file as a module of that name."""
+    spec: Any = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _made(name: str, parameters: dict[str, object], adapters: dict[str, str]) -> object:
@@ -244,11 +262,7 @@ def _made(name: str, parameters: dict[str, object], adapters: dict[str, str]) ->
         return _adapted(adapters[where], attribute, parameters)
     if where.endswith(".py"):
         sys.path.append(os.path.dirname(os.path.abspath(where)))
-        spec: Any = importlib.util.spec_from_file_location("_mechanism_", where)
-        module_made = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module_made
-        spec.loader.exec_module(module_made)
-        found = getattr(module_made, attribute)
+        found = getattr(_loaded("_mechanism_", where), attribute)
     else:
         found = getattr(importlib.import_module(where), attribute)
     if inspect.isclass(found):

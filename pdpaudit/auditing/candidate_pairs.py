@@ -28,7 +28,7 @@ from pdpaudit.outputs import Draws, Event, Side
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.witnesses import whole
 from pdpaudit.sampling import stream
-from pdpaudit.sampling.encoding import decode, encode
+from pdpaudit.sampling.encoding import as_text, decode
 
 __all__ = [
     "CandidatePair",
@@ -185,7 +185,7 @@ def _near(
         pair = domain.joined(moved)
         # What cannot be written down could not be replayed.
         with suppress(TypeError):
-            written = (encode(pair[0]).decode("ascii"), encode(pair[1]).decode("ascii"))
+            written = (as_text(pair[0]), as_text(pair[1]))
             if repr(pair[0]) != repr(pair[1]):
                 near = partial(_near, domain, family, moved)
                 yield replace(_made(domain, family, pair), near=near, sides=written)

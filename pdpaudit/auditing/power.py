@@ -392,10 +392,10 @@ def _draws(planted: _Planted, law: Floats, runs: int, rng: np.random.Generator) 
             rows, once = np.repeat(group.array, mine, axis=0), np.repeat(alone, mine)
             rows[once] = _apart(rows[once], rng)
             if len(rows):
-                draws.arrays[group.structure] = [rows]
+                draws.arrays[group.known_as] = [rows]
             continue
         for i in np.flatnonzero(mine).tolist():
-            record = group.records[i]
+            record = (group.known_as, *group.records[i][1:])
             if alone[i] and "float" in record[1]:
                 for _ in range(int(mine[i])):
                     draws.counts[_moved(record, rng)] += 1

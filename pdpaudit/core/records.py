@@ -96,9 +96,8 @@ class Records:
         single = not isinstance(self.columns, Mapping)
         return values[0] if single else dict(zip(self._columns, values, strict=True))
 
-    @cached_property
-    def _records(self) -> list[Record]:
-        """Records to try: all columns alike, then each column's values among typical others."""
+    def tried(self) -> list[list[Value]]:
+        """Return records to try: all columns alike, then each column's values among others."""
         columns = [column.values() for column in self._columns.values()]
         widest = max(map(len, columns))
         alike = [[values[min(i, len(values) - 1)] for values in columns] for i in range(widest)]
@@ -108,7 +107,11 @@ class Records:
             for j, values in enumerate(columns)
             for value in values[i : i + 1]
         ]
-        return [self._record(row) for row in {repr(row): row for row in (*alike, *single)}.values()]
+        return list({repr(row): row for row in (*alike, *single)}.values())
+
+    @cached_property
+    def _records(self) -> list[Record]:
+        return [self._record(row) for row in self.tried()]
 
     def admits(self, record: Record) -> bool:
         """Say whether a record is one of this domain."""

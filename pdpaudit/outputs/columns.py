@@ -20,6 +20,7 @@ from pdpaudit.outputs.draws import ROWS, Array, Draws, rows_of
 from pdpaudit.outputs.records import (
     NUMERIC,
     SCALAR,
+    WARNINGS,
     Leaf,
     Path,
     Record,
@@ -29,6 +30,7 @@ from pdpaudit.outputs.records import (
     number_of,
     rest_of,
     sort_key,
+    unwarned,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -101,7 +103,10 @@ def whole_of(record: Record, prefix: int = 0) -> Hashable:
 
 
 class Group:
-    """Outputs of one structure: records, or the rows of an array."""
+    """Outputs of one structure: records, or the rows of an array.
+
+    What was warned of beside them is no part of the structure, and a column of its own.
+    """
 
     def __init__(
         self,
@@ -110,7 +115,11 @@ class Group:
         array: Array | None,
         weights: npt.NDArray[np.int64] | None = None,
     ) -> None:
-        self.structure, self._records, self.array, self.weights = structure, records, array, weights
+        self.known_as, self.array, self.weights = structure, array, weights
+        self.warned, self.structure = unwarned(structure)
+        if self.warned and records is not None:
+            records = [(self.structure, *record[1:]) for record in records]
+        self._records = records
         self.size = len(array) if array is not None else len(records or ())
 
     @cached_property
@@ -132,6 +141,8 @@ class Group:
     def kinds(self, path: Path) -> Sequence[str]:
         """Return what kind of thing is there in each output."""
         place = self.paths.get(path)
+        if path == (WARNINGS,):
+            return [self.warned or ABSENT] * self.size
         if place is None:
             inner = layout(self.structure).containers.get(path)
             absent = "nan" if self.structure == ROWS else ABSENT

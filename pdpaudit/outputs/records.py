@@ -72,6 +72,10 @@ MOST_BITS = 4096
 #: What the kind of a run that raised begins with; a space, so that no class has such a name.
 RAISES = "raises "
 
+#: What the structure of a run that warned begins with, around that of its output, and the step to
+#: what it warned of, which no key gives.
+WARNS, WARNINGS = "warns ", "[warnings]"
+
 #: What the steps of keys that are no texts begin with; texts that do are written as records too.
 MARKS = ("[", "((", "(None, (")
 
@@ -90,6 +94,19 @@ def failure(error: BaseException) -> Record:
 def is_failure(record: Record) -> bool:
     """Return whether a record stands for a run that raised."""
     return record[0] is None and record[1][0].startswith(RAISES)
+
+
+def with_warnings(record: Record, names: str) -> Record:
+    """Return the record of a run that gave an output and warned."""
+    structure, kinds, values = record
+    return record if is_failure(record) else ((WARNS + names, None, (structure,)), kinds, values)
+
+
+def unwarned(structure: Structure) -> tuple[str, Structure]:
+    """Return what was warned of beside an output, and the structure of the output."""
+    if structure is None or not structure[0].startswith(WARNS):
+        return "", structure
+    return structure[0], structure[2][0]
 
 
 def flatten(output: object) -> Record:

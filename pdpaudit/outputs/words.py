@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Whole
 from pdpaudit.outputs.events import Event, Membership, Score
-from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, Path
+from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, WARNINGS, WARNS, Path
 
 #: Names shown in a sentence before the rest is counted, and characters of one.
 SHOWN, MOST = 4, 60
@@ -109,6 +109,8 @@ def _column(column: Numbered, words: Vocabulary) -> str:
         inner = column.column
         if inner.aspect in ("structure", "output"):
             return f"the {inner.aspect}"
+        if inner.path == (WARNINGS,):
+            return "what it warns of"
         kind = {"kind": "the kind of ", "keys": "the keys of ", "template": "the text of "}
         return kind.get(inner.aspect, "") + _it(inner.path, words)
     at = column.at
@@ -129,6 +131,10 @@ def _membership(event: Membership, words: Vocabulary) -> str:
     after = "" if column.prefix <= bool(done) else f" after the first {column.prefix}"
     after = after.removesuffix(" 1")
     match column.aspect:
+        case "kind" if column.path == (WARNINGS,):
+            warned = [str(kind) for kind in values if str(kind).startswith(WARNS)]
+            silent = ["it does not warn"] * (len(warned) < len(values))
+            return " or ".join([*(f"it {kind}" for kind in warned), *silent])
         case "kind":
             return _kinds(_it(column.path, words), values)
         case "first" | "last":

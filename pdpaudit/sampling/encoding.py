@@ -27,9 +27,14 @@ AS_THEY_ARE = {int, bool, type(None)}
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def as_text(value: object) -> str:
+    """Write a value down as ASCII text, which :func:`decode` reads too."""
+    return WRITER.encode(_tagged(value))
+
+
 def encode(value: object) -> bytes:
     """Write a value down so that :func:`decode` returns its equal."""
-    text = WRITER.encode(_tagged(value)).encode("ascii")
+    text = as_text(value).encode("ascii")
     return text if len(text) < SHORT else zlib.compress(text, LEVEL)
 
 

@@ -22,9 +22,10 @@ import numpy as np
 from pdpaudit.core.errors import Misbehaviour, located
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
-from pdpaudit.outputs.records import RAISES
+from pdpaudit.outputs.records import RAISES, with_warnings
 from pdpaudit.sampling.clock import Clock, Ended
 from pdpaudit.sampling.surroundings import Surroundings, reopen
+from pdpaudit.sampling.warned import listening
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.
 LIMIT_S = 120.0
@@ -58,6 +59,14 @@ class Raised:
     words: str
 
 
+@dataclass(frozen=True)
+class Warned:
+    """What a run in another process gave, and the classes of the warnings that it emitted."""
+
+    names: str
+    output: object
+
+
 class BatchFailed(Misbehaviour):
     """A batch that raised where runs have to be drawn in batches."""
 
@@ -88,6 +97,7 @@ class Guard:
         with ExitStack() as around:
             around.callback(reopen)
             around.enter_context(redirect_stdout(self._sink))
+            self._heard = around.enter_context(listening())
             around.enter_context(self._surroundings)
             self._clock.stderr = self._surroundings.stderr
             around.enter_context(self._witness)
@@ -167,6 +177,7 @@ class Guard:
         elsewhere = getattr(self._mechanism, "runs_elsewhere", None)
         if callable(elsewhere):
             return self._elsewhere(elsewhere(self._instance, size, rng))
+        self._heard()  # of a batch nobody knows which run warned
         for _ in range(size):
             self._clock.wind("one run")
             try:
@@ -181,7 +192,8 @@ class Guard:
                 record = failure(error)
                 if record[1][0] not in failures:
                     failures[record[1][0]] = located(error)
-            records.append(record)
+            names = self._heard()
+            records.append(with_warnings(record, names) if names else record)
             self._witness.look()
         draws = of_records(records)
         draws.failures = failures
@@ -200,6 +212,8 @@ class Guard:
                 if isinstance(output, Raised):
                     record: Record = (None, (RAISES + output.kind,), (None,))
                     failures.setdefault(record[1][0], output.words)
+                elif isinstance(output, Warned):
+                    record = with_warnings(_read(output.output), output.names)
                 else:
                     record = _read(output)
                 records.append(record)

@@ -6,6 +6,7 @@ import warnings
 from itertools import permutations, product
 
 from pdpaudit.adapters.libraries import Estimator, added, replaced, vectors
+from pdpaudit.relations import Bounded, People
 
 
 class Counts:
@@ -114,6 +115,44 @@ class Covariance:
         frame = pd.DataFrame(x, columns=["a", "b"])
         made = DPcovariance(len(x), ["a", "b"], pd.DataFrame([[0.0, 1.0], [0.0, 1.0]]), 1.0)
         return [float(one) for one in made.release(frame)]
+
+
+class VectorSum:
+    """The sum of a vector of one number by partition, as the engine of PipelineDP computes it.
+
+    Which partitions are shown costs as much as their sums, and all of δ.
+    """
+
+    claim = "eps=2,delta=0.001"
+    seedable = False
+    domain = People({"partition": ["a"], "value": Bounded(-4.0, 4.0)}, sizes=(20, 24), records=2)
+
+    def __init__(self, norm=4.0):
+        import pipeline_dp as library
+
+        logging.disable(logging.CRITICAL)
+        self.library, self.backend = library, library.LocalBackend()
+        self.parameters = library.AggregateParams(
+            metrics=[library.Metrics.VECTOR_SUM],
+            noise_kind=library.NoiseKind.LAPLACE,
+            max_partitions_contributed=1,
+            max_contributions_per_partition=1,
+            vector_norm_kind=library.aggregate_params.NormKind.Linf,
+            vector_max_norm=norm,
+            vector_size=1,
+        )
+        self.columns = library.DataExtractors(
+            privacy_id_extractor=lambda row: row["person"],
+            partition_extractor=lambda row: row["partition"],
+            value_extractor=lambda row: [row["value"]],
+        )
+
+    def run(self, rows, rng):
+        accountant = self.library.NaiveBudgetAccountant(total_epsilon=2.0, total_delta=1e-3)
+        engine = self.library.DPEngine(accountant, self.backend)
+        found = engine.aggregate(rows, self.parameters, self.columns)
+        accountant.compute_budgets()
+        return {key: float(shown.vector_sum[0]) for key, shown in sorted(found)}
 
 
 def __getattr__(name):

@@ -1,10 +1,12 @@
 """Audit released packages, each in an environment of its own, and write the page.
 
-    python reports/wild/run.py --environments FOLDER [--seeds 1 2 3] [--only WORD]
+    python reports/wild/run.py --environments FOLDER [--seeds 1 2 3] [--only WORD] [--part control]
 
-An environment is made for each package and version where FOLDER has none. The constructors of
-OpenDP are audited by ``--sweep PYTHON --time-limit 40 --seeds 1``, an interpreter that has OpenDP;
-a violation is no finding before it is worked out by hand.
+An environment is made for each package and version where FOLDER has none. Of a machine that others
+use too an audit gets a part of each second: there ``--time-limit`` may be more than a minute, and
+the seconds that count are the processor's. The constructors of OpenDP are audited by ``--sweep
+PYTHON --time-limit 40 --seeds 1``, an interpreter that has OpenDP; a violation is no finding before
+it is worked out by hand.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import resource
 import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pdpaudit import audit
@@ -27,7 +30,10 @@ from pdpaudit.results.files import plain
 
 HERE = Path(__file__).parent
 
-#: Seconds that one audit may take, and that installing a package may.
+#: Share of a finite truth that a bound is to reach.
+NEAR = 0.9
+
+#: Seconds that one audit may take on a machine of its own, and that installing a package may.
 LIMIT_S, INSTALL_S = 60.0, 900.0
 
 
@@ -46,21 +52,29 @@ def environment(folder: Path, bug: JSON) -> Path:
     return python
 
 
-def audited(bug: JSON, python: Path, seed: int) -> JSON:
+def spent() -> float:
+    """Return the seconds that a processor has worked for this process and those that have ended."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def audited(bug: JSON, python: Path, seed: int, limit: float) -> JSON:
     """Return what one audit found."""
     name = bug["mechanism"]
     name = str(HERE / name) if name.startswith("mechanisms.py:") else name
-    began = time.monotonic()
+    began, before = time.monotonic(), spent()
     made = Elsewhere(str(python), name, bug.get("with"))
     result = audit(
         made,
         claim=bug.get("claim"),
         seed=seed,
         samples=bug.get("samples"),
-        time_limit=LIMIT_S,
+        time_limit=limit,
         budget="default" if bug.get("samples") else "quick",
     )
     [claim] = result.claims
+    versions = made.known["versions"]
+    del made  # ends the other process
     return {
         "seed": seed,
         "status": claim.status,
@@ -69,12 +83,14 @@ def audited(bug: JSON, python: Path, seed: int) -> JSON:
         "words": claim.event.get("words", claim.method),
         "pair": claim.pair.get("words", ""),
         "draws": sum(claim.samples.values()),
-        "seconds": round(time.monotonic() - began, 1),
-        "versions": made.known["versions"],
+        "seconds": round(spent() - before, 1),
+        "elapsed": round(time.monotonic() - began, 1),
+        "limit": limit,
+        "versions": versions,
     }
 
 
-def row(bug: JSON, folder: Path, seeds: Mapping[str, list[int]]) -> JSON:
+def row(bug: JSON, folder: Path, seeds: Mapping[str, list[int]], limit: float) -> JSON:
     """Return what all audits of one bug and of its control found, or why there are none."""
     found: dict[str, object] = {"name": bug["name"], "package": bug["package"]}
     found.update(version=bug["version"], truth=bug["truth"], why=bug["why"])
@@ -85,9 +101,11 @@ def row(bug: JSON, folder: Path, seeds: Mapping[str, list[int]]) -> JSON:
         parts["control"] = {**bug, "samples": None, **control}
         found["control_version"] = parts["control"]["version"]
     for part, asked in parts.items():
+        if part not in seeds:
+            continue
         try:
             python = environment(folder, asked)
-            found[part] = [audited(asked, python, seed) for seed in seeds[part]]
+            found[part] = [audited(asked, python, seed, limit) for seed in seeds[part]]
         except (InputError, Misbehaviour, OSError, subprocess.SubprocessError) as error:
             found[part] = " ".join(str(error).split())[:300]
         print(bug["name"], bug["version"], part, _short(found[part]), flush=True)  # noqa: T201
@@ -103,7 +121,7 @@ def _short(found: object) -> str:
     return f"{', '.join(statuses)}; bounds {', '.join(f'{b:.3f}' for b in bounds)}; {seconds} s"
 
 
-def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
+def page(rows: Sequence[JSON], skipped: Sequence[JSON]) -> str:
     """Return the page, in Markdown."""
     lines = [HEAD, TABLE]
     for one in rows:
@@ -113,7 +131,7 @@ def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
         control = _verdicts(one.get("control"))
         cells.append(f"{one['control_version']}: {control}" if "control_version" in one else "none")
         lines.append("| " + " | ".join(cells) + " |")
-    lines.append("")
+    lines += ["", summary(rows), ""]
     for one in rows:
         lines += [f"## {one['name']} ({one['version']})", "", one["why"], ""]
         for part in ("bug", "control"):
@@ -123,9 +141,32 @@ def page(rows: list[JSON], skipped: list[dict[str, str]]) -> str:
             for single in found if isinstance(found, list) else ():
                 lines += [_sentence(part, single)]
         lines.append("")
-    lines += ["## Not audited", ""]
-    lines += [f"- {one['name']}: {one['why']}" for one in skipped]
-    return "\n".join(lines) + "\n"
+    if skipped:
+        lines += ["## Not audited", "", *(f"- {one['name']}: {one['why']}" for one in skipped), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def summary(rows: Sequence[JSON]) -> str:
+    """Say how many bugs were caught, what the controls showed, and how near the bounds come."""
+    bugs = [row for row in rows if not row.get("sound")]
+    caught = sum(all(one["status"] == "violated" for one in row["bug"]) for row in bugs)
+    once = sum(any(one["status"] == "violated" for one in row["bug"]) for row in bugs)
+    sound = [one for row in rows for one in row.get("control") or ()]
+    sound += [one for row in rows if row.get("sound") for one in row["bug"]]
+    false = sum(one["status"] == "violated" for one in sound)
+    finite = [row for row in bugs if math.isfinite(float(row["truth"]))]
+    shares = [one["bound"] / row["truth"] for row in finite for one in row["bug"]]
+    near, above = (sum(one > least for one in shares) for least in (NEAR, 1.0))
+    longest = max(one["seconds"] for row in bugs for one in row["bug"])
+    limits = [one["limit"] for row in rows for one in (*row["bug"], *(row.get("control") or ()))]
+    return (
+        f"{caught} of {len(bugs)} bugs were caught with every seed, {once} with one at least. Of "
+        f"{len(sound)} audits of controls {false} found a violation, where {0.05 * len(sound):.1f} "
+        f"may by chance. Of {len(shares)} bounds on a finite truth {near} are above {NEAR:.0%} of "
+        f"it, the least {min(shares):.0%}, and {above} above it, where {0.05 * len(shares):.1f} "
+        f"may be. The longest audit of a bug took {longest:g} s; what the clock allowed was "
+        f"{min(limits):g} to {max(limits):g} s, as other work shared the machine."
+    )
 
 
 HEAD = """# Released packages
@@ -133,12 +174,12 @@ HEAD = """# Released packages
 Bugs of released packages, found from constructor, domain and claim alone: nobody says which pair
 or which event shows them. Each has a control: a version that is right, or a sound setting. A false
 positive is expected in at most 5 % of the audits of controls, and a bound above a finite truth in
-at most 5 % of all. Where the time limit of a minute comes first the verdict is inconclusive, or an
-error where not even all pairs were looked at. A staged audit ends once a violation is certain, so
-that its bound says little of how large it is; fixed samples are drawn where the truth is finite.
-The measurements of OpenDP are in [sweep.md](sweep.md). This page is written by
-`python reports/wild/run.py --environments FOLDER` from `bugs.toml`, and its numbers are in
-`results.json`.
+at most 5 % of all. A staged audit ends once a violation is certain, so that its bound says little
+of how large it is; fixed samples are drawn where the truth is finite. What is not rejected with
+less power than the verdict asks for is inconclusive, as is what the time limit ended. Seconds are
+those of a processor, for both processes together; the longest is given. The measurements of OpenDP
+are in [sweep.md](sweep.md). This page is written by `python reports/wild/run.py --environments
+FOLDER` from `bugs.toml`, and its numbers are in `results.json`.
 """
 
 TABLE = (
@@ -181,7 +222,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environments", type=Path)
     parser.add_argument("--sweep", metavar="PYTHON", help="an interpreter that has OpenDP")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="of one audit of a sweep")
+    parser.add_argument("--time-limit", type=float, default=LIMIT_S, help="seconds of an audit")
+    parser.add_argument("--part", choices=["bug", "control"], help="one of them alone")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--control-seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--only", default="")
@@ -194,21 +236,32 @@ def main() -> None:
     listed = tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))
     file = HERE / "results.json"
     seeds = {"bug": asked.seeds, "control": asked.control_seeds}
+    if asked.part is not None:
+        seeds = {asked.part: seeds[asked.part]}
     for bug in listed["bug"]:
         if asked.only in bug["name"] and not asked.page:
-            found = row(bug, asked.environments, seeds)
-            kept = {**_known(file), (bug["name"], bug["version"]): found}
+            found, key = row(bug, asked.environments, seeds, asked.time_limit), _key(bug)
+            kept = _known(file)
+            kept[key] = {**kept.get(key, {}), **found}
             _write(file, list(kept.values()))
     kept = _known(file)
-    order = [(bug["name"], bug["version"]) for bug in listed["bug"]]
-    rows = [kept[key] for key in order if key in kept]
-    (HERE / "README.md").write_text(page(rows, listed["skipped"]), encoding="utf-8")
+    shown = ("truth", "why", "sound")
+    rows = [
+        {**kept[_key(bug)], **{name: bug[name] for name in shown if name in bug}}
+        for bug in listed["bug"]
+        if _key(bug) in kept
+    ]
+    (HERE / "README.md").write_text(page(rows, listed.get("skipped", [])), encoding="utf-8")
 
 
 def _known(file: Path) -> dict[tuple[str, str], JSON]:
     """Return what was found before, or by another process."""
     known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return {(one["name"], one["version"]): one for one in known}
+    return {_key(one): one for one in known}
+
+
+def _key(bug: JSON) -> tuple[str, str]:
+    return bug["name"], bug["version"]
 
 
 def _write(file: Path, rows: list[JSON]) -> None:

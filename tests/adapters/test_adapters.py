@@ -49,6 +49,19 @@ def test_a_measurement_that_claims_too_little_is_caught() -> None:
         assert_private(wrong, d_in=1, samples=500)
 
 
+def test_thresholds_are_built_by_name_over_the_metric_and_the_measure_that_fit() -> None:
+    pytest.importorskip("opendp.prelude")
+    given = {"scale": 1.0, "threshold": 5}
+    names = ("make_noise_threshold", "make_laplace_threshold", "make_gaussian_threshold")
+    noise, laplace, gaussian = (make_mechanism(f"opendp:{name}", given)[0] for name in names)
+    for made in (noise, laplace):
+        assert (made.claim.epsilon, made.claim.delta) == pytest.approx((1.0, 0.004925834))
+    # ρ = 1/2 and a δ of 3.2e-5: ε = ρ + 2 √(ρ ln 10⁶) at 10⁻⁶ more.
+    assert gaussian.claim.epsilon == pytest.approx(5.7565, abs=1e-4)
+    assert gaussian.claim.delta == pytest.approx(3.267e-5, rel=1e-3)
+    assert ({}, {"a": 1}) in gaussian.pairs()
+
+
 def test_inputs_belong_to_the_domain_and_are_as_far_apart_as_the_claim_says() -> None:
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")

@@ -1,6 +1,7 @@
 """The kinds of bugs that released packages had, each as a few lines of our own, and done right.
 
-The packages themselves are audited by ``reports/wild/run.py``.
+The packages themselves are audited by ``reports/wild/run.py``. Noise in floating point, which is
+found by the exact form of numbers, is in ``test_representation.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 
 from pdpaudit import PrivacyClaim, audit
 from pdpaudit.adapters.libraries import added, replaced, vectors
+from pdpaudit.relations import Bounded, People
 
 Run = Callable[[Any, np.random.Generator], Any]
 
@@ -86,6 +88,39 @@ def ratio(*, exact: bool) -> Run:
     return run
 
 
+def histogram(scale: float) -> Run:
+    """Noisy counts of two bins: one record replaced by another moves both."""
+
+    def run(x: list[float], rng: np.random.Generator) -> tuple[float, ...]:
+        high = sum(one > 0.5 for one in x)
+        return tuple((np.array([len(x) - high, high]) + rng.laplace(scale=scale, size=2)).tolist())
+
+    return run
+
+
+def vector_sum(*, by_person: bool) -> Run:
+    """A noisy sum of what people give, where each person is clipped to [-1, 1], or the sum to 4."""
+
+    def run(x: list[dict[str, float]], rng: np.random.Generator) -> float:
+        sums = [0.0] * 20
+        for row in x:
+            sums[int(row["person"])] += row["value"]
+        total = np.clip(sums, -1.0, 1.0).sum() if by_person else np.clip(sum(sums), -4.0, 4.0)
+        return round(float(total + rng.laplace(scale=1.0)), 6)
+
+    return run
+
+
+def singular(*, guarded: bool) -> Run:
+    """A noisy slope, whose noise is scaled by what it divides by: exact where that is 0."""
+
+    def run(x: list[float], rng: np.random.Generator) -> float:
+        spread = 1.0 if guarded else max(x) - min(x)
+        return round(float(x[0] + spread * rng.laplace(scale=1.0)), 6)
+
+    return run
+
+
 def chosen(*, all_noisy: bool) -> Run:
     """Three weights, of which one is chosen and goes out with noise; the others go out as 0."""
 
@@ -99,6 +134,7 @@ def chosen(*, all_noisy: bool) -> Run:
 
 BITS = [(list(one), list(other)) for one, other in vectors(1, 4)[:6]]
 NUMBERS = replaced([0.0, 1.0], sizes=(0, 3))
+PEOPLE = People({"value": Bounded(-4.0, 4.0)}, sizes=(0, 6), records=3).pairs("add-remove")
 FAR = [*NUMBERS, ([5.0], [0.0]), ([50.0, 1.0], [0.0, 1.0])]
 NAN = [*NUMBERS, ([0.0, math.nan], [0.0, 0.0])]
 ONE = [([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])]
@@ -123,6 +159,12 @@ KINDS: list[tuple[str, Run, Run, float, float, list[Any], float]] = [
     ("values that are clipped and not used", mean(1.0, clip=1e9), mean(1.0), 1.0, 0.0, FAR, 50.0),
     ("values that were not chosen", chosen(all_noisy=False), chosen(all_noisy=True), 1.0, 0.0, ONE,
      math.inf),
+    ("a sum that is clipped when all are in it", vector_sum(by_person=False),
+     vector_sum(by_person=True), 1.0, 0.0, PEOPLE, 8.0),
+    ("noise scaled by what it hides", singular(guarded=False), singular(guarded=True), 1.0, 0.0,
+     [([0.0, 0.0], [1.0, 0.0]), ([1.0, 1.0], [0.0, 1.0])], math.inf),
+    ("a record replaced that was to be added", histogram(1.0), histogram(2.0), 1.0, 0.0, NUMBERS,
+     2.0),
 ]  # fmt: skip
 
 
@@ -143,7 +185,7 @@ def test_the_bug_is_found(
     for name, _, right, epsilon, delta, pairs, _ in KINDS
 ])  # fmt: skip
 def test_done_right_it_is_not(epsilon: float, delta: float, pairs: list[Any], right: Run) -> None:
-    """Eleven verdicts at 0.1 %: one is wrong in 1 % of all seeds; seed 1."""
+    """Fourteen verdicts at 0.1 %: one is wrong in 1.4 % of all seeds; seed 1."""
     config: dict[str, Any] = {"budget": "quick", "confidence": 0.999, "seed": 1}
     [claim] = audit(right, claim=PrivacyClaim(epsilon, delta), pairs=pairs, **config).claims
     assert claim.status in ("not_rejected", "inconclusive")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -237,29 +236,6 @@ def test_a_network_is_not_sent(file: str) -> None:
 
 class Net:
     adjacency = None
-
-
-def test_batches_take_at_most_twice_the_time(file: str) -> None:
-    """A run of 0.1 ms: the medians of three are compared, once the process is there."""
-    slow = Path(file).parent / "slow_elsewhere.py"
-    slow.write_text(
-        "import time\nclass Slow:\n    claim = None\n    def run(self, x, rng):\n"
-        "        until = time.perf_counter() + 1e-4\n"
-        "        while time.perf_counter() < until:\n            pass\n"
-        "        return x + rng.random()\n"
-    )
-    there, ours = elsewhere(str(slow), "Slow"), here(str(slow), "Slow")
-    draw(there, 0, 10, seed=1, key=())
-
-    def seconds(subject: Subject) -> float:
-        took = []
-        for _ in range(3):
-            began = time.perf_counter()
-            draw(subject, 0, 2000, seed=1, key=())
-            took.append(time.perf_counter() - began)
-        return sorted(took)[1]
-
-    assert seconds(there) < 2 * seconds(ours)
 
 
 PROGRAM = """

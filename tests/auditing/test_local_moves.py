@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from pdpaudit import PrivacyClaim, audit
 from pdpaudit.auditing import Config, event_selection
 from pdpaudit.auditing import audit as run
+from pdpaudit.auditing.candidate_pairs import candidate_pairs
 from pdpaudit.core.protocols import Law
+from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import related
 from pdpaudit.relations import Bounded, OneOf, Records
 from pdpaudit.replay import Terms, replay_claim
-from pdpaudit.sampling.encoding import encode
+from pdpaudit.sampling.encoding import decode, encode
 
 pytestmark = pytest.mark.usefixtures("without_power")
 
@@ -113,3 +115,19 @@ def test_every_move_leads_to_neighbours_of_the_domain(columns, least, more, rela
             left, right = domain.joined(change)
             same = repr(left) == repr(right)
             assert same or domain.neighbours(relation, left, right), (left, right)
+
+
+class Large(ExactlyThree):
+    domain = Records({"paid": Bounded(0, 100)}, sizes=(300, 400))
+
+
+def test_pairs_near_large_tables_are_written_out_too() -> None:
+    """More than fits a short text, which would be compressed."""
+    first = candidate_pairs(Subject(Large()), [], 1)[0]
+    assert first.near is not None
+    near = list(first.near(np.random.default_rng(1)))
+    assert near
+    for one in near:
+        assert one.sides is not None
+        assert tuple(decode(side.encode("ascii")) for side in one.sides) == one.inputs()
+        assert len(one.sides[0]) > 4096
