@@ -13,13 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs, star
-from pdpaudit.core.protocols import Law
 
-from .noise import Integers, NoisyRows, laplace_cells, product_law
+from .noise import Floats, Integers, ProductRows, laplace_cells
 
 
 @dataclass(frozen=True)
-class NoisyDegrees(NoisyRows):
+class NoisyDegrees(ProductRows):
     """Sorted degrees, each with Laplace noise of scale 2/ε: correct.
 
     A tie raises two degrees by 1 each. Sorting keeps the sum of changes at 2: of two degrees the
@@ -60,11 +59,10 @@ class NoisyDegrees(NoisyRows):
         rounded = np.rint(self.degrees(instance) + noise)
         return np.clip(rounded, 0, instance.vertices - 1).astype(np.int64)
 
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, a product of cells of the Laplace law; O(n^n)."""
-        top = instance.vertices - 1
-        parts = [laplace_cells(degree, top, self.scale) for degree in self.degrees(instance)]
-        return product_law(parts)
+    def parts(self, graph: Graph) -> list[Floats]:
+        """Return cells of the Laplace law for each degree."""
+        top = graph.vertices - 1
+        return [laplace_cells(degree, top, self.scale) for degree in self.degrees(graph)]
 
 
 @dataclass(frozen=True)

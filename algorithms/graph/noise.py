@@ -86,6 +86,19 @@ def laplace_cells(count: int, top: int, scale: float) -> Floats:
     )
 
 
+@dataclass(frozen=True)
+class ProductRows(NoisyRows):
+    """Independent numbers side by side: many outputs, whose law a few probabilities give."""
+
+    def parts(self, graph: Graph) -> list[Floats]:
+        """Return the probabilities of each number, from 0 on; shorter lists end with zeros."""
+        raise NotImplementedError
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, a product; the cost of all its outputs."""
+        return product_law(self.parts(instance))
+
+
 def product_law(parts: Sequence[Floats]) -> Law:
     """Return the law of independent whole numbers side by side, from 0 on."""
     chances = np.ones(1)

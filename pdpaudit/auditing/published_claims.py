@@ -17,10 +17,9 @@ from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Silent
-from pdpaudit.auditing.exact_verdict import audit_by_law
+from pdpaudit.auditing.exact_verdict import EXACT_SLACK, audit_by_law
 from pdpaudit.auditing.proof import prove_claim
 from pdpaudit.auditing.provenance import source_digest
-from pdpaudit.auditing.small_networks import try_small_networks
 from pdpaudit.core.composition import (
     composition_table,
     optimal_composition,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Audited",
     "BoundClaim",
+    "Exhausted",
     "MechanismClaim",
     "Paper",
     "PublishedClaim",
@@ -77,6 +77,25 @@ class Paper:
     text: str
     composed: bool = False
     sections: Callable[[], Sequence[JSON]] = tuple
+
+
+class Exhausted(Protocol):
+    """What came of trying all small inputs: what they were, the largest loss, and where it is."""
+
+    @property
+    def scope(self) -> str:
+        """What was tried."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """The largest loss."""
+        ...
+
+    @property
+    def candidate(self) -> CandidatePair | None:
+        """A pair that loses it, if any loses something."""
+        ...
 
 
 class PublishedClaim(Protocol):
@@ -113,12 +132,12 @@ class MechanismClaim:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     number: int = 1
     networks: Callable[[], Iterable[Network]] | None = None
-    exhaust: int = 0
+    exhaust: Callable[[LawfulMechanism], Exhausted] | None = None
     enclosed: bool = True
     known_violated: bool = False
 
     def examine(self, seed: int, watcher: Watcher) -> Audited:
-        """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""
+        """Search for the worst pair, try all small inputs if asked to, prove what is violated."""
         made, spec = make_mechanism(self.mechanism, self.parameters)
         networks = list(benchmark_networks() if self.networks is None else self.networks())
         own = Subject.of(made).has("pairs")
@@ -128,19 +147,20 @@ class MechanismClaim:
         result = audit(made, [] if own else networks, config, **asked, watcher=watcher)
         claim = result.claims[self.number - 1]
         tried = self._tried(result, claim)
-        if self.exhaust:
+        if self.exhaust is not None:
             try:
-                small = try_small_networks(_lawful(made), self.exhaust)
+                small = self.exhaust(_lawful(made))
             except (LawUnavailable, Misbehaviour) as error:
-                raise InputError(f"{self.id}: small networks are not exhausted: {error}") from None
+                raise InputError(f"{self.id}: not every small input: {error}") from None
             tried = f"{small.scope}; and {tried}"
-            if small.worst is not None and small.epsilon > (claim.exact or 0.0):
-                candidate = _candidate("exhaustive", small.worst)
+            if small.candidate is not None and small.epsilon > (claim.exact or 0.0) + EXACT_SLACK:
                 run = AuditContext(Subject.of(made), self.id, spec, config, Silent(), prover=prover)
-                judged = audit_by_law(run, [candidate], run.mechanism.claims)
+                judged = audit_by_law(run, [small.candidate], run.mechanism.claims)
                 assert judged is not None
                 claim = judged[1][self.number - 1]
-            elif claim.status == "not_rejected":
+                if small.candidate.pair is None:  # no number of a pair says which one it is
+                    claim = replace(claim, witness=None)
+            if claim.status == "not_rejected":
                 claim = replace(claim, status="certified", method=f"exhaustive: {small.scope}")
         if claim.status != "violated":
             # There is nothing to show again: the command that tried is what can be run again.
@@ -380,9 +400,5 @@ def _last(holds: Callable[[int], bool]) -> int | None:
 
 def _lawful(mechanism: Mechanism) -> LawfulMechanism:
     if not isinstance(mechanism, LawfulMechanism):
-        raise InputError("small networks are exhausted by exact laws, and it has none")
+        raise InputError("all small inputs are tried by exact laws, and it has none")
     return mechanism
-
-
-def _candidate(label: str, pair: Any) -> CandidatePair:
-    return CandidatePair(label, lambda: (pair.left.instance(), pair.right.instance()), pair)

@@ -1,0 +1,141 @@
+"""The loss of a mechanism on every pair of neighbouring graphs of few vertices, by exact laws.
+
+Losses do not depend on how people are numbered, as far as people have the same role, so one graph
+of each class under renumbering stands for all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pdpaudit.auditing.candidate_pairs import CandidatePair
+from pdpaudit.auditing.exact_verdict import EXACT_SLACK
+from pdpaudit.core.graphs import Graph, GraphPair, coloured_graphs
+from pdpaudit.core.privacy_loss import ROUNDED, exact_loss
+from pdpaudit.core.protocols import Law, LawUnavailable
+
+from .noise import Floats, ProductRows
+
+__all__ = ["VERTICES", "Lawful", "Losses", "SmallGraphs", "SmallPairs", "graphs_with_roles"]
+
+#: Vertices of the graphs that all are looked at of: 156 up to isomorphism, and 7 has 1,044.
+VERTICES = 6
+
+
+class Lawful(Protocol):
+    """A mechanism on graphs with an exact law."""
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law."""
+        ...
+
+
+@dataclass(eq=False)
+class Losses:
+    """The losses of a mechanism on pairs of graphs; equal laws are compared once."""
+
+    mechanism: Lawful
+    _numbers: dict[Graph, int] = field(default_factory=dict)
+    _known: dict[Hashable, int] = field(default_factory=dict)
+    _laws: list[Law | list[Floats]] = field(default_factory=list)
+    _losses: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def of(self, pair: GraphPair) -> float:
+        """Return the loss of a pair, the worse of both directions."""
+        left, right = sorted((self._number(pair.left), self._number(pair.right)))
+        if (left, right) not in self._losses:
+            self._losses[left, right] = _loss(self._laws[left], self._laws[right])
+        return self._losses[left, right]
+
+    def largest(self, pairs: Iterable[GraphPair]) -> float:
+        """Return the largest loss over pairs, 0 of none."""
+        largest = 0.0
+        for pair in pairs:
+            largest = max(largest, self.of(pair))
+            if math.isinf(largest):
+                break
+        return largest
+
+    def _number(self, graph: Graph) -> int:
+        """Return the number of a graph's law, the same where the law is."""
+        if graph not in self._numbers:
+            law: Law | list[Floats]
+            if isinstance(self.mechanism, ProductRows):
+                law = self.mechanism.parts(graph)
+                key: Hashable = tuple(tuple(part.tolist()) for part in law)
+            else:
+                law = self.mechanism.law(graph)
+                if law.missing > ROUNDED:
+                    raise LawUnavailable("a law leaves outputs out, and so certifies nothing")
+                key = tuple(law.probabilities.items())
+            number = self._known.setdefault(key, len(self._laws))
+            if number == len(self._laws):
+                self._laws.append(law)
+            self._numbers[graph] = number
+        return self._numbers[graph]
+
+
+def _loss(left: Law | list[Floats], right: Law | list[Floats]) -> float:
+    if isinstance(left, list) and isinstance(right, list):
+        return max(_product_loss(left, right), _product_loss(right, left))
+    assert isinstance(left, Law)
+    assert isinstance(right, Law)
+    if left.probabilities.keys() != right.probabilities.keys():
+        return math.inf  # an output is possible on one side only
+    return exact_loss(left, right, listed=False).at_most
+
+
+def _product_loss(left: Sequence[Floats], right: Sequence[Floats]) -> float:
+    """Return the largest log ratio of products: the sum of those of their parts."""
+    total = 0.0
+    for p, q in zip(left, right, strict=True):
+        listed = itertools.zip_longest(p.tolist(), q.tolist(), fillvalue=0.0)
+        total += max(math.log(a / b) if b else math.inf for a, b in listed if a)
+    return total
+
+
+def graphs_with_roles(colours: Callable[[int], Sequence[int]], least: int) -> Iterator[Graph]:
+    """Yield one graph of each class up to the largest size, who has a role keeping it."""
+    for vertices in range(least, VERTICES + 1):
+        yield from coloured_graphs(colours(vertices))
+
+
+@dataclass(frozen=True)
+class SmallPairs:
+    """What came of looking at all pairs of small graphs."""
+
+    scope: str
+    epsilon: float
+    worst: GraphPair | None
+
+    @property
+    def candidate(self) -> CandidatePair | None:
+        """The worst pair, if any loses something."""
+        if self.worst is None:
+            return None
+        name, left, right = self.worst
+        return CandidatePair(name, lambda: (left, right))
+
+
+@dataclass(frozen=True)
+class SmallGraphs:
+    """All pairs of a relation on small graphs; ``words`` ends the sentence that says which."""
+
+    pairs: Callable[[Lawful], Iterable[GraphPair]]
+    words: str
+
+    def __call__(self, mechanism: Lawful) -> SmallPairs:
+        """Compute the loss of every pair."""
+        losses, count, epsilon, worst = Losses(mechanism), 0, 0.0, None
+        for pair in self.pairs(mechanism):
+            count += 1
+            loss = losses.of(pair)
+            if loss > epsilon + EXACT_SLACK:  # of pairs that lose the same, the first
+                worst = pair
+            epsilon = max(epsilon, loss)
+        scope = f"all {count:,} pairs of graphs of up to {VERTICES} vertices {self.words}"
+        return SmallPairs(scope, epsilon, worst)
