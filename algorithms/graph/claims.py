@@ -29,6 +29,7 @@ from .exposure_notification import RandomisedNotification
 from .one_sided import exchanged
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
+from .search_losses import search_sections
 from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs, graphs_with_roles
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
@@ -154,8 +155,12 @@ PAPER = Paper(
         "what is certified is certified of these, and what is true of all graphs is at least what "
         "these lose."
     ),
-    sections=relation_sections,
+    sections=lambda: (*relation_sections(), *search_sections()),
 )
+
+
+#: Begins the source of a claim that no publication makes.
+MISTAKE = "mistake: "
 
 
 def _claim(
@@ -176,6 +181,7 @@ def _claim(
         enclosed=False,
         exhaust=exhaust,
         known_violated=violated,
+        mistake=source.startswith(MISTAKE),
     )
 
 

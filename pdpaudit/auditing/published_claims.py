@@ -123,7 +123,10 @@ class PublishedClaim(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismClaim:
-    """A claim that a mechanism keeps (ε, δ); ``known_violated`` is what its dossier says."""
+    """A claim that a mechanism keeps (ε, δ); ``known_violated`` is what its dossier says.
+
+    No publication makes the claim of a common ``mistake``: it shows what an audit finds.
+    """
 
     id: str
     statement: str
@@ -135,6 +138,7 @@ class MechanismClaim:
     exhaust: Callable[[LawfulMechanism], Exhausted] | None = None
     enclosed: bool = True
     known_violated: bool = False
+    mistake: bool = False
 
     def examine(self, seed: int, watcher: Watcher) -> Audited:
         """Search for the worst pair, try all small inputs if asked to, prove what is violated."""
@@ -295,6 +299,7 @@ def audit_claims(
                 "source": claim.source,
                 "tried": audited.tried,
                 "status": worst([finding.status for finding in audited.findings]),
+                **({"mistake": True} if getattr(claim, "mistake", False) else {}),
             }
         )
     context: dict[str, Any] = {

@@ -25,6 +25,7 @@ from pdpaudit.core.graphs import (
 )
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.registry import make_mechanism
+from pdpaudit.sampling import Silent
 
 CLAIMS = [one for one in catalogue(None, "graph") if isinstance(one, MechanismClaim)]
 
@@ -150,15 +151,7 @@ def test_an_output_of_one_side_only_loses_without_bound():
 
 def test_what_is_certified_has_no_witness_and_what_is_violated_one():
     for claim in (one for one in CLAIMS if one.id in ("G1", "G6")):
-        (found,) = claim.examine(1, _Quiet()).findings
+        (found,) = claim.examine(1, Silent()).findings
         assert found.status == ("violated" if claim.known_violated else "certified")
         assert (found.witness is not None) == claim.known_violated
         assert math.isfinite(found.exact)
-
-
-class _Quiet:
-    def stage(self, *_):
-        pass
-
-    def advance(self, *_):
-        pass
