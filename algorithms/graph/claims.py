@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from pdpaudit.auditing.published_claims import MechanismClaim, Paper
+from pdpaudit.auditing.published_claims import MechanismClaim, Paper, catalogue
 from pdpaudit.core.graphs import (
     GraphPair,
     coloured_graphs,
@@ -26,9 +26,11 @@ from pdpaudit.report.sources import section
 from .degree_sequence import NoisyDegrees
 from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
+from .loose_claims import loose_sections
 from .one_sided import exchanged
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
+from .recommendation_accuracy import accuracy_sections
 from .search_losses import search_sections
 from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs, graphs_with_roles
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
@@ -121,7 +123,6 @@ def losses(one: Compared, vertices: int) -> tuple[float, float]:
     return known.largest(edge_pairs(graphs)), known.largest(rewired_pairs(graphs, spared=served))
 
 
-@cache
 def relation_sections() -> tuple[JSON, ...]:
     """Return the table as a section of the dossier."""
     rows = []
@@ -144,6 +145,18 @@ def _shown(loss: float) -> str:
     return "∞" if math.isinf(loss) else f"{loss:.4f}"
 
 
+@cache
+def _sections() -> tuple[JSON, ...]:
+    """Return what the dossier has beside the verdicts."""
+    claims = [one for one in catalogue(paper="graph") if isinstance(one, MechanismClaim)]
+    return (
+        *loose_sections(claims),
+        *relation_sections(),
+        *search_sections(),
+        *accuracy_sections(),
+    )
+
+
 PAPER = Paper(
     title="Published graph mechanisms, audited",
     text=(
@@ -155,7 +168,7 @@ PAPER = Paper(
         "what is certified is certified of these, and what is true of all graphs is at least what "
         "these lose."
     ),
-    sections=lambda: (*relation_sections(), *search_sections()),
+    sections=_sections,
 )
 
 

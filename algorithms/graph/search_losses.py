@@ -221,7 +221,6 @@ def _made(people: int) -> Iterator[tuple[Relation, int, GraphPair]]:
             yield "contacts", who, GraphPair("", left, right)
 
 
-@cache
 def search_sections() -> tuple[JSON, ...]:
     """Return what the searches lose, as a section of the dossier."""
     rows = []
