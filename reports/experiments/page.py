@@ -38,6 +38,16 @@ def page(results: Record, records: Sequence[Record]) -> str:
         rows = [row for key in compared for row in _rows(key, results[kind][key])]
         table = _table(columns, [row[: len(columns)] for row in rows])
         parts[kind] = "\n\n".join((table, *(_picture(key, kind) for key in compared)))
+    parts["totals"] = _table(
+        ("network", "true ε of a run", "search", *at, "components"),
+        [
+            (key, f"{entry['total']:g}", *row[1:-1])
+            for key in compared
+            for entry, row in zip(
+                results["totals"][key], _rows(key, results["totals"][key]), strict=True
+            )
+        ],
+    )
     text = TEXT.read_text(encoding="utf-8")
     for name, words in parts.items():
         text = text.replace(f"{{{name}}}", words)

@@ -74,12 +74,16 @@ def _round(targets, protected, scale, limit, limit_scale, stop):
 
 
 def _law(name, people, ties, targets):
-    found, examined = ([0], {0}) if name == "SearchCom" else _first(ties, targets)
+    alone = name in ("SearchCom", "Recommended")
+    found, examined = ([0], {0}) if alone else _first(ties, targets)
     if name == "SFS":
         return {tuple(found): 1.0}
     left = [t for t in range(1, targets + 1) if t not in found]
     open_ = [p for p in range(targets + 1, people) if p not in examined]
     scores, theirs = (tuple(_score(ties, v, found) for v in part) for part in (left, open_))
+    if name == "Recommended":
+        weights = {t: math.exp(score / 2) for t, score in zip(left, scores, strict=True)}
+        return {(0, t): weight / sum(weights.values()) for t, weight in weights.items()}
     scale = {"SearchCom": 4, "PTarget": 4, "PTarget:main-text": 1, "PTarget:repaired": 2}[name]
     limit = LIMIT if scale == 4 else None
     order = {"targets": scores, "protected": tuple(sorted(theirs)) if scale == 4 else ()}
