@@ -203,8 +203,12 @@ def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tup
     """Return the terms that a report uses, each with its meaning."""
     glossary = f.glossary()
     terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    claims = [claim for source in sources for claim in source.result.claims]
+    networks = any("vertex" in claim.pair for claim in claims)
     uses = {
-        "claims": any(source.result.claims for source in sources),
+        "networks": networks,
+        "inputs": bool(claims) and not networks,
+        "claims": bool(claims),
         "checks": any(source.result.checks for source in sources),
         "simulations": any(_has(source, "simulation") for source in sources),
         "exposure": any(_has(source, "exposure") for source in sources),
