@@ -15,8 +15,8 @@ from typing import Protocol
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK
 from pdpaudit.core.graphs import Graph, GraphPair, coloured_graphs
-from pdpaudit.core.privacy_loss import ROUNDED, exact_loss
-from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.privacy_loss import ROUNDED, exact_loss, loss_for
+from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
 from .noise import Floats, ProductRows
 
@@ -36,9 +36,13 @@ class Lawful(Protocol):
 
 @dataclass(eq=False)
 class Losses:
-    """The losses of a mechanism on pairs of graphs; equal laws are compared once."""
+    """The losses of a mechanism on pairs of graphs; equal laws are compared once.
+
+    They are ε, or in the unit of a ``claim`` of another kind.
+    """
 
     mechanism: Lawful
+    claim: PrivacyClaim | None = None
     _numbers: dict[Graph, int] = field(default_factory=dict)
     _known: dict[Hashable, int] = field(default_factory=dict)
     _laws: list[Law | list[Floats]] = field(default_factory=list)
@@ -48,7 +52,8 @@ class Losses:
         """Return the loss of a pair, the worse of both directions."""
         left, right = sorted((self._number(pair.left), self._number(pair.right)))
         if (left, right) not in self._losses:
-            self._losses[left, right] = _loss(self._laws[left], self._laws[right])
+            laws = self._laws[left], self._laws[right]
+            self._losses[left, right] = _loss(*laws, None if self._pure else self.claim)
         return self._losses[left, right]
 
     def largest(self, pairs: Iterable[GraphPair]) -> float:
@@ -60,11 +65,15 @@ class Losses:
                 break
         return largest
 
+    @property
+    def _pure(self) -> bool:
+        return self.claim is None or (self.claim.approximate and self.claim.delta == 0)
+
     def _number(self, graph: Graph) -> int:
         """Return the number of a graph's law, the same where the law is."""
         if graph not in self._numbers:
             law: Law | list[Floats]
-            if isinstance(self.mechanism, ProductRows):
+            if isinstance(self.mechanism, ProductRows) and self._pure:
                 law = self.mechanism.parts(graph)
                 key: Hashable = tuple(tuple(part.tolist()) for part in law)
             else:
@@ -79,11 +88,13 @@ class Losses:
         return self._numbers[graph]
 
 
-def _loss(left: Law | list[Floats], right: Law | list[Floats]) -> float:
+def _loss(left: Law | list[Floats], right: Law | list[Floats], claim: PrivacyClaim | None) -> float:
     if isinstance(left, list) and isinstance(right, list):
         return max(_product_loss(left, right), _product_loss(right, left))
     assert isinstance(left, Law)
     assert isinstance(right, Law)
+    if claim is not None:
+        return loss_for(left, right, claim, listed=False).at_most
     if left.probabilities.keys() != right.probabilities.keys():
         return math.inf  # an output is possible on one side only
     return exact_loss(left, right, listed=False).at_most
@@ -129,8 +140,9 @@ class SmallGraphs:
     words: str
 
     def __call__(self, mechanism: Lawful) -> SmallPairs:
-        """Compute the loss of every pair."""
-        losses, count, epsilon, worst = Losses(mechanism), 0, 0.0, None
+        """Compute the loss of every pair, in the unit of what the mechanism claims."""
+        losses = Losses(mechanism, getattr(mechanism, "claim", None))
+        count, epsilon, worst = 0, 0.0, None
         for pair in self.pairs(mechanism):
             count += 1
             loss = losses.of(pair)

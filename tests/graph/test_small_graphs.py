@@ -24,6 +24,7 @@ from pdpaudit.core.graphs import (
     vertex_pairs,
 )
 from pdpaudit.core.privacy_loss import exact_loss
+from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import make_mechanism
 from pdpaudit.sampling import Silent
 
@@ -155,3 +156,17 @@ def test_what_is_certified_has_no_witness_and_what_is_violated_one():
         assert found.status == ("violated" if claim.known_violated else "certified")
         assert (found.witness is not None) == claim.known_violated
         assert math.isfinite(found.exact)
+
+
+def test_a_claim_of_another_kind_is_judged_in_its_unit():
+    """Randomised response of one tie at order 2, by hand."""
+
+    class Renyi(published.RandomisedTies):
+        @property
+        def claim(self):
+            return PrivacyClaim.renyi(2.0, 1.0)
+
+    pairs = list(edge_pairs(small_graphs(3, 2)))
+    right = 1 / (1 + math.exp(-1.0))
+    hand = math.log(right**2 / (1 - right) + (1 - right) ** 2 / right)
+    assert SmallGraphs(lambda _: pairs, "at hand")(Renyi(1.0)).epsilon == pytest.approx(hand)
