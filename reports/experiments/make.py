@@ -74,7 +74,7 @@ STATISTICS = (
 PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 #: True losses of a whole run, and among how many components or targets it is shared.
-TOTALS, SHARES = (1.0, 5.0, 20.0), (5, 20, 50)
+TOTALS, SHARES = (1.0, 5.0, 20.0), (20, 50, 200)
 
 #: Runs of each search for these: a recommendation scores everybody for each target found.
 TOTAL_RUNS = 50
