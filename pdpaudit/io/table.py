@@ -6,8 +6,11 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +27,10 @@ _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar",
 _SEP_LINE = re.compile(rb"sep=(.)[ \t,;]*(?=\n)", re.IGNORECASE)  # a spreadsheet's first line
 _ESCAPED = re.compile(rb'\\"(?=[^,;\t |\n])')
 _BLOCK = 1 << 20
+_TEXT = np.dtype(object)
+_NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+_ROWS = 20_000  # parsed at once: what they hold stays in the processor's cache
+_MERGED = 40  # parts whose distinct fields are merged at once, which bounds memory
 
 Rows = npt.NDArray[np.int64]
 
@@ -67,10 +74,7 @@ class Table:
 
     def rows(self, most: int | None = None) -> list[list[str]]:
         """Return the fields of the rows after the head."""
-        if self.size == 1:
-            return []
-        frame = self._read(None, most)
-        rows: list[list[str]] = frame.to_numpy().tolist()
+        rows = chain.from_iterable(self._parts(range(self.row_width), most))
         return [[field.strip(" \t") for field in row[: self.width]] for row in rows]
 
     def factorize(self, columns: Sequence[int], first_row: int) -> tuple[Rows, list[str], Rows]:
@@ -78,52 +82,69 @@ class Table:
 
         Codes (rows, columns), the values, and the row in which each appears first.
         """
-        parts: list[npt.NDArray[np.object_]] = [np.empty(0, dtype=object)]
-        codes = np.empty((self.size - 1, len(columns)), dtype=np.int64)
-        used = 0
-        frame = self._read(columns)
-        for place, column in enumerate(columns):
-            # Equal fields of a column are mostly one object: these are compared before the texts.
-            texts = frame[column].to_numpy()
-            ids = np.fromiter(map(id, texts), dtype=np.int64, count=len(texts))
-            found, distinct = pd.factorize(ids)
-            codes[:, place] = found + used
-            parts.append(texts[_first(found, len(distinct))])
-            used += len(distinct)
-        if first_row == 0:
-            own = np.arange(len(columns)) + used
-            codes = np.concatenate([own[None, :], codes])
-            parts.append(np.array([self.head[column] for column in columns], dtype=object))
-        values = np.concatenate(parts)
-        values[:] = [value.strip(" \t") for value in values.tolist()]
-        merged, distinct_values = pd.factorize(values)
-        flat, order = pd.factorize(merged[codes].ravel())
-        rows = _first(flat, len(order)) // len(columns) + first_row
-        names: list[str] = distinct_values[order].tolist()
-        return flat.astype(np.int64).reshape(-1, len(columns)), names, rows
-
-    def _read(self, columns: Sequence[int] | None, most: int | None = None) -> pd.DataFrame:
-        if self.size == 1:
-            return pd.DataFrame({column: pd.Series(dtype=object) for column in columns or ()})
+        head = np.array([self.head[column] for column in columns] if first_row == 0 else [], object)
         try:
-            frame = pd.read_csv(
+            if not (self._plain and all(map(_NUMBER.fullmatch, head))):
+                raise ValueError("words")
+            codes, values = self._codes(columns, head.astype(np.int64))
+        except (InputError, ValueError, OverflowError):  # also a gap, or a very long number
+            codes, values = self._codes(columns, head)
+        names = list(map(str, values.tolist()))
+        texts = [name.strip(" \t") for name in names]
+        if texts != names:
+            merged, values = pd.factorize(np.array(texts, dtype=object))
+            codes, texts = merged[codes], values.tolist()
+        rows = _first(codes, len(texts)) // len(columns) + first_row
+        return codes.reshape(-1, len(columns)), texts, rows
+
+    def _codes(
+        self, columns: Sequence[int], head: npt.NDArray[Any]
+    ) -> tuple[Rows, npt.NDArray[Any]]:
+        """Return codes of the fields, those of the head first, and their values."""
+        parts, codes, values = chain([head], self._parts(columns, kind=head.dtype)), [], head[:0]
+        while some := list(islice(parts, _MERGED)):
+            found, distinct = zip(*(pd.factorize(part.ravel()) for part in some), strict=True)
+            starts = np.cumsum([len(values), *map(len, distinct)])
+            merged, values = pd.factorize(np.concatenate([values, *distinct]))
+            codes += [merged[start + code] for start, code in zip(starts, found, strict=False)]
+        return np.concatenate(codes), values
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether the rows hold nothing but whole numbers as Python writes them, and gaps."""
+        separator = self.separator.encode()
+        if self._body.translate(None, b"0123456789\n" + separator):
+            return False
+        return not re.search(rb"[\n" + re.escape(separator) + rb"]0[0-9]", b"\n" + self._body)
+
+    def _parts(
+        self, columns: Sequence[int], most: int | None = None, kind: np.dtype[Any] = _TEXT
+    ) -> Iterator[npt.NDArray[Any]]:
+        """Give the fields of some columns after the head, some thousand rows at a time."""
+        if self.size == 1:
+            return
+        rows = 0
+        try:
+            for frame in pd.read_csv(
                 io.BytesIO(self._body),
                 sep=r"\s+" if self.separator == " " else self.separator,
                 header=None,
                 names=range(self.row_width),
                 index_col=False,
-                usecols=None if columns is None else list(columns),
+                usecols=list(columns),
                 nrows=most,
-                dtype=object,
+                dtype=kind,
                 na_filter=False,
                 skipinitialspace=True,
                 skip_blank_lines=False,
                 low_memory=False,
+                chunksize=_ROWS,
                 encoding="utf-8",
-            )
-            if len(frame) != min(self.size - 1, most or self.size):
-                raise ValueError(f"{self.size - 1:,} rows, read as {len(frame):,}")
-            return frame
+            ):
+                rows += len(frame)
+                yield frame[list(columns)].to_numpy()
+            if rows != min(self.size - 1, most or self.size):
+                raise ValueError(f"{self.size - 1:,} rows, read as {rows:,}")
         except (pd.errors.ParserError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InputError(
@@ -386,7 +407,7 @@ def _assemble(
         used -= 1
     while len(head) > used and not head[-1]:
         head.pop()
-    return Table(**{**table.__dict__, "head": tuple(head), "width": used})
+    return replace(table, head=tuple(head), width=used)
 
 
 def _titles(first: Sequence[str], separator: str, width: int) -> tuple[int, tuple[str, ...]]:
