@@ -6,18 +6,16 @@ Beside that: what each sound mechanism loses of one tie, and of all of one perso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
 from pdpaudit.auditing.published_claims import MechanismClaim, Paper, catalogue
 from pdpaudit.core.graphs import (
-    GraphPair,
     coloured_graphs,
     edge_pairs,
     rewired_pairs,
     small_graphs,
-    vertex_pairs,
 )
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
@@ -27,55 +25,15 @@ from .degree_sequence import NoisyDegrees
 from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
 from .loose_claims import loose_sections
-from .one_sided import exchanged
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .recommendation_accuracy import accuracy_sections
+from .relations import ASKED, EDGE, EXCHANGED, SERVED, VERTEX, asking
 from .search_losses import search_sections
-from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs, graphs_with_roles
+from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
 __all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 18))]
-
-
-def serving(vertices: int) -> list[int]:
-    """Return roles: vertex 0 is served, or protected, and all others are alike."""
-    return [0, *[1] * (vertices - 1)]
-
-
-def asking(vertices: int) -> list[int]:
-    """Return roles: vertex 0 asks, vertices 1 and 2 are infected, and all others are not."""
-    return [0, 1, 1, *[2] * vertices][:vertices]
-
-
-def _served(mechanism: Lawful) -> Iterator[GraphPair]:
-    """Yield the pairs where there are two candidates to choose from."""
-    graphs = (one for one in graphs_with_roles(serving, 3) if one.degrees()[0] < one.vertices - 2)
-    return edge_pairs(graphs, spared=0)
-
-
-#: All pairs of a relation.
-EDGE = SmallGraphs(
-    lambda _: edge_pairs(small_graphs(VERTICES, 2)), "that differ in one tie, up to renumbering"
-)
-VERTEX = SmallGraphs(
-    lambda _: vertex_pairs(small_graphs(VERTICES, 2)),
-    "of which one lacks one vertex of the other, up to renumbering",
-)
-SERVED = SmallGraphs(
-    _served,
-    "that differ in one tie of others, whoever is served, up to renumbering, where there are two "
-    "candidates at least",
-)
-ASKED = SmallGraphs(
-    lambda _: edge_pairs(graphs_with_roles(asking, 2)),
-    "that differ in one tie, whoever asks and whichever two are infected, up to renumbering",
-)
-EXCHANGED = SmallGraphs(
-    lambda _: (pair for graph in graphs_with_roles(serving, 3) for pair in exchanged(graph)),
-    "that exchange a tie of a protected person for another, whoever is protected, up to "
-    "renumbering",
-)
 
 
 class Compared(NamedTuple):
@@ -160,13 +118,13 @@ def _sections() -> tuple[JSON, ...]:
 PAPER = Paper(
     title="Published graph mechanisms, audited",
     text=(
-        "What publications claim of mechanisms on graphs, and beside it the claim of a common "
-        "mistake, each with ε = 1 under the relation named: a tie more or less (edge), a person "
-        "with all ties more or less (vertex), or, for G16, a protected tie exchanged for another. "
-        "Every mechanism has an exact output law. The pairs are all those of graphs of up to "
-        f"{VERTICES} vertices, one for each class under renumbering, and a few of larger graphs: "
-        "what is certified is certified of these, and what is true of all graphs is at least what "
-        "these lose."
+        "What publications claim of mechanisms on graphs, and beside it the claims of common "
+        "mistakes, each with ε = 1 between neighbours: a tie more or less (edge), a person with "
+        "all ties more or less (vertex), or what the claim names. Every mechanism has an exact "
+        f"output law. The pairs are all those of graphs of up to {VERTICES} vertices, where a law "
+        "allows it, one for each class under renumbering, and a few of larger graphs: what is "
+        "certified is certified of these, and what is true of all graphs is at least what these "
+        "lose."
     ),
     sections=_sections,
 )

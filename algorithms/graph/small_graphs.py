@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK
-from pdpaudit.core.graphs import Graph, GraphPair, coloured_graphs
+from pdpaudit.core.graphs import Graph, GraphPair
 from pdpaudit.core.privacy_loss import ROUNDED, exact_loss, loss_for
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 
 from .noise import Floats, ProductRows
 
-__all__ = ["VERTICES", "Lawful", "Losses", "SmallGraphs", "SmallPairs", "graphs_with_roles"]
+__all__ = ["VERTICES", "Lawful", "Losses", "SmallGraphs", "SmallPairs"]
 
 #: Vertices of the graphs that all are looked at of: 156 up to isomorphism, and 7 has 1,044.
 VERTICES = 6
@@ -109,12 +109,6 @@ def _product_loss(left: Sequence[Floats], right: Sequence[Floats]) -> float:
     return total
 
 
-def graphs_with_roles(colours: Callable[[int], Sequence[int]], least: int) -> Iterator[Graph]:
-    """Yield one graph of each class up to the largest size, who has a role keeping it."""
-    for vertices in range(least, VERTICES + 1):
-        yield from coloured_graphs(colours(vertices))
-
-
 @dataclass(frozen=True)
 class SmallPairs:
     """What came of looking at all pairs of small graphs."""
@@ -134,20 +128,25 @@ class SmallPairs:
 
 @dataclass(frozen=True)
 class SmallGraphs:
-    """All pairs of a relation on small graphs; ``words`` ends the sentence that says which."""
+    """All pairs of a relation on graphs of few vertices; ``words`` ends a sentence on them."""
 
-    pairs: Callable[[Lawful], Iterable[GraphPair]]
+    pairs: Callable[[int], Iterable[GraphPair]]
     words: str
+    most: int = VERTICES
+
+    def up_to(self, most: int) -> SmallGraphs:
+        """Return the same on graphs of at most so few vertices."""
+        return replace(self, most=most)
 
     def __call__(self, mechanism: Lawful) -> SmallPairs:
         """Compute the loss of every pair, in the unit of what the mechanism claims."""
         losses = Losses(mechanism, getattr(mechanism, "claim", None))
         count, epsilon, worst = 0, 0.0, None
-        for pair in self.pairs(mechanism):
+        for pair in self.pairs(self.most):
             count += 1
             loss = losses.of(pair)
             if loss > epsilon + EXACT_SLACK:  # of pairs that lose the same, the first
                 worst = pair
             epsilon = max(epsilon, loss)
-        scope = f"all {count:,} pairs of graphs of up to {VERTICES} vertices {self.words}"
+        scope = f"all {count:,} pairs of graphs of up to {self.most} vertices {self.words}"
         return SmallPairs(scope, epsilon, worst)

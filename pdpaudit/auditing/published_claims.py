@@ -59,10 +59,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Audited:
-    """What came of one published claim."""
+    """What came of one published claim; ``largest`` is a loss above that of its witness."""
 
     findings: tuple[ClaimResult | CheckResult, ...]
     tried: str
+    largest: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,27 +151,36 @@ class MechanismClaim:
         asked: dict[str, Any] = {"subject": self.id, "spec": spec, "prover": prover}
         result = audit(made, [] if own else networks, config, **asked, watcher=watcher)
         claim = result.claims[self.number - 1]
-        tried = self._tried(result, claim)
+        tried, largest = self._tried(result, claim), None
         if self.exhaust is not None:
             try:
                 small = self.exhaust(_lawful(made))
             except (LawUnavailable, Misbehaviour) as error:
                 raise InputError(f"{self.id}: not every small input: {error}") from None
             tried = f"{small.scope}; and {tried}"
-            if small.candidate is not None and small.epsilon > (claim.exact or 0.0) + EXACT_SLACK:
-                run = AuditContext(Subject.of(made), self.id, spec, config, Silent(), prover=prover)
-                judged = audit_by_law(run, [small.candidate], run.mechanism.claims)
-                assert judged is not None
-                claim = judged[1][self.number - 1]
-                if small.candidate.pair is None:  # no number of a pair says which one it is
-                    claim = replace(claim, witness=None)
+            worst = small.candidate
+            if worst is not None and small.epsilon > (claim.exact or 0.0) + EXACT_SLACK:
+                # A pair that is none of the mechanism's own has no number for a witness to name.
+                if worst.pair is None and claim.status == "violated":
+                    largest = small.epsilon
+                    tried = f"{tried}. Most is lost by {worst.label}: {largest:.4f}"
+                else:
+                    run = AuditContext(Subject.of(made), self.id, spec, config, Silent())
+                    claim = self._judged_by(replace(run, prover=prover), worst)
             if claim.status == "not_rejected":
                 claim = replace(claim, status="certified", method=f"exhaustive: {small.scope}")
         if claim.status != "violated":
             # There is nothing to show again: the command that tried is what can be run again.
             claim = replace(claim, witness=None)
         named = replace(claim, id=self.id, statement=self.statement, source=self.source)
-        return Audited((named,), tried)
+        return Audited((named,), tried, largest)
+
+    def _judged_by(self, run: AuditContext, worst: CandidatePair) -> ClaimResult:
+        """Return the claim judged by a pair alone."""
+        judged = audit_by_law(run, [worst], run.mechanism.claims)
+        assert judged is not None
+        claim = judged[1][self.number - 1]
+        return claim if worst.pair is not None else replace(claim, witness=None)
 
     def _tried(self, result: Result, claim: ClaimResult) -> str:
         parameters = ", ".join(
@@ -299,6 +309,7 @@ def audit_claims(
                 "source": claim.source,
                 "tried": audited.tried,
                 "status": worst([finding.status for finding in audited.findings]),
+                **({} if audited.largest is None else {"largest": audited.largest}),
                 **({"mistake": True} if getattr(claim, "mistake", False) else {}),
             }
         )

@@ -265,7 +265,7 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     entries = context["catalogue"]
     rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
     for one in entries:
-        cells = _cells(one["status"], claims.get(one["id"]))
+        cells = _cells(one["status"], claims.get(one["id"]), one.get("largest", 0.0))
         rows[one.get("mistake", False)].append((one["id"], one["statement"], *cells))
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
     alone = f"{command.split(' --seed')[0]} --seed {result.seed} --select {entries[0]['id']}"
@@ -294,12 +294,17 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     }
 
 
-def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
+def _cells(status: Status, claim: ClaimResult | None, largest: float) -> tuple[str, ...]:
+    """Return a claim's numbers; ``largest`` is a loss that has no witness."""
     claimed = least = most = proved = ""
     if claim is not None:
         slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
         claimed = f"{claim.promise.value:.4g}{slack}"
-        least = "" if claim.exact is None else f"{least_true(claim.exact, claim.event):.4f}"
+        least = (
+            ""
+            if claim.exact is None
+            else f"{max(least_true(claim.exact, claim.event), largest):.4f}"
+        )
         bound = claim.event.get("proved_bound")
         most = "" if bound is None else f"{bound['epsilon']:.4f}"
         proved = ", proved" if "proof" in claim.event else ""

@@ -7,8 +7,9 @@ import math
 import pytest
 
 from pdpaudit.algorithms.graph import ExponentialRecommendation, NoisyTies
-from pdpaudit.algorithms.graph.claims import G1, SERVED
+from pdpaudit.algorithms.graph.claims import G1
 from pdpaudit.algorithms.graph.loose_claims import loose_sections, losses_by_size, tight_epsilon
+from pdpaudit.algorithms.graph.relations import SERVED
 from pdpaudit.core.graphs import edge_pairs, small_graphs
 
 
@@ -19,12 +20,12 @@ def _lost(epsilon, shared):
 
 def test_losses_are_those_worked_out_by_hand_for_each_size():
     mechanism = ExponentialRecommendation(1.0)
-    losses = losses_by_size(mechanism, list(SERVED.pairs(mechanism)))
+    losses = losses_by_size(mechanism, list(SERVED.pairs(SERVED.most)))
     assert losses == pytest.approx({3: 0.0, **{n: _lost(1.0, n - 3) for n in (4, 5, 6)}})
 
 
 def test_at_the_tight_epsilon_the_claim_is_attained():
-    pairs = list(SERVED.pairs(ExponentialRecommendation(1.0)))
+    pairs = list(SERVED.pairs(SERVED.most))
     epsilon = tight_epsilon(ExponentialRecommendation, pairs)
     assert _lost(epsilon, 3) == pytest.approx(1.0, abs=1e-6)
     assert epsilon > 1
