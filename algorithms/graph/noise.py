@@ -118,7 +118,7 @@ def laplace_cells(count: float, top: int, scale: float) -> Floats:
 
 @dataclass(frozen=True)
 class ProductRows(NoisyRows):
-    """Independent numbers side by side, whose law is a product."""
+    """Independent numbers side by side: many outputs, whose law a few probabilities give."""
 
     def parts(self, graph: Graph) -> list[Floats]:
         """Return the probabilities of each number, from 0 on; shorter lists end with zeros."""

@@ -29,6 +29,9 @@ from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs
 
 from .noise import Floats, Integers, ProductRows, laplace_cells
 
+#: Decimals kept: what a processor adds up in another order differs beyond.
+_DIGITS = 12
+
 
 @dataclass(frozen=True)
 class _NoisyRanks(ProductRows):
@@ -95,7 +98,8 @@ class NoisyPageRank(_NoisyRanks):
         """Return the probability that a walk stops at each person, by solving for it."""
         steps = _steps(graph)
         left = np.eye(graph.vertices) - (1 - self.stop) * steps.T
-        return np.asarray(np.linalg.solve(left, self.stop * np.eye(graph.vertices)[0]))
+        solved = np.linalg.solve(left, self.stop * np.eye(graph.vertices)[0])
+        return np.asarray(solved.round(_DIGITS))
 
     def sensitivity(self, graph: Graph) -> float:
         """Return 2 (1 - stop) / stop."""
@@ -188,7 +192,7 @@ class CappedPageRank(_NoisyRanks):
             room = room - pushed
             stopped += self.lazy * pushed
             waiting = waiting - pushed + (1 - self.lazy) * pushed @ steps
-        return stopped
+        return np.asarray(stopped.round(_DIGITS))
 
     def sensitivity(self, graph: Graph) -> float:
         """Return ``sigma``."""

@@ -47,6 +47,9 @@ from .subgraph_counts import triangles
 #: How far below 1/4 the solver may leave what is 1/4; whoever is dropped for it does no harm.
 _SOLVED = 1e-6
 
+#: Decimals of D that are kept: what a processor adds up in another order differs beyond.
+_DIGITS = 9
+
 
 @dataclass(frozen=True)
 class _Restricted(NoisyNumber):
@@ -178,7 +181,7 @@ def _left(graph: Graph, degree: int) -> tuple[int, float]:
     absent = solved.x[:n]
     dropped = absent >= 0.25 - _SOLVED
     kept = sum(not (dropped[one] or dropped[other]) for one, other in graph.ties)
-    return kept, 4 * float(absent.sum())
+    return kept, round(4 * float(absent.sum()), _DIGITS)
 
 
 @dataclass(frozen=True)
