@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.util import hash_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.fields import names_columns
@@ -30,7 +31,8 @@ _BLOCK = 1 << 20
 _TEXT = np.dtype(object)
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 _ROWS = 20_000  # parsed at once: what they hold stays in the processor's cache
-_MERGED = 40  # parts whose distinct fields are merged at once, which bounds memory
+_SLOTS = 1 << 22
+KEYS = ("0123456789abcdef", "fedcba9876543210")  # of two hashes, 16 characters each
 
 Rows = npt.NDArray[np.int64]
 
@@ -54,6 +56,11 @@ class Table:
     def size(self) -> int:
         """Number of rows, head included."""
         return len(self._lines)
+
+    @property
+    def quoted(self) -> bool:
+        """Whether a row after the head holds a quote, or the head a line break."""
+        return b'"' in self._body or any("\n" in field for field in self.head)
 
     @property
     def head_text(self) -> str:
@@ -82,14 +89,8 @@ class Table:
 
         Codes (rows, columns), the values, and the row in which each appears first.
         """
-        head = np.array([self.head[column] for column in columns] if first_row == 0 else [], object)
-        try:
-            if not (self._plain and all(map(_NUMBER.fullmatch, head))):
-                raise ValueError("words")
-            codes, values = self._codes(columns, head.astype(np.int64))
-        except (InputError, ValueError, OverflowError):  # also a gap, or a very long number
-            codes, values = self._codes(columns, head)
-        names = list(map(str, values.tolist()))
+        head = [self.head[column] for column in columns] if first_row == 0 else []
+        codes, names = self._numbers(columns, head) or self._texts(columns, head)
         texts = [name.strip(" \t") for name in names]
         if texts != names:
             merged, values = pd.factorize(np.array(texts, dtype=object))
@@ -97,17 +98,56 @@ class Table:
         rows = _first(codes, len(texts)) // len(columns) + first_row
         return codes.reshape(-1, len(columns)), texts, rows
 
-    def _codes(
-        self, columns: Sequence[int], head: npt.NDArray[Any]
-    ) -> tuple[Rows, npt.NDArray[Any]]:
-        """Return codes of the fields, those of the head first, and their values."""
-        parts, codes, values = chain([head], self._parts(columns, kind=head.dtype)), [], head[:0]
-        while some := list(islice(parts, _MERGED)):
-            found, distinct = zip(*(pd.factorize(part.ravel()) for part in some), strict=True)
-            starts = np.cumsum([len(values), *map(len, distinct)])
-            merged, values = pd.factorize(np.concatenate([values, *distinct]))
-            codes += [merged[start + code] for start, code in zip(starts, found, strict=False)]
-        return np.concatenate(codes), values
+    def floats(self, column: int) -> npt.NDArray[np.float64] | None:
+        """Return a column after the head as numbers, None where any field is none or not finite."""
+        try:
+            numbers = [part.ravel() for part in self._parts([column], kind=np.dtype(np.float64))]
+        except InputError:
+            return None
+        found = np.concatenate(numbers)
+        return found if np.isfinite(found).all() else None
+
+    def _numbers(
+        self, columns: Sequence[int], head: Sequence[str]
+    ) -> tuple[Rows, list[str]] | None:
+        """Return codes and values of fields that are whole numbers."""
+        if not (self._plain and all(map(_NUMBER.fullmatch, head))):
+            return None
+        try:
+            parts = [np.array(list(map(int, head)), dtype=np.int64)]
+            parts += [part.ravel() for part in self._parts(columns, kind=np.dtype(np.int64))]
+        except (InputError, OverflowError):  # a gap, or a very long number
+            return None
+        codes, values = pd.factorize(np.concatenate(parts))
+        return codes, list(map(str, values.tolist()))
+
+    def _texts(self, columns: Sequence[int], head: Sequence[str]) -> tuple[Rows, list[str]]:
+        """Return codes and values of fields, by hashes, so that few texts are kept at a time."""
+
+        def parts() -> Iterator[npt.NDArray[np.object_]]:
+            yield np.array(head, dtype=object)
+            for part in self._parts(columns):
+                yield part.ravel()
+
+        seen = np.zeros(_SLOTS, dtype=np.uint64)  # the hash that came last, of those for a slot
+        hashes, others, texts, places, start = [], [], [], [], 0
+        for part in parts():
+            hashed, other = (hash_array(part, hash_key=key, categorize=False) for key in KEYS)
+            slots = hashed & np.uint64(_SLOTS - 1)
+            new = np.flatnonzero(seen[slots] != hashed)
+            seen[slots] = hashed
+            texts += part[new].tolist()
+            places.append(new + start)
+            hashes.append(hashed)
+            others.append(other)
+            start += len(part)
+        codes, distinct = pd.factorize(np.concatenate(hashes))
+        first, second = _first(codes, len(distinct)), np.concatenate(others)
+        if (second != second[first][codes]).any() or not distinct.all():  # two texts of one hash
+            codes, values = pd.factorize(np.concatenate([*parts()]))
+            return codes, values.tolist()
+        kept = np.searchsorted(np.concatenate(places), first)
+        return codes, [texts[place] for place in kept.tolist()]
 
     @cached_property
     def _plain(self) -> bool:
