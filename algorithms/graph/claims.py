@@ -6,21 +6,17 @@ Beside that: what each sound mechanism loses of one tie, and of all of one perso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from pdpaudit.auditing.published_claims import MechanismClaim, Paper
+from pdpaudit.auditing.published_claims import MechanismClaim, Paper, catalogue
 from pdpaudit.core.graphs import (
-    Graph,
-    GraphPair,
+    coloured_graphs,
     edge_pairs,
-    labelled_graphs,
     rewired_pairs,
     small_graphs,
 )
-from pdpaudit.core.privacy_loss import exact_loss
-from pdpaudit.core.protocols import Law
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.sources import section
@@ -28,22 +24,16 @@ from pdpaudit.report.sources import section
 from .degree_sequence import NoisyDegrees
 from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
+from .loose_claims import loose_sections
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
+from .recommendation_accuracy import accuracy_sections
+from .relations import ASKED, EDGE, EXCHANGED, SERVED, VERTEX, asking
+from .search_losses import search_sections
+from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs
 from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
 
 __all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 18))]
-
-#: People in the graphs of the table.
-_VERTICES = 4
-
-
-class Lawful(Protocol):
-    """A mechanism on graphs with an exact law."""
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law."""
-        ...
 
 
 class Compared(NamedTuple):
@@ -74,49 +64,33 @@ COMPARED = (
 )
 
 
-def largest_loss(mechanism: Lawful, pairs: Iterable[GraphPair]) -> float:
-    """Return the largest loss over pairs, infinite where an output is possible on one side only."""
-    largest = 0.0
-    for pair in pairs:
-        left, right = mechanism.law(pair.left), mechanism.law(pair.right)
-        if left.probabilities.keys() != right.probabilities.keys():
-            return math.inf
-        largest = max(largest, exact_loss(left, right, listed=False).epsilon)
-    return largest
-
-
 def losses(one: Compared, vertices: int) -> tuple[float, float]:
     """Return the loss of a tie, and of one person's contacts, on all graphs of n vertices."""
     mechanism, served = one.make(1.0), 0 if one.serves else None
-    graphs = list((labelled_graphs if one.serves else _each)(vertices))
+    known = Losses(mechanism)
+    alike = coloured_graphs(asking(vertices)) if one.serves else small_graphs(vertices, vertices)
+    graphs = list(alike)
     if isinstance(mechanism, ExponentialRecommendation | NoisyRecommendation):
         # A person tied to everybody is recommended nobody.
         everybody = {(0, other) for other in range(1, vertices)}
         kept = [graph for graph in graphs if not everybody <= set(graph.ties)]
-        ties = edge_pairs(kept, spared=0)
         rewired = (
             pair for pair in rewired_pairs(kept, spared=0) if not everybody <= set(pair.right.ties)
         )
-        return largest_loss(mechanism, ties), largest_loss(mechanism, rewired)
-    contacts = rewired_pairs(graphs, spared=served)
-    return largest_loss(mechanism, edge_pairs(graphs)), largest_loss(mechanism, contacts)
+        return known.largest(edge_pairs(kept, spared=0)), known.largest(rewired)
+    return known.largest(edge_pairs(graphs)), known.largest(rewired_pairs(graphs, spared=served))
 
 
-def _each(vertices: int) -> Iterable[Graph]:
-    return small_graphs(vertices, vertices)
-
-
-@cache
 def relation_sections() -> tuple[JSON, ...]:
     """Return the table as a section of the dossier."""
     rows = []
     for one in COMPARED:
-        tie, contacts = losses(one, _VERTICES)
+        tie, contacts = losses(one, VERTICES)
         name = getattr(one.make, "__name__", "")
         rows.append((name, one.claimed, _shown(tie), _shown(contacts), one.formula))
     columns = ("mechanism", "claims ε of", "one tie", "one person's contacts", "among n people")
     text = (
-        f"Losses at ε = 1 on all graphs of {_VERTICES} vertices, by exact laws: of one tie, and of "
+        f"Losses at ε = 1 on all graphs of {VERTICES} vertices, by exact laws: of one tie, and of "
         "one protected person's contacts, all of which may change while everybody stays. Who is "
         "served or asks is not the protected person. The last column is worked out by hand. The "
         "loss of a recommendation is infinite, as a contact of who is served is no candidate."
@@ -129,22 +103,45 @@ def _shown(loss: float) -> str:
     return "∞" if math.isinf(loss) else f"{loss:.4f}"
 
 
+@cache
+def _sections() -> tuple[JSON, ...]:
+    """Return what the dossier has beside the verdicts."""
+    claims = [one for one in catalogue(paper="graph") if isinstance(one, MechanismClaim)]
+    return (
+        *loose_sections(claims),
+        *relation_sections(),
+        *search_sections(),
+        *accuracy_sections(),
+    )
+
+
 PAPER = Paper(
     title="Published graph mechanisms, audited",
     text=(
-        "What publications claim of mechanisms on graphs, and beside it the claim of a common "
-        "mistake, each with ε = 1 under the relation named: a tie more or less (edge), a person "
-        "with all ties more or less (vertex), or, for G16, a protected tie exchanged for another. "
-        "Every mechanism has an exact output law; the pairs are all pairs of graphs of up to 4 "
-        "vertices, or up to 3 for G8, and those of a few larger graphs. What is true is at least "
-        "what these pairs lose."
+        "What publications claim of mechanisms on graphs, and beside it the claims of common "
+        "mistakes, each with ε = 1 between neighbours: a tie more or less (edge), a person with "
+        "all ties more or less (vertex), or what the claim names. Every mechanism has an exact "
+        f"output law. The pairs are all those of graphs of up to {VERTICES} vertices, where a law "
+        "allows it, one for each class under renumbering, and a few of larger graphs: what is "
+        "certified is certified of these, and what is true of all graphs is at least what these "
+        "lose."
     ),
-    sections=relation_sections,
+    sections=_sections,
 )
 
 
+#: Begins the source of a claim that no publication makes.
+MISTAKE = "mistake: "
+
+
 def _claim(
-    number: int, mechanism: str, statement: str, source: str, *, violated: bool = False
+    number: int,
+    mechanism: str,
+    statement: str,
+    source: str,
+    *,
+    exhaust: SmallGraphs | None = None,
+    violated: bool = False,
 ) -> MechanismClaim:
     return MechanismClaim(
         id=f"G{number}",
@@ -153,7 +150,9 @@ def _claim(
         mechanism=f"graph:{mechanism}",
         parameters={"epsilon": 1.0},
         enclosed=False,
+        exhaust=exhaust,
         known_violated=violated,
+        mistake=source.startswith(MISTAKE),
     )
 
 
@@ -168,18 +167,21 @@ G1 = _claim(
     "ExponentialRecommendation",
     "recommending by common neighbours, exponential mechanism, is ε-edge-DP for ties of others",
     f"{RECOMMENDATION}, exponential mechanism",
+    exhaust=SERVED,
 )
 G2 = _claim(
     2,
     "NoisyRecommendation",
     "recommending by common neighbours with noise Lap(1/ε) is ε-edge-DP for ties of others",
     f"{RECOMMENDATION}, Laplace mechanism",
+    exhaust=SERVED,
 )
 G3 = _claim(
     3,
     "TwoRecommendations",
     "recommending two people with the noise for one is ε-edge-DP",
     f"mistake: {RECOMMENDATION}, ε not divided by the length of the list",
+    exhaust=SERVED,
     violated=True,
 )
 G4 = _claim(
@@ -187,18 +189,21 @@ G4 = _claim(
     "NoisyTies",
     "the number of ties with noise for a sensitivity of 1 is ε-edge-DP",
     f"{DEGREES}, introduction of edge privacy",
+    exhaust=EDGE,
 )
 G5 = _claim(
     5,
     "NoisyTriangles",
     "the number of triangles with noise for a sensitivity of n - 2 is ε-edge-DP",
     f"{SMOOTH}, triangles, global sensitivity",
+    exhaust=EDGE,
 )
 G6 = _claim(
     6,
     "NoisyTrianglesLocal",
     "the number of triangles with noise for the local sensitivity is ε-edge-DP",
     f"mistake: {SMOOTH}, noise that follows the local sensitivity",
+    exhaust=EDGE,
     violated=True,
 )
 G7 = _claim(
@@ -206,12 +211,14 @@ G7 = _claim(
     "RandomisedTies",
     "each tie reported by one end by randomised response is ε-edge-DP",
     f"{LOCAL}, privacy of relationships",
+    exhaust=EDGE,
 )
 G8 = _claim(
     8,
     "RandomisedLists",
     "each tie reported by both ends by randomised response is ε-edge-DP",
     f"mistake: {LOCAL}, privacy of list entries taken for that of ties",
+    exhaust=EDGE,
     violated=True,
 )
 G9 = _claim(
@@ -219,18 +226,21 @@ G9 = _claim(
     "NoisyStars",
     "the number of 2-stars with noise for a sensitivity of 2(n - 2) is ε-edge-DP",
     "Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011, k-stars",
+    exhaust=EDGE,
 )
 G10 = _claim(
     10,
     "NoisyDegrees",
     "the sorted degrees with noise Lap(2/ε) are ε-edge-DP",
     f"{DEGREES}, sensitivity of the sorted degree sequence",
+    exhaust=EDGE,
 )
 G11 = _claim(
     11,
     "NoisyDegreesHalfNoise",
     "the sorted degrees with noise Lap(1/ε) are ε-edge-DP",
     f"mistake: {DEGREES}, a tie counted at one end",
+    exhaust=EDGE,
     violated=True,
 )
 G12 = _claim(
@@ -238,12 +248,14 @@ G12 = _claim(
     "FlowTies",
     "the largest flow with noise for a sensitivity of 2d is ε-vertex-DP",
     f"{NODE}, Lipschitz extension of the number of ties",
+    exhaust=VERTEX,
 )
 G13 = _claim(
     13,
     "TruncatedTies",
     "the ties between vertices of degree at most d with noise for 2d are ε-vertex-DP",
     f"mistake: {NODE}, naive truncation",
+    exhaust=VERTEX,
     violated=True,
 )
 G14 = _claim(
@@ -251,12 +263,14 @@ G14 = _claim(
     "RandomisedNotification",
     "an exposure notification by randomised response is ε-edge-DP",
     "Warner 1965, of one answer",
+    exhaust=ASKED,
 )
 G15 = _claim(
     15,
     "RandomisedMeetings",
     "an exposure notification after randomised response for each meeting is ε-edge-DP",
     "mistake: Warner 1965, of each meeting that took place",
+    exhaust=ASKED,
     violated=True,
 )
 G16 = _claim(
@@ -265,6 +279,7 @@ G16 = _claim(
     "suppressing protected ties, and others with probability exp(-ε), is ε-DP both ways",
     "mistake: Doudalis, Kotsogiannis, Haney, Machanavajjhala, Mehrotra 2017, one-sided privacy "
     "taken for differential privacy",
+    exhaust=EXCHANGED,
     violated=True,
 )
 G17 = _claim(
@@ -272,4 +287,5 @@ G17 = _claim(
     "NoisyTrianglesSmooth",
     "the number of triangles with Cauchy noise for the smooth sensitivity is ε-edge-DP",
     f"{SMOOTH}, triangles, smooth sensitivity",
+    exhaust=EDGE,
 )

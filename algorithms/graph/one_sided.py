@@ -15,13 +15,12 @@ import numpy as np
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, labelled_graphs
-from pdpaudit.core.protocols import Law
 
-from .noise import Integers, NoisyRows, product_law
+from .noise import Floats, Integers, ProductRows
 
 
 @dataclass(frozen=True)
-class SuppressedTies(NoisyRows):
+class SuppressedTies(ProductRows):
     """Ties of protected people suppressed, every other released with probability 1 - exp(-ε).
 
     Broken, if its promise is taken for differential privacy. Neighbours exchange a tie of a
@@ -56,7 +55,10 @@ class SuppressedTies(NoisyRows):
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices; the left side has the protected tie."""
         return tuple(
-            pair for n in (3, 4) for graph in labelled_graphs(n) for pair in self._of(graph)
+            pair
+            for n in (3, 4)
+            for graph in labelled_graphs(n)
+            for pair in exchanged(graph, self.protected)
         )
 
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:
@@ -65,23 +67,24 @@ class SuppressedTies(NoisyRows):
         passed = rng.random((size, len(open_ties))) >= math.exp(-self.epsilon)
         return np.asarray(open_ties & passed, dtype=np.int64)
 
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law of what is possible; O(2^ties)."""
+    def parts(self, graph: Graph) -> list[Floats]:
+        """Return the probabilities of each entry, of protected ties and of none only that of 0."""
         kept = math.exp(-self.epsilon)
         either = np.array([kept, -math.expm1(-self.epsilon)])
-        return product_law([either if tie else np.ones(1) for tie in self._open(instance)])
+        return [either if tie else np.ones(1) for tie in self._open(graph)]
 
     def _open(self, graph: Graph) -> list[bool]:
         """Say for each pair of people whether they have a tie that is not protected."""
         places = itertools.combinations(range(graph.vertices), 2)
         return [place in graph.ties and min(place) >= self.protected for place in places]
 
-    def _of(self, graph: Graph) -> Iterator[GraphPair]:
-        """Yield a graph with each of its protected ties exchanged for each tie it lacks."""
-        absent = set(itertools.combinations(range(graph.vertices), 2)) - set(graph.ties)
-        for tie, other in itertools.product(graph.ties, sorted(absent)):
-            if min(tie) < self.protected:
-                ties = tuple(sorted({*graph.ties, other} - {tie}))
-                said = " ".join(f"{a}-{b}" for a, b in graph.ties)
-                name = f"{graph.vertices} vertices with {said}; {tie[0]}-{tie[1]} exchanged for "
-                yield GraphPair(f"{name}{other[0]}-{other[1]}", graph, Graph(graph.vertices, ties))
+
+def exchanged(graph: Graph, protected: int = 1) -> Iterator[GraphPair]:
+    """Yield a graph with each of its protected ties exchanged for each tie it lacks."""
+    absent = set(itertools.combinations(range(graph.vertices), 2)) - set(graph.ties)
+    for tie, other in itertools.product(graph.ties, sorted(absent)):
+        if min(tie) < protected:
+            ties = tuple(sorted({*graph.ties, other} - {tie}))
+            said = " ".join(f"{a}-{b}" for a, b in graph.ties)
+            name = f"{graph.vertices} vertices with {said}; {tie[0]}-{tie[1]} exchanged for "
+            yield GraphPair(f"{name}{other[0]}-{other[1]}", graph, Graph(graph.vertices, ties))

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs
-from pdpaudit.core.protocols import Law
 
-from .noise import Integers, NoisyRows, product_law
+from .noise import Floats, Integers, ProductRows
 
 
 @dataclass(frozen=True)
-class RandomisedTies(NoisyRows):
+class RandomisedTies(ProductRows):
     """Each pair of people reported by one of them: correct.
 
     A report is wrong with probability 1/(1 + exp(ε)). One tie changes one report, whose ratio is
@@ -63,10 +62,10 @@ class RandomisedTies(NoisyRows):
         wrong = rng.random((size, len(entries))) < self.wrong
         return np.asarray(entries ^ wrong, dtype=np.int64)
 
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law; O(2^entries)."""
+    def parts(self, graph: Graph) -> list[Floats]:
+        """Return the probabilities of either value of each entry."""
         either = np.array([1.0 - self.wrong, self.wrong])
-        return product_law([either[::-1] if one else either for one in self.entries(instance)])
+        return [either[::-1] if one else either for one in self.entries(graph)]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .claims import DEGREES, _claim
+from .relations import EDGE, HIDDEN, NUMBERED, OTHERS, REWIRED, SOURCE
 
 __all__ = [f"G{number}" for number in range(18, 41)]
 
@@ -27,6 +28,7 @@ G18 = _claim(
     "NoisyJointDegrees",
     "the ties by the degrees of their ends with noise for a sensitivity of 4n - 7 are ε-edge-DP",
     f"{JOINT}, 2K-graph model, global sensitivity",
+    exhaust=EDGE,
 )
 G19 = _claim(
     19,
@@ -34,6 +36,7 @@ G19 = _claim(
     "the ties by the degrees of their ends with noise for 4d + 1, d the largest degree, are "
     "ε-edge-DP",
     "Sala, Zhao, Wilson, Zheng, Zhao 2011, sensitivity of the dK-2 series read off the graph",
+    exhaust=EDGE,
     violated=True,
 )
 G20 = _claim(
@@ -42,18 +45,21 @@ G20 = _claim(
     "the ties by the degrees of their ends with Laplace noise for a smooth bound are "
     "(ε, 1e-6)-edge-DP",
     f"{JOINT}, 2K-graph model, smooth sensitivity",
+    exhaust=EDGE.up_to(3),
 )
 G21 = _claim(
     21,
     "NoisyPageRank",
     "personalised PageRank with noise for a sensitivity of 2(1 - p)/p, p to stop, is ε-edge-DP",
     f"{WALKS}, baseline",
+    exhaust=SOURCE,
 )
 G22 = _claim(
     22,
     "NoisyPageRankByDegree",
     "personalised PageRank with noise for 2(1 - p)/(p(d + 1)), d the degree, is ε-edge-DP",
     f"mistake: {WALKS}, a sensitivity that is read off the degree",
+    exhaust=SOURCE,
     violated=True,
 )
 G23 = _claim(
@@ -61,12 +67,14 @@ G23 = _claim(
     "CappedPageRank",
     "personalised PageRank capped at each tie with noise for what is aimed at is ε-edge-DP",
     f"{WALKS}, PushFlowCap",
+    exhaust=SOURCE,
 )
 G24 = _claim(
     24,
     "CappedPageRankOpen",
     "personalised PageRank capped but at the person served with the same noise is ε-edge-DP",
     f"mistake: {WALKS}, privacy of others' ties taken for that of all",
+    exhaust=SOURCE,
     violated=True,
 )
 G25 = _claim(
@@ -74,12 +82,14 @@ G25 = _claim(
     "ProjectedTriangles",
     "the triangles among everybody's first k ties with noise for 3(k - 1) are ε-edge-DP",
     f"{RESTRICTED}, projection for edge adjacency",
+    exhaust=NUMBERED,
 )
 G26 = _claim(
     26,
     "ProjectedTrianglesUnscaled",
     "the triangles among everybody's first k ties with noise for k - 1 are ε-edge-DP",
     f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
+    exhaust=NUMBERED,
     violated=True,
 )
 G27 = _claim(
@@ -87,6 +97,7 @@ G27 = _claim(
     "AssumedTriangles",
     "the triangles with noise for k - 1 are ε-edge-DP",
     f"mistake: {RESTRICTED}, degrees assumed to be at most k and not made so",
+    exhaust=EDGE,
     violated=True,
 )
 G28 = _claim(
@@ -95,12 +106,14 @@ G28 = _claim(
     "the ties left by a linear program with Cauchy noise for a smooth bound are ε-DP for one "
     "person's ties",
     f"{RESTRICTED}, projection for vertex adjacency",
+    exhaust=REWIRED.up_to(5),
 )
 G29 = _claim(
     29,
     "ProjectedTiesUnsmoothed",
     "the ties left by a linear program with noise for 2k are ε-DP for one person's ties",
     f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
+    exhaust=REWIRED.up_to(5),
     violated=True,
 )
 G30 = _claim(
@@ -109,6 +122,7 @@ G30 = _claim(
     "a risk score with log-normal noise for clipped messages has a Rényi divergence of ε at order "
     "2, for ties of others",
     f"{SCORE}, log-normal mechanism",
+    exhaust=OTHERS,
 )
 G31 = _claim(
     31,
@@ -116,6 +130,7 @@ G31 = _claim(
     "a risk score with log-normal noise for the sensitivity of a factor has a Rényi divergence of "
     "ε at order 2",
     f"mistake: {SCORE}, sensitivity not taken of the logarithm",
+    exhaust=OTHERS,
     violated=True,
 )
 G32 = _claim(
@@ -124,6 +139,7 @@ G32 = _claim(
     "a risk score with log-normal noise for messages clipped below only has a Rényi divergence of "
     "ε at order 2",
     f"mistake: {SCORE}, one of two bounds not enforced",
+    exhaust=OTHERS,
     violated=True,
 )
 G33 = _claim(
@@ -132,6 +148,7 @@ G33 = _claim(
     "predicting a tie by powers of shared contacts is ε-DP for a candidate's ties to protected "
     "contacts",
     f"{PROTECTED}, monotone transformation and exponential mechanism",
+    exhaust=HIDDEN,
 )
 G34 = _claim(
     34,
@@ -139,6 +156,7 @@ G34 = _claim(
     "predicting a tie with noise for one protected tie is ε-DP for a candidate's ties to "
     "protected contacts",
     f"mistake: {PROTECTED}, sensitivity of another relation",
+    exhaust=HIDDEN,
     violated=True,
 )
 G35 = _claim(
@@ -147,6 +165,7 @@ G35 = _claim(
     "predicting a tie by squares of shared contacts is ε-DP for a candidate's ties to protected "
     "contacts",
     f"mistake: {PROTECTED}, a transformation that gets steeper",
+    exhaust=HIDDEN,
     violated=True,
 )
 G36 = replace(
@@ -155,6 +174,7 @@ G36 = replace(
         "NoisyStars",
         "the number of 3-stars with noise for a sensitivity of 2 C(n - 2, 2) is ε-edge-DP",
         f"{STARS}, k-stars",
+        exhaust=EDGE,
     ),
     parameters=_THREE,
 )
@@ -164,6 +184,7 @@ G37 = replace(
         "NoisyStarsOneEnd",
         "the number of 3-stars with noise for a sensitivity of C(n - 2, 2) is ε-edge-DP",
         f"mistake: {STARS}, stars counted at one end of a tie",
+        exhaust=EDGE,
         violated=True,
     ),
     parameters=_THREE,
@@ -174,6 +195,7 @@ G38 = replace(
         "NoisyStarsSmooth",
         "the number of 3-stars with Cauchy noise for the smooth sensitivity is ε-edge-DP",
         f"{STARS}, k-stars, smooth sensitivity",
+        exhaust=EDGE,
     ),
     parameters=_THREE,
 )
@@ -182,11 +204,13 @@ G39 = _claim(
     "AscendingDegrees",
     "the nearest ascending numbers to sorted degrees with noise Lap(2/ε) are ε-edge-DP",
     f"{DEGREES}, constrained inference",
+    exhaust=EDGE.up_to(5),
 )
 G40 = _claim(
     40,
     "AscendingDegreesExactTotal",
     "the nearest ascending numbers to noisy degrees that add up as the degrees do are ε-edge-DP",
     f"mistake: {DEGREES}, a constraint read off the data",
+    exhaust=EDGE.up_to(4),
     violated=True,
 )

@@ -27,6 +27,10 @@ def triangles(graph: Graph) -> int:
     return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
 
 
+#: A cycle of 5 and one apart: a chord makes two people share two contacts, of whom none did.
+_CYCLE = Graph(6, ((0, 1), (0, 4), (1, 2), (2, 3), (3, 4)))
+
+
 @dataclass(frozen=True)
 class _NoisyCount(NoisyNumber):
     """A count with geometric noise of rate ε over its sensitivity."""
@@ -52,7 +56,7 @@ class _NoisyCount(NoisyNumber):
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of up to 4 vertices, and those of larger graphs of known shapes."""
-        shaped = (star(4), hubs(3), hubs(4))
+        shaped = (star(4), hubs(3), hubs(4), _CYCLE)
         return tuple(edge_pairs([*small_graphs(4, 2), *shaped]))
 
     def noise(self, graph: Graph) -> tuple[int, int, float]:

@@ -6,10 +6,12 @@ What the paper claims, and what to audit for it; no verdict is written here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from pdpaudit.auditing.published_claims import BoundClaim, MechanismClaim, Paper
+from pdpaudit.auditing.small_networks import try_small_networks
 from pdpaudit.core.network import Network, adjacency_from_edges
 
 APPENDIX = "Kearns et al., Technical Appendix"
@@ -47,7 +49,7 @@ C1 = MechanismClaim(
     statement="SFS is 0-protected differentially private",
     source=f"{APPENDIX}, lemma on SFS",
     mechanism="SFS",
-    exhaust=5,
+    exhaust=partial(try_small_networks, vertices=5),
 )
 C2 = MechanismClaim(
     id="C2",
@@ -139,5 +141,5 @@ C13 = MechanismClaim(
     statement="querying everyone is 0-protected differentially private",
     source=f"{MAIN}, remark",
     mechanism="QueryEveryone",
-    exhaust=5,
+    exhaust=partial(try_small_networks, vertices=5),
 )

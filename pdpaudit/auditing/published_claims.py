@@ -17,10 +17,9 @@ from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Silent
-from pdpaudit.auditing.exact_verdict import audit_by_law
+from pdpaudit.auditing.exact_verdict import EXACT_SLACK, audit_by_law
 from pdpaudit.auditing.proof import prove_claim
 from pdpaudit.auditing.provenance import source_digest
-from pdpaudit.auditing.small_networks import try_small_networks
 from pdpaudit.core.composition import (
     composition_table,
     optimal_composition,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Audited",
     "BoundClaim",
+    "Exhausted",
     "MechanismClaim",
     "Paper",
     "PublishedClaim",
@@ -59,10 +59,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Audited:
-    """What came of one published claim."""
+    """What came of one published claim; ``largest`` is a loss above that of its witness."""
 
     findings: tuple[ClaimResult | CheckResult, ...]
     tried: str
+    largest: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +78,25 @@ class Paper:
     text: str
     composed: bool = False
     sections: Callable[[], Sequence[JSON]] = tuple
+
+
+class Exhausted(Protocol):
+    """What came of trying all small inputs: what they were, the largest loss, and where it is."""
+
+    @property
+    def scope(self) -> str:
+        """What was tried."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """The largest loss."""
+        ...
+
+    @property
+    def candidate(self) -> CandidatePair | None:
+        """A pair that loses it, if any loses something."""
+        ...
 
 
 class PublishedClaim(Protocol):
@@ -104,7 +124,10 @@ class PublishedClaim(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismClaim:
-    """A claim that a mechanism keeps (ε, δ); ``known_violated`` is what its dossier says."""
+    """A claim that a mechanism keeps (ε, δ); ``known_violated`` is what its dossier says.
+
+    No publication makes the claim of a common ``mistake``: it shows what an audit finds.
+    """
 
     id: str
     statement: str
@@ -113,12 +136,13 @@ class MechanismClaim:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     number: int = 1
     networks: Callable[[], Iterable[Network]] | None = None
-    exhaust: int = 0
+    exhaust: Callable[[LawfulMechanism], Exhausted] | None = None
     enclosed: bool = True
     known_violated: bool = False
+    mistake: bool = False
 
     def examine(self, seed: int, watcher: Watcher) -> Audited:
-        """Search for the worst pair, exhaust small networks if asked to, prove what is violated."""
+        """Search for the worst pair, try all small inputs if asked to, prove what is violated."""
         made, spec = make_mechanism(self.mechanism, self.parameters)
         networks = list(benchmark_networks() if self.networks is None else self.networks())
         own = Subject.of(made).has("pairs")
@@ -127,26 +151,36 @@ class MechanismClaim:
         asked: dict[str, Any] = {"subject": self.id, "spec": spec, "prover": prover}
         result = audit(made, [] if own else networks, config, **asked, watcher=watcher)
         claim = result.claims[self.number - 1]
-        tried = self._tried(result, claim)
-        if self.exhaust:
+        tried, largest = self._tried(result, claim), None
+        if self.exhaust is not None:
             try:
-                small = try_small_networks(_lawful(made), self.exhaust)
+                small = self.exhaust(_lawful(made))
             except (LawUnavailable, Misbehaviour) as error:
-                raise InputError(f"{self.id}: small networks are not exhausted: {error}") from None
+                raise InputError(f"{self.id}: not every small input: {error}") from None
             tried = f"{small.scope}; and {tried}"
-            if small.worst is not None and small.epsilon > (claim.exact or 0.0):
-                candidate = _candidate("exhaustive", small.worst)
-                run = AuditContext(Subject.of(made), self.id, spec, config, Silent(), prover=prover)
-                judged = audit_by_law(run, [candidate], run.mechanism.claims)
-                assert judged is not None
-                claim = judged[1][self.number - 1]
-            elif claim.status == "not_rejected":
+            worst = small.candidate
+            if worst is not None and small.epsilon > (claim.exact or 0.0) + EXACT_SLACK:
+                # A pair that is none of the mechanism's own has no number for a witness to name.
+                if worst.pair is None and claim.status == "violated":
+                    largest = small.epsilon
+                    tried = f"{tried}. Most is lost by {worst.label}: {largest:.4f}"
+                else:
+                    run = AuditContext(Subject.of(made), self.id, spec, config, Silent())
+                    claim = self._judged_by(replace(run, prover=prover), worst)
+            if claim.status == "not_rejected":
                 claim = replace(claim, status="certified", method=f"exhaustive: {small.scope}")
         if claim.status != "violated":
             # There is nothing to show again: the command that tried is what can be run again.
             claim = replace(claim, witness=None)
         named = replace(claim, id=self.id, statement=self.statement, source=self.source)
-        return Audited((named,), tried)
+        return Audited((named,), tried, largest)
+
+    def _judged_by(self, run: AuditContext, worst: CandidatePair) -> ClaimResult:
+        """Return the claim judged by a pair alone."""
+        judged = audit_by_law(run, [worst], run.mechanism.claims)
+        assert judged is not None
+        claim = judged[1][self.number - 1]
+        return claim if worst.pair is not None else replace(claim, witness=None)
 
     def _tried(self, result: Result, claim: ClaimResult) -> str:
         parameters = ", ".join(
@@ -275,6 +309,8 @@ def audit_claims(
                 "source": claim.source,
                 "tried": audited.tried,
                 "status": worst([finding.status for finding in audited.findings]),
+                **({} if audited.largest is None else {"largest": audited.largest}),
+                **({"mistake": True} if getattr(claim, "mistake", False) else {}),
             }
         )
     context: dict[str, Any] = {
@@ -380,9 +416,5 @@ def _last(holds: Callable[[int], bool]) -> int | None:
 
 def _lawful(mechanism: Mechanism) -> LawfulMechanism:
     if not isinstance(mechanism, LawfulMechanism):
-        raise InputError("small networks are exhausted by exact laws, and it has none")
+        raise InputError("all small inputs are tried by exact laws, and it has none")
     return mechanism
-
-
-def _candidate(label: str, pair: Any) -> CandidatePair:
-    return CandidatePair(label, lambda: (pair.left.instance(), pair.right.instance()), pair)

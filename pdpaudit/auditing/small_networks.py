@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, SearchInstance, adjacency_from_edges
 from pdpaudit.core.privacy_loss import ROUNDED, exact_loss
@@ -31,6 +32,11 @@ class SmallNetworks:
     families: int
     epsilon: float
     worst: NeighborPair | None
+
+    @property
+    def candidate(self) -> CandidatePair | None:
+        """The worst pair, if any loses something."""
+        return None if self.worst is None else network_candidate(self.worst)
 
     @property
     def scope(self) -> str:

@@ -77,6 +77,7 @@ class SimulationOptions:
             "sop": self.sop,
             "epsilon": self.epsilon,
             "components": self.components or max(budget, 0) + 1,
+            "targets": max(budget, 0) + 1,
         }
         asked = {"stop": self.stop, "threshold": self.threshold, "noise": self.noise}
         return [_contestant(self.against, common, {}), _contestant(mechanism, common, asked)]

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = [
     "Graph",
     "GraphPair",
+    "coloured_graphs",
     "complete",
     "cut_off_pairs",
     "edge_pairs",
@@ -99,6 +102,28 @@ def labelled_graphs(vertices: int) -> Iterator[Graph]:
     places = list(itertools.combinations(range(vertices), 2))
     for chosen in itertools.product((False, True), repeat=len(places)):
         yield Graph(vertices, tuple(itertools.compress(places, chosen)))
+
+
+def coloured_graphs(colours: Sequence[int]) -> Iterator[Graph]:
+    """Yield one graph of each class under renumberings that keep every vertex's colour.
+
+    Those who have the same role in a mechanism have one colour; O(2^(n(n-1)/2) n!), for n <= 6.
+    """
+    vertices = len(colours)
+    places = list(itertools.combinations(range(vertices), 2))
+    number = {place: i for i, place in enumerate(places)}
+    every = np.arange(1 << len(places))
+    present = [every >> i & 1 for i in range(len(places))]
+    least = every.copy()
+    for order in itertools.permutations(range(vertices)):
+        if all(colours[order[v]] == colours[v] for v in range(vertices)):
+            moved = (
+                number[min(p, q), max(p, q)] for p, q in ((order[a], order[b]) for a, b in places)
+            )
+            renumbered = sum((has << i for has, i in zip(present, moved, strict=True)), 0 * every)
+            np.minimum(least, renumbered, out=least)
+    for chosen in np.flatnonzero(least == every).tolist():
+        yield Graph(vertices, tuple(place for i, place in enumerate(places) if chosen >> i & 1))
 
 
 def star(leaves: int) -> Graph:

@@ -450,6 +450,8 @@ class RoundLoss:
         What is true of it, in nats.
     how : str
         How that is known.
+    per_target : bool
+        Whether each target found costs that, and not each component.
 
     Examples
     --------
@@ -460,6 +462,7 @@ class RoundLoss:
     claimed: float
     true: float
     how: str
+    per_target: bool = False
 
 
 @runtime_checkable

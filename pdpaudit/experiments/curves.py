@@ -53,9 +53,10 @@ def search_curves(
     rounds = np.array([_within(run.discoveries, grid) for run in runs])
     multiplier = None
     if loss is not None:
+        paid = found if loss.per_target else rounds
         multiplier = {
-            "claimed": _exponential(rounds, loss.claimed),
-            "true": _exponential(rounds, loss.true),
+            "claimed": _exponential(paid, loss.claimed),
+            "true": _exponential(paid, loss.true),
             "how": loss.how,
         }
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import groupby
 from operator import itemgetter
 
 from pdpaudit.core.composition import composition_table
@@ -22,7 +23,15 @@ from pdpaudit.report.simulation import (
     simulation_in,
 )
 from pdpaudit.report.sources import KEY as PREFACE
-from pdpaudit.report.sources import Preface, Source, command_of, listing_of, preface_of, replay_of
+from pdpaudit.report.sources import (
+    MISTAKES,
+    Preface,
+    Source,
+    command_of,
+    listing_of,
+    preface_of,
+    replay_of,
+)
 from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
@@ -93,6 +102,24 @@ class _Part:
     def simulation(self) -> Simulation | None:
         return simulation_in(self.result.context, self.source.name)
 
+    @cached_property
+    def mistakes(self) -> frozenset[str]:
+        """Claims that nobody makes, which are there to be found violated."""
+        fields = Fields(self.result.context, self.source.name, "context.")
+        if not isinstance(fields.body.get("catalogue"), list):
+            return frozenset()
+        entries = fields.records("catalogue")
+        return frozenset(one.text("id") for one in entries if one.body.get("mistake") is True)
+
+    def made(self) -> list[ClaimResult | CheckResult]:
+        """Return the findings on what somebody claims; all where nobody claims any."""
+        every = list(self.result.findings)
+        return [one for one in every if not self.mistaken(one)] or every
+
+    def mistaken(self, one: ClaimResult | CheckResult) -> bool:
+        """Say whether a finding is on a claim that nobody makes."""
+        return isinstance(one, ClaimResult) and one.id in self.mistakes
+
     @property
     def title(self) -> str:
         if self.preface is not None:
@@ -123,14 +150,15 @@ def compose(sources: Sequence[Source]) -> Document:
         _Part(f"r{i}", source, drawn, len(sources) == 1)
         for i, source in enumerate(sources, start=1)
     ]
-    status = worst(one.status for one in found)
+    made = [one for part in parts for one in part.made()]
+    status = worst(one.status for one in made)
     named = any(source.result.context.get("names") for source in sources)
     head = (
         b.Paragraph(f.NAMES_PEOPLE if named else "", kind="banner"),
         b.Paragraph(_totals(sources), status=status),
-        b.Paragraph(_plain(parts, found), kind="lead"),
-        b.Paragraph(f.measured_words(found), label="Claimed and measured:"),
-        b.Paragraph(f.advice(status, found), label="What to do:"),
+        b.Paragraph(_plain(parts, made), kind="lead"),
+        b.Paragraph(f.measured_words(made), label="Claimed and measured:"),
+        b.Paragraph(f.advice(status, made), label="What to do:"),
     )
     beginning = parts[0].beginning() if parts[0].alone else []
     sections = [_verdicts(parts, len(drawable) - len(drawn))]
@@ -149,7 +177,14 @@ def _totals(sources: Sequence[Source]) -> str:
     if len(sources) == 1:
         fields = Fields(sources[0].result.context, sources[0].name, "context.")
         if isinstance(fields.body.get("catalogue"), list):
-            return f.tally_words("claim", (one.status() for one in fields.records("catalogue")))
+            entries = fields.records("catalogue")
+            tallies = {
+                noun: [
+                    one.status() for one in entries if (one.body.get("mistake") is True) == mistake
+                ]
+                for noun, mistake in (("claim", False), ("common mistake", True))
+            }
+            return "; ".join(f.tally_words(*one) for one in tallies.items() if one[1])
     return f.totals([one for source in sources for one in source.result.findings])
 
 
@@ -168,8 +203,12 @@ def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tup
     """Return the terms that a report uses, each with its meaning."""
     glossary = f.glossary()
     terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
+    claims = [claim for source in sources for claim in source.result.claims]
+    networks = any("vertex" in claim.pair for claim in claims)
     uses = {
-        "claims": any(source.result.claims for source in sources),
+        "networks": networks,
+        "inputs": bool(claims) and not networks,
+        "claims": bool(claims),
         "checks": any(source.result.checks for source in sources),
         "simulations": any(_has(source, "simulation") for source in sources),
         "exposure": any(_has(source, "exposure") for source in sources),
@@ -196,7 +235,7 @@ def _claim_title(claim: ClaimResult, command: str) -> str:
 
 def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
     """Return a row for each claim and for each check that found something, and the losses."""
-    rows: list[tuple[int, tuple[b.Cell, ...]]] = []
+    rows: list[tuple[tuple[bool, int], tuple[b.Cell, ...]]] = []
     losses: list[tuple[int, Loss]] = []
     approximate = True
     for part in parts:
@@ -214,15 +253,18 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
             else:
                 continue
             cells = (b.Link(title, anchor, of), b.Badge(one.status), *values)
-            rows.append((_severity(one), cells))
+            rows.append(((part.mistaken(one), _severity(one)), cells))
     if not rows:
         return None
     unit = "Privacy loss ε in nats" if approximate else "Privacy loss in each claim's own unit"
     checked = any(part.result.checks for part in parts)
     caption = f"{unit}{'; of a check, what is declared and found' if checked else ''}"
     columns = ("claim", "verdict", "claimed", "measured")
-    ranked = tuple(cells for _, cells in sorted(rows, key=itemgetter(0)))
-    blocks: list[b.Block] = [b.Table(caption, columns, ranked, kind="verdicts")]
+    captions = {False: caption, True: MISTAKES}
+    blocks: list[b.Block] = [
+        b.Table(captions[mistake], columns, tuple(cells for _, cells in ranked), kind="verdicts")
+        for mistake, ranked in groupby(sorted(rows, key=itemgetter(0)), lambda row: row[0][0])
+    ]
     # The worst are chosen, but shown in the order of the files.
     places = sorted(sorted(range(len(losses)), key=lambda i: losses[i][0])[:MOST_PICTURES])
     charted = [losses[i][1] for i in places]

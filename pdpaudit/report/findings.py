@@ -164,7 +164,8 @@ def claim_words(claim: ClaimResult) -> str:
         return f"{shown_words(claim)} The event: {_effect(claim)}. {power}".rstrip()
     allowed = _allowed(claim)
     if claim.status == "certified":
-        return f"Certified, {claim.method}: the loss is nowhere above the claim."
+        said = f"Certified, {claim.method}: the loss is nowhere above the claim."
+        return f"{said} The worst: {_effect(claim)}." if claim.exact else said
     if claim.exact is not None:
         if claim.status == "violated":
             said = f"{_effect(claim)}; the claim allows {allowed}. {how_known(claim)}"

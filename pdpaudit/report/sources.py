@@ -153,6 +153,9 @@ def _options(values: object) -> list[str]:
 #: Where a result's context holds it.
 KEY = "dossier"
 
+#: Heads the claims that are there to be found violated.
+MISTAKES = "Common mistakes, which no publication claims"
+
 #: Nobody reads more; what is longer is no dossier.
 MOST_SECTIONS = 100
 
@@ -260,10 +263,10 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     context = result.context
     claims = {claim.id: claim for claim in result.claims}
     entries = context["catalogue"]
-    rows = tuple(
-        (one["id"], one["statement"], *_cells(one["status"], claims.get(one["id"])))
-        for one in entries
-    )
+    rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
+    for one in entries:
+        cells = _cells(one["status"], claims.get(one["id"]), one.get("largest", 0.0))
+        rows[one.get("mistake", False)].append((one["id"], one["statement"], *cells))
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
     alone = f"{command.split(' --seed')[0]} --seed {result.seed} --select {entries[0]['id']}"
     tried = tuple((entry["id"], entry["source"], entry["tried"]) for entry in entries)
@@ -271,7 +274,11 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
         "Witnesses and proofs are verified by code that shares nothing with the search and the "
         f"prover: `{replay}`. One claim alone: `{alone}`."
     )
-    table = Table("Claimed and true loss", columns, rows)
+    tables = [
+        Table(caption, columns, tuple(rows[mistake]))
+        for caption, mistake in (("Claimed and true loss", False), (MISTAKES, True))
+        if rows[mistake]
+    ]
     looked = Table("For each claim", ("", "where it is made", "tried"), tried)
     return {
         "title": context["paper"]["title"],
@@ -279,7 +286,7 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
         "made": command,
         "replay": replay,
         "sections": [
-            section("The claims", text=[verified], tables=[table]),
+            section("The claims", text=[verified], tables=tables),
             section("What was tried", tables=[looked]),
             *context.get("sections", ()),
             *(_composition(context) if "composition" in context else ()),
@@ -287,12 +294,17 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     }
 
 
-def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
+def _cells(status: Status, claim: ClaimResult | None, largest: float) -> tuple[str, ...]:
+    """Return a claim's numbers; ``largest`` is a loss that has no witness."""
     claimed = least = most = proved = ""
     if claim is not None:
         slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
         claimed = f"{claim.promise.value:.4g}{slack}"
-        least = "" if claim.exact is None else f"{least_true(claim.exact, claim.event):.4f}"
+        least = (
+            ""
+            if claim.exact is None
+            else f"{max(least_true(claim.exact, claim.event), largest):.4f}"
+        )
         bound = claim.event.get("proved_bound")
         most = "" if bound is None else f"{bound['epsilon']:.4f}"
         proved = ", proved" if "proof" in claim.event else ""

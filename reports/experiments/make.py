@@ -73,6 +73,12 @@ STATISTICS = (
 #: True losses of a round at which common neighbours are tried.
 PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
+#: True losses of a whole run, and among how many components or targets it is shared.
+TOTALS, SHARES = (1.0, 5.0, 20.0), (20, 50, 200)
+
+#: Runs of each search for these: a recommendation scores everybody for each target found.
+TOTAL_RUNS = 50
+
 #: Where statistics and noises are compared.
 COMPARED = ("embedded-several", "movie_costars-several", "movie_costars-fragmented")
 
@@ -116,7 +122,7 @@ def _kept(folder: Path) -> Body:
     """Return what other parts have made before."""
     path = folder / "results.json"
     if not path.is_file():
-        return {"regimes": {}, "statistics": {}, "noises": {}, "prices": {}}
+        return {"regimes": {}, **{kind: {} for kind in COMPARISONS}}
     kept: Body = json.loads(path.read_text(encoding="utf-8"))
     return kept
 
@@ -217,8 +223,27 @@ def _prices(record: Record, network: Network, folder: Path, jobs: int) -> list[B
     return _compared(record, network, contestants, jobs, drawn, "true ε {} a round")
 
 
+def _totals(record: Record, network: Network, folder: Path, jobs: int) -> list[Body]:
+    """Compare recommendations with PTarget at the same true loss of all that a run finds."""
+    found = []
+    for total in TOTALS:
+        contestants = []
+        # The component of the seeds costs nothing.
+        for kind, unit, free in (
+            ("PTarget:repaired", "components", 1),
+            ("Recommended", "targets", 0),
+        ):
+            for many in SHARES:
+                options = {"sop": "CN", "epsilon": total / many, unit: many + free}
+                made, _ = make_mechanism(kind, options)
+                contestants.append(Contestant(f"{kind}, {many} {unit}", made, kind))
+        simulation = _simulated(record, network, contestants, jobs, excerpt=False, runs=TOTAL_RUNS)
+        found += [{**_summary(one), "total": total} for one in simulation["searches"]]
+    return found
+
+
 #: What is compared where ``COMPARED`` says so, by its entry in ``results.json``.
-COMPARISONS = {"statistics": _statistics, "noises": _noises, "prices": _prices}
+COMPARISONS = {"statistics": _statistics, "noises": _noises, "prices": _prices, "totals": _totals}
 
 
 def _contestant(kind: str, sop: str, called: str = "", **options: float | str) -> Contestant:
@@ -233,12 +258,13 @@ def _simulated(
     jobs: int,
     *,
     excerpt: bool = True,
+    runs: int = RUNS,
 ) -> Body:
     simulation = simulate(
         network,
         contestants,
         budget=record["budget"],
-        runs=RUNS,
+        runs=runs,
         seed=SEED,
         jobs=jobs,
         excerpted=excerpt,

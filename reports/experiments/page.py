@@ -38,6 +38,8 @@ def page(results: Record, records: Sequence[Record]) -> str:
         rows = [row for key in compared for row in _rows(key, results[kind][key])]
         table = _table(columns, [row[: len(columns)] for row in rows])
         parts[kind] = "\n\n".join((table, *(_picture(key, kind) for key in compared)))
+    columns = ("network", "true ε of a run", "search", *at, "components")
+    parts["totals"] = _table(columns, [row for key in compared for row in _totals(key, results)])
     text = TEXT.read_text(encoding="utf-8")
     for name, words in parts.items():
         text = text.replace(f"{{{name}}}", words)
@@ -111,6 +113,17 @@ def _rows(key: str, entries: Sequence[Record]) -> Iterator[tuple[str, ...]]:
         found = (_pm(pair, entry["runs"]) for pair in entry["found"])
         true = "" if entry["true"] is None else f"{entry['true'][-1][0]:.3g}"
         yield (key, entry["name"], *found, f"{entry['components'][-1][0]:.1f}", true)
+
+
+def _totals(key: str, results: Record) -> Iterator[tuple[str, ...]]:
+    """Return of each search and total the share with which it found most in the end."""
+    best: dict[tuple[float, str], Record] = {}
+    for entry in results["totals"][key]:
+        place = entry["total"], entry["name"].partition(",")[0]
+        if place not in best or entry["found"][-1][0] > best[place]["found"][-1][0]:
+            best[place] = entry
+    for entry, row in zip(best.values(), _rows(key, list(best.values())), strict=True):
+        yield (key, f"{entry['total']:g}", *row[1:-1])
 
 
 def _picture(key: str, kind: str) -> str:

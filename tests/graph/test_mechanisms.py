@@ -74,8 +74,8 @@ BROKEN: dict[str, float | None] = {
     + 1 / 5
     - 3 * math.log((1 + math.exp(-0.2)) / (1 + math.exp(-1))),
     "NoisyStarsOneEnd": 2.0,
-    # On 4 vertices all counts are within 4; from rate 1 to 1/2 at the far end.
-    "NoisyTrianglesLocal": 4 / 2 + math.log((1 + math.exp(-1)) / (1 + math.exp(-0.5))),
+    # Of 20 triangles there are 0, then 1; at the far end, from rate 1 to 1/2.
+    "NoisyTrianglesLocal": 20 - 19 / 2 - math.log((1 + math.exp(-0.5)) / (1 + math.exp(-1))),
     "NoisyPageRankByDegree": None,
     "ProjectedTiesUnsmoothed": 1.5,
     "ProjectedTrianglesUnscaled": 2.0,

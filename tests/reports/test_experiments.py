@@ -67,6 +67,27 @@ def test_the_page_is_what_the_results_say(script):
     assert said == (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
+def test_what_is_said_of_recommendations_is_what_was_measured():
+    results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))["totals"]
+    said = {
+        "movie_costars-several": (3.0, 5.3),
+        "movie_costars-fragmented": (1.3, 1.5),
+        "embedded-several": (0.9, 1.1),
+    }
+    assert results.keys() == said.keys()
+    for key, (least, most) in said.items():
+        for total in {entry["total"] for entry in results[key]}:
+            best = [
+                max(
+                    entry["found"][-1][0]
+                    for entry in results[key]
+                    if entry["total"] == total and entry["name"].startswith(search)
+                )
+                for search in ("PTarget", "Recommended")
+            ]
+            assert least <= best[0] / best[1] <= most
+
+
 def test_the_dominant_regime_is_as_the_paper_has_it():
     """Private close behind, and the claimed multiplier levels off below 1.17."""
     regimes = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))["regimes"]
