@@ -420,11 +420,6 @@ def _assemble(
             "comma, tab, semicolon or space"
         )
     head = _fields(text(0), separator)
-    if clean:
-        rows = data[stops[0] :]
-    else:
-        ranges = zip(starts[1:].tolist(), stops[1:].tolist(), strict=True)
-        rows = b"".join([data[a:b] for a, b in ranges])
     table = Table(
         source=source,
         separator=separator,
@@ -434,7 +429,7 @@ def _assemble(
         row_width=width,
         blank_rows=blank_rows,
         notes=(*comments, *more),
-        _body=rows,
+        _body=data[stops[0] :] if clean else _joined(data, starts[1:], stops[1:]),
         _lines=lines,
     )
     used = width
@@ -453,6 +448,11 @@ def _assemble(
     while len(head) > used and not head[-1]:
         head.pop()
     return replace(table, head=tuple(head), width=used)
+
+
+def _joined(data: bytes, starts: Rows, stops: Rows) -> bytes:
+    """Return some rows of a text, one after the other."""
+    return b"".join([data[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)])
 
 
 def _titles(first: Sequence[str], separator: str, width: int) -> tuple[int, tuple[str, ...]]:

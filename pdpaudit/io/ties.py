@@ -160,12 +160,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
 
     weights = None
     if columns.weight is not None:
-        weights = table.floats(columns.weight) if first_row else None
-        if weights is None:
-            codes, given, _ = table.factorize([columns.weight], first_row)
-            weights = numbers_of(given, where, codes[inside, 0])
-        else:
-            weights = weights[inside]
+        weights = _weights(table, columns.weight, first_row, inside, where)
     if unified or absent.any() or header.any() or not inside.all():
         # People of rows that are left out stay people, but not what a header or a gap is called.
         known = ends[~header].ravel()
@@ -185,6 +180,21 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
     }
     notes += _doubts(str(source.path), names, ends, where)
     return Ties(names, ends, weights, where, dropped, notes=tuple(notes))
+
+
+def _weights(
+    table: Table,
+    column: int,
+    first_row: int,
+    inside: npt.NDArray[np.bool_],
+    where: Callable[[int], str],
+) -> npt.NDArray[np.float64]:
+    """Return the weights of the rows that count."""
+    numbers = table.floats(column) if first_row else None
+    if numbers is not None:
+        return numbers[inside]
+    codes, given, _ = table.factorize([column], first_row)
+    return numbers_of(given, where, codes[inside, 0])
 
 
 def _doubts(

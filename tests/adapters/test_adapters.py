@@ -59,7 +59,7 @@ def test_thresholds_are_built_by_name_over_the_metric_and_the_measure_that_fit()
     # ρ = 1/2 and a δ of 3.2e-5: ε = ρ + 2 √(ρ ln 10⁶) at 10⁻⁶ more.
     assert gaussian.claim.epsilon == pytest.approx(5.7565, abs=1e-4)
     assert gaussian.claim.delta == pytest.approx(3.267e-5, rel=1e-3)
-    assert ({}, {"a": 1}) in gaussian.pairs()
+    assert ({}, {"a": 1}) in [pair[1:] for pair in Subject.of(gaussian).pairs()]
 
 
 def test_inputs_belong_to_the_domain_and_are_as_far_apart_as_the_claim_says() -> None:

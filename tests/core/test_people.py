@@ -67,7 +67,7 @@ def test_pairs_and_those_near_them_differ_in_all_of_one_person(domain: People, s
 def test_a_person_with_many_records_and_with_one_is_tried() -> None:
     domain = People({"shop": ["a", "b"]}, sizes=(0, 3), records=3)
     alone = [pair[0] for pair in domain.pairs("add-remove") if not pair[1]]
-    shops = [[row["shop"] for row in rows] for rows in map(list, alone)]  # type: ignore[call-overload]
+    shops = [[row["shop"] for row in rows] for rows in alone if isinstance(rows, list)]
     assert ["a"] in shops
     assert ["b", "b", "b"] in shops
     assert ["a", "b", "a"] in shops

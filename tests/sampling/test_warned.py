@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from pdpaudit import audit
+from pdpaudit import PrivacyClaim, audit
 from pdpaudit.outputs import Column, batch_of
 from pdpaudit.outputs.records import WARNINGS
 from pdpaudit.sampling import draw
@@ -59,6 +59,8 @@ def test_a_warning_on_both_inputs_says_nothing_and_hides_nothing(file: str) -> N
 
 
 class Warns:
+    claim = PrivacyClaim(1.0)
+
     def __init__(self, category: type[Warning] = UserWarning) -> None:
         self.category = category
 
