@@ -30,6 +30,7 @@ from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_score, parts_surely
+from pdpaudit.core.claim_kinds import DivergenceClaim
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
@@ -689,7 +690,7 @@ class EventSelection:
     def _ladder(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, ...]:
         event, _ = self.best_event(one, claim)
         ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
-        return other_thresholds(event, ours, theirs)
+        return other_thresholds(event, ours, theirs, ends=isinstance(claim, DivergenceClaim))
 
     def _weighed(
         self, one: MeasuredPair, claim: PrivacyClaim, ladder: tuple[Event, ...]

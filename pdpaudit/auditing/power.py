@@ -202,8 +202,9 @@ class _Plants:
         self, number: int, rng: np.random.Generator, size: float, delta: float
     ) -> _Planted:
         """Return a leak of the given loss; the rates and the kinds of leak take turns."""
-        rate, kind = RATES[number % len(RATES)], number // len(RATES)
-        return self.plant(rng, rate, size, delta, kind)
+        # What happens with probability δ shows no loss, whatever happens elsewhere.
+        rate = delta + (1 - delta) * RATES[number % len(RATES)]
+        return self.plant(rng, rate, size, delta, number // len(RATES))
 
     def plant(
         self, rng: np.random.Generator, rate: float, size: float, delta: float, kind: int
