@@ -178,10 +178,9 @@ def _shorts(values: Floats) -> list[float]:
 #: False-positive rates aimed at, most of them small: that is where attackers like to be.
 SHARES = (0.0008, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7)
 
-#: Shares of both sides that fall beyond a threshold at either end, where nested events are weighed:
-#: divergences of high order are made where one side hardly ever comes.
-ENDS = (0.0002, 0.001, 0.004, 0.015, 0.05, 0.15, 0.35, 0.5)
-BOTH_ENDS = (*ENDS, *(1 - share for share in ENDS[-2::-1]))
+#: Shares of either side beyond a threshold, at the end where it is the likelier one, where nested
+#: events are weighed: divergences of high order are made where the other side hardly ever comes.
+ENDS = (0.0002, 0.001, 0.004, 0.015, 0.05, 0.15, 0.35, 0.5, 0.8)
 
 #: Rows of real values a threshold is read off, at most, and values of a feature worth ordering.
 MOST_RUNS, MOST_VALUES = 100_000, 500
@@ -199,7 +198,7 @@ def _varied(
 ) -> tuple[Event, ...]:
     if isinstance(event, Membership):
         return _of_values(event, _counts(ours, event), _counts(theirs, event), ends)
-    sides = [_numbers(event, side) for side in ((theirs, ours) if ends else (theirs,))]
+    sides = [_numbers(event, side) for side in ((ours, theirs) if ends else (theirs,))]
     if not all(map(len, sides)):
         return ()
     if isinstance(event, Score):
@@ -234,8 +233,8 @@ def _of_values(
     order = np.argsort(-np.log(p / q).round(9), kind="stable")
     places = {
         int(np.abs(np.cumsum(side[order])[:-1] / side.sum() - share).argmin()) + 1
-        for side in ((q, p) if ends else (q,))
-        for share in (BOTH_ENDS if ends else SHARES)
+        for side, shares in _shares((p, q) if ends else (q,))
+        for share in shares
     }
     return tuple(
         replace(event, values=frozenset(values[i] for i in order[:place]))
@@ -258,6 +257,15 @@ def _numbers(event: Range | Score, halves: tuple[Draws, Draws]) -> Floats:
 
 def _cuts(sides: Sequence[Floats]) -> list[float]:
     """Return thresholds that such shares of the numbers reach; the highest first."""
-    shares = SHARES if len(sides) == 1 else BOTH_ENDS
-    cuts = [np.quantile(side, [1 - share for share in shares], method="higher") for side in sides]
+    cuts = [
+        np.quantile(side, [1 - share for share in shares], method="higher")
+        for side, shares in _shares(sides)
+    ]
     return sorted({float(cut) for cut in np.concatenate(cuts) if np.isfinite(cut)}, reverse=True)
+
+
+def _shares(sides: Sequence[Floats]) -> list[tuple[Floats, tuple[float, ...]]]:
+    """Return what shares of a side are inside: of theirs alone, or at the end where it is likelier."""
+    if len(sides) == 1:
+        return [(sides[0], SHARES)]
+    return [(sides[0], ENDS), (sides[1], tuple(1 - share for share in ENDS))]
