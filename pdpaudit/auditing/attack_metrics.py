@@ -265,7 +265,7 @@ def _cuts(sides: Sequence[Floats]) -> list[float]:
 
 
 def _shares(sides: Sequence[Floats]) -> list[tuple[Floats, tuple[float, ...]]]:
-    """Return what shares of a side are inside: of theirs alone, or at the end where it is likelier."""
+    """Return which shares of a side are to be inside: of theirs, or of each at its likelier end."""
     if len(sides) == 1:
         return [(sides[0], SHARES)]
     return [(sides[0], ENDS), (sides[1], tuple(1 - share for share in ENDS))]

@@ -351,8 +351,8 @@ class EventSelection:
         """
         config, kept, then = self.context.config, measured[:least], min(GROWTH * each, runs)
         claim = self.claims[0]
-        wanted = config.wanted(claim.epsilon)
-        if not claim.approximate or wanted is None or wanted <= claim.epsilon:
+        wanted = config.wanted(claim.value)
+        if wanted is None or wanted <= claim.value:
             self._stays_in(measured, least, each)
             return kept, then
         rng = stream(config.seed, "looking", "kept", each)
@@ -368,7 +368,7 @@ class EventSelection:
             self._stays_in(measured, 1, each)
             return measured[:1], then
         possible = [one for one in measured if one.score >= low]
-        if parts_surely(claim.epsilon, wanted, each):
+        if parts_surely(claim, wanted, each):
             possible = _unlike(possible)
         most, inputs, needed = STAGE_RUNS * config.size, set[Hashable](), list[int]()
         for one in possible:
@@ -393,11 +393,11 @@ class EventSelection:
 
     def _stands_out(self, one: MeasuredPair) -> bool:
         """Whether a pair seems to break every claim by more than chance over all pairs explains."""
-        if one.score <= max(claim.epsilon for claim in self.claims):
+        if one.score <= self.claims[0].value:
             return False
         try:
             return all(
-                self._quick_choice(one, claim, CERTAIN).expected > claim.epsilon
+                self._quick_choice(one, claim, CERTAIN).expected > claim.value
                 for claim in self.claims
             )
         except OutOfTime:
