@@ -86,9 +86,8 @@ JITTER = 1e-9
 UNPARTED, ABOVE_UNPARTED = -1e9, -1e8
 
 #: How far below the lowest of some leaks others may be, as a share of what it is below the middle:
-#: from two standard deviations to three. In other units than ε few runs rank pairs less well, and
-#: one leak in thirty scores as if it had half of its size.
-BEYOND_LEAST, BEYOND_IN_UNITS = 0.5, 1.0
+#: from two standard deviations to three.
+BEYOND_LEAST = 0.5
 
 #: Expected number of differences of which there is surely one: none has probability 0.007.
 SURELY = 5.0
@@ -192,7 +191,8 @@ def planted_rates(
 def _planted(claim: PrivacyClaim) -> int:
     """Return how many leaks of one size are planted.
 
-    In other units few runs rank pairs less well: one leak that is missed must not decide.
+    In other units few runs rank pairs less well: one leak in forty scores as if it had half of its
+    size, and must not decide.
     """
     return PLANTED if claim.approximate else 2 * PLANTED
 
@@ -378,17 +378,17 @@ def least_score(
     if plants.blind:
         return UNPARTED
     scores = []
-    for number in range(2 * PLANTED):
+    for number in range(2 * _planted(claim)):
         rng = np.random.default_rng([seed, number])
         # The rarest are the hardest to see.
         planted = plants.numbered(number * len(RATES), rng, size, claim)
         scores.append(_score(planted, scored, runs, rng))
     least = min(scores)
-    if least <= 0:
-        # What shows nothing is in no order: it is behind by chance alone.
-        return ABOVE_UNPARTED if least > UNPARTED else UNPARTED
-    beyond = BEYOND_LEAST if claim.approximate else BEYOND_IN_UNITS
-    return least - beyond * (float(np.median(scores)) - least)
+    if least == UNPARTED:
+        return UNPARTED
+    least -= BEYOND_LEAST * (float(np.median(scores)) - least)
+    # What shows nothing is in no order: it is behind by chance alone.
+    return least if least > 0 else ABOVE_UNPARTED
 
 
 def parts_surely(claim: PrivacyClaim, size: float, runs: int) -> bool:
