@@ -36,6 +36,12 @@ def geometric_cells(number: int, top: int, rate: float) -> Floats:
     return np.asarray(cells)
 
 
+def geometric_noise(rate: float, size: int | tuple[int, ...], rng: np.random.Generator) -> Integers:
+    """Draw two-sided geometric noise, as a difference of two geometric numbers."""
+    success = -math.expm1(-rate)
+    return np.asarray(rng.geometric(success, size) - rng.geometric(success, size), dtype=np.int64)
+
+
 @dataclass(frozen=True)
 class NoisyNumber(CalibratedMechanism):
     """A whole number with two-sided geometric noise, clamped; see :func:`geometric_cells`."""
@@ -58,11 +64,24 @@ class NoisyNumber(CalibratedMechanism):
         return Law(dict(enumerate(geometric_cells(*self.noise(instance)).tolist())))
 
     def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
-        """Return such numbers, as a difference of two geometric ones; shape ``(size,)``."""
+        """Return such numbers, shape ``(size,)``."""
         number, top, rate = self.noise(graph)
-        success = -math.expm1(-rate)
-        noise = rng.geometric(success, size) - rng.geometric(success, size)
+        noise = geometric_noise(rate, size, rng)
         return np.asarray(np.clip(min(number, top) + noise, 0, top), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class CauchyNumber(NoisyNumber):
+    """A whole number with Cauchy noise, rounded and clamped; its noise has a scale, no rate."""
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, from the distribution function of the noise."""
+        return Law(dict(enumerate(cauchy_cells(*self.noise(instance)).tolist())))
+
+    def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> Integers:
+        number, top, scale = self.noise(graph)
+        noisy = np.rint(number + scale * rng.standard_cauchy(size))
+        return np.clip(noisy, 0, top).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -78,12 +97,36 @@ class NoisyRows(CalibratedMechanism):
         return tuple(self.sample(instance, 1, rng)[0].tolist())
 
 
-def laplace_cells(count: int, top: int, scale: float) -> Floats:
-    """Return the probabilities of 0..top: a count with Laplace noise, rounded and clamped."""
+def cauchy_cells(number: float, top: int, scale: float) -> Floats:
+    """Return the probabilities of 0..top: a number with Cauchy noise, rounded and clamped."""
+    if top == 0:
+        return np.ones(1)
+    edges = np.arange(top) + 0.5 - number
+    # Near 1 the distribution function is rounded away; a cell beyond the number is mirrored.
+    below, above = (np.arctan2(scale, way * edges) / math.pi for way in (-1, 1))
+    cells = np.where(edges[1:] <= 0, np.diff(below), -np.diff(above))
+    return np.concatenate([below[:1], cells, above[-1:]])
+
+
+def laplace_cells(count: float, top: int, scale: float) -> Floats:
+    """Return the probabilities of 0..top: a number with Laplace noise, rounded and clamped."""
     edges = [-math.inf, *(cell + 0.5 for cell in range(top)), math.inf]
     return np.array(
         [laplace_between(a - count, b - count, scale) for a, b in itertools.pairwise(edges)]
     )
+
+
+@dataclass(frozen=True)
+class ProductRows(NoisyRows):
+    """Independent numbers side by side: many outputs, whose law a few probabilities give."""
+
+    def parts(self, graph: Graph) -> list[Floats]:
+        """Return the probabilities of each number, from 0 on; shorter lists end with zeros."""
+        raise NotImplementedError
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law, a product; the cost of all its outputs."""
+        return product_law(self.parts(instance))
 
 
 def product_law(parts: Sequence[Floats]) -> Law:

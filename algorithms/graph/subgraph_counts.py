@@ -13,15 +13,18 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
-from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.core.protocols import PrivacyClaim
 
-from .noise import NoisyNumber
+from .noise import CauchyNumber, NoisyNumber
+
+
+def triangles(graph: Graph) -> int:
+    """Return the number of triangles, by the contacts that the ends of each tie share."""
+    contacts = graph.contacts()
+    return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,25 @@ class _NoisyCount(NoisyNumber):
         """Return the count, the largest there may be, and the rate."""
         rate = self.epsilon / max(1, self.sensitivity(graph))
         return self.count(graph), self.largest(graph.vertices), rate
+
+
+@dataclass(frozen=True)
+class _SmoothCount(CauchyNumber, _NoisyCount):
+    """A count with Cauchy noise for a smooth bound on what a tie moves."""
+
+    def moved(self, graph: Graph, far: int) -> int:
+        """Return the most that a tie moves the count on a graph that differs in ``far`` ties."""
+        raise NotImplementedError
+
+    def smooth_bound(self, graph: Graph) -> float:
+        """Return the smooth bound; beyond twice the number of people it falls with distance."""
+        far = range(2 * graph.vertices)
+        return max(math.exp(-self.epsilon / 6 * s) * self.moved(graph, s) for s in far)
+
+    def noise(self, graph: Graph) -> tuple[int, int, float]:
+        """Return the count, the largest there may be, and the scale."""
+        scale = 6 / self.epsilon * self.smooth_bound(graph)
+        return self.count(graph), self.largest(graph.vertices), scale
 
 
 @dataclass(frozen=True)
@@ -105,8 +127,7 @@ class NoisyTriangles(_NoisyCount):
 
     def count(self, graph: Graph) -> int:
         """Return the number of triangles."""
-        contacts = graph.contacts()
-        return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
+        return triangles(graph)
 
     def sensitivity(self, graph: Graph) -> int:
         """Return n - 2."""
@@ -142,7 +163,7 @@ class NoisyTrianglesLocal(NoisyTriangles):
 
 
 @dataclass(frozen=True)
-class NoisyTrianglesSmooth(NoisyTriangles):
+class NoisyTrianglesSmooth(_SmoothCount, NoisyTriangles):
     """Number of triangles, Cauchy noise for a smooth bound on what a tie moves: correct.
 
     The bound is ``max e^(-βs) A(s)`` over s, A(s) the most that a tie moves on any graph that
@@ -164,35 +185,13 @@ class NoisyTrianglesSmooth(NoisyTriangles):
     1.0
     """
 
-    def smooth_bound(self, graph: Graph) -> float:
-        """Return the smooth bound; the cost of all pairs of people times all distances."""
-        beta, contacts, most = self.epsilon / 6, graph.contacts(), graph.vertices - 2
-        shared = [
-            (len(a & b), len((a ^ b) - {i, j}))
-            for (i, a), (j, b) in itertools.combinations(enumerate(contacts), 2)
-        ]
+    def moved(self, graph: Graph, far: int) -> int:
+        """Return the most that a tie moves the count on a graph that differs in ``far`` ties."""
+        most = graph.vertices - 2
         return max(
-            math.exp(-beta * far) * min(both + (far + min(far, one)) // 2, most)
-            for far in range(2 * graph.vertices)
-            for both, one in shared
+            min(len(a & b) + (far + min(far, len((a ^ b) - {i, j}))) // 2, most)
+            for (i, a), (j, b) in itertools.combinations(enumerate(graph.contacts()), 2)
         )
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, from the distribution function of the noise."""
-        top, scale = self.largest(instance.vertices), self._scale(instance)
-        edges = np.arange(top) + 0.5 - self.count(instance)
-        # Near 1 the distribution function is rounded away; a cell beyond the count is mirrored.
-        below, above = (np.arctan2(scale, way * edges) / math.pi for way in (-1, 1))
-        cells = np.where(edges[1:] <= 0, np.diff(below), -np.diff(above)) if top > 1 else []
-        ends = [below[0], *cells, above[-1]] if top else [1.0]
-        return Law(dict(enumerate(map(float, ends))))
-
-    def _scale(self, graph: Graph) -> float:
-        return 6 / self.epsilon * self.smooth_bound(graph)
-
-    def _drawn(self, graph: Graph, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        noisy = self.count(graph) + self._scale(graph) * rng.standard_cauchy(size)
-        return np.clip(np.rint(noisy), 0, self.largest(graph.vertices)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -231,3 +230,61 @@ class NoisyStars(_NoisyCount):
     def sensitivity(self, graph: Graph) -> int:
         """Return 2·C(n - 2, k - 1)."""
         return 2 * math.comb(graph.vertices - 2, self.k - 1)
+
+
+@dataclass(frozen=True)
+class NoisyStarsOneEnd(NoisyStars):
+    """Number of k-stars, noise for a sensitivity of C(n - 2, k - 1): broken, up to 2ε.
+
+    The mistake of counting the stars that a tie makes at one of its ends only. Where both ends know
+    everybody, and the counts are within what is clamped to, the loss is just 2ε.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    k : int
+        Leaves of a star, at least 2.
+
+    Examples
+    --------
+    >>> NoisyStarsOneEnd(1.0).sensitivity(star(4))
+    3
+    """
+
+    def sensitivity(self, graph: Graph) -> int:
+        """Return C(n - 2, k - 1)."""
+        return super().sensitivity(graph) // 2
+
+
+@dataclass(frozen=True)
+class NoisyStarsSmooth(_SmoothCount, NoisyStars):
+    """Number of k-stars, Cauchy noise for a smooth bound on what a tie moves: correct.
+
+    A tie between two people who have a and b other contacts moves ``C(a, k - 1) + C(b, k - 1)``
+    stars. Of graphs that differ in s ties one moves it most where s go to the one with more
+    contacts, and the rest to the other, neither beyond n - 2. Noise as for triangles. Karwa,
+    Raskhodnikova, Smith and Yaroslavtsev 2011, smooth sensitivity of the number of k-stars.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    k : int
+        Leaves of a star, at least 2.
+
+    Examples
+    --------
+    >>> NoisyStarsSmooth(6.0).moved(star(4), 0), NoisyStarsSmooth(6.0).moved(star(4), 2)
+    (3, 5)
+    """
+
+    def moved(self, graph: Graph, far: int) -> int:
+        """Return the most that a tie moves the count on a graph that differs in ``far`` ties."""
+        contacts, most, found = graph.contacts(), graph.vertices - 2, 0
+        for one, other in itertools.combinations(range(graph.vertices), 2):
+            less, more = sorted((len(contacts[one] - {other}), len(contacts[other] - {one})))
+            rest = max(0, far - (most - more))
+            ends = min(more + far, most), min(less + rest, most)
+            found = max(found, sum(math.comb(end, self.k - 1) for end in ends))
+        return found

@@ -225,21 +225,26 @@ def distance(before: object, after: object, norm: str = "L1") -> Fraction | floa
         return Fraction(len(_ties(before) ^ _ties(after)))
     ours, theirs = _entries(before), _entries(after)
     steps = [_step(ours.get(key, 0), theirs.get(key, 0)) for key in {**ours, **theirs}]
-    finite = [step for step in steps if isinstance(step, Fraction)]
+    finite = [step for step in steps if not isinstance(step, float)]
     if len(finite) < len(steps):
         return math.inf
     if norm == "L2":
         return math.hypot(*map(float, finite)) * (1 - ROOT)
-    total = max(finite, default=Fraction(0)) if norm == "Linf" else sum(finite, Fraction(0))
-    return total if total <= sys.float_info.max else math.inf
+    total = max(finite, default=0) if norm == "Linf" else sum(finite)
+    return Fraction(total) if total <= sys.float_info.max else math.inf
 
 
-def _step(before: float | Fraction, after: float | Fraction) -> Fraction | float:
+def _step(before: float | Fraction, after: float | Fraction) -> int | Fraction | float:
+    """Return how far apart two numbers are, a double only where that is infinite."""
     if before == after or (before != before and after != after):
-        return Fraction(0)
-    if not (math.isfinite(before) and math.isfinite(after)):
+        return 0
+    step: int | Fraction
+    if isinstance(before, int) and isinstance(after, int):  # what most of graphs is counted in
+        step = abs(before - after)
+    elif math.isfinite(before) and math.isfinite(after):
+        step = abs(Fraction(before) - Fraction(after))
+    else:
         return math.inf
-    step = abs(Fraction(before) - Fraction(after))
     return step if step <= sys.float_info.max else math.inf
 
 

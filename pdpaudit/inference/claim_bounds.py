@@ -41,8 +41,8 @@ ORDERS = (1.05, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 #: Decimals of log ratios and digits of stakes, which do not depend on the machine.
 DECIMALS, DIGITS = 4, 5
 
-#: Standard deviations of the logarithm of the capital by which a plan is sure of its bound: this many
-#: because the laws are learned from samples, and bets that are too bold show nothing.
+#: Standard deviations of the logarithm of the capital by which a plan is sure of its bound: the laws
+#: are learned from samples, and bets that are too bold show nothing.
 SURE = 4.0
 
 #: Orders too near 1, and powers too large, for the bets to be computed.
@@ -267,7 +267,7 @@ def _ratios(order: float, p: Floats, q: Floats, power: float, bets: Floats) -> t
 
 
 def _surely(order: float, p: Floats, q: Floats, size: int, needed: float) -> float:
-    """Return about the divergence that a number of samples shows, in the direction that shows more."""
+    """Return about the divergence that this many samples show, in the stronger direction."""
     shown = []
     for one, other in ((p, q), (q, p)):
         u = one / other

@@ -6,12 +6,16 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.util import hash_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.fields import names_columns
@@ -24,6 +28,11 @@ _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar",
 _SEP_LINE = re.compile(rb"sep=(.)[ \t,;]*(?=\n)", re.IGNORECASE)  # a spreadsheet's first line
 _ESCAPED = re.compile(rb'\\"(?=[^,;\t |\n])')
 _BLOCK = 1 << 20
+_TEXT = np.dtype(object)
+_NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+_ROWS = 20_000  # parsed at once: what they hold stays in the processor's cache
+_SLOTS = 1 << 22
+KEYS = ("0123456789abcdef", "fedcba9876543210")  # of two hashes, 16 characters each
 
 Rows = npt.NDArray[np.int64]
 
@@ -49,6 +58,11 @@ class Table:
         return len(self._lines)
 
     @property
+    def quoted(self) -> bool:
+        """Whether a row after the head holds a quote, or the head a line break."""
+        return b'"' in self._body or any("\n" in field for field in self.head)
+
+    @property
     def head_text(self) -> str:
         """The first row as a person would quote it."""
         return show(self.separator.join(self.head))
@@ -67,10 +81,7 @@ class Table:
 
     def rows(self, most: int | None = None) -> list[list[str]]:
         """Return the fields of the rows after the head."""
-        if self.size == 1:
-            return []
-        frame = self._read(None, most)
-        rows: list[list[str]] = frame.to_numpy().tolist()
+        rows = chain.from_iterable(self._parts(range(self.row_width), most))
         return [[field.strip(" \t") for field in row[: self.width]] for row in rows]
 
     def factorize(self, columns: Sequence[int], first_row: int) -> tuple[Rows, list[str], Rows]:
@@ -78,52 +89,102 @@ class Table:
 
         Codes (rows, columns), the values, and the row in which each appears first.
         """
-        parts: list[npt.NDArray[np.object_]] = [np.empty(0, dtype=object)]
-        codes = np.empty((self.size - 1, len(columns)), dtype=np.int64)
-        used = 0
-        frame = self._read(columns)
-        for place, column in enumerate(columns):
-            # Equal fields of a column are mostly one object: these are compared before the texts.
-            texts = frame[column].to_numpy()
-            ids = np.fromiter(map(id, texts), dtype=np.int64, count=len(texts))
-            found, distinct = pd.factorize(ids)
-            codes[:, place] = found + used
-            parts.append(texts[_first(found, len(distinct))])
-            used += len(distinct)
-        if first_row == 0:
-            own = np.arange(len(columns)) + used
-            codes = np.concatenate([own[None, :], codes])
-            parts.append(np.array([self.head[column] for column in columns], dtype=object))
-        values = np.concatenate(parts)
-        values[:] = [value.strip(" \t") for value in values.tolist()]
-        merged, distinct_values = pd.factorize(values)
-        flat, order = pd.factorize(merged[codes].ravel())
-        rows = _first(flat, len(order)) // len(columns) + first_row
-        names: list[str] = distinct_values[order].tolist()
-        return flat.astype(np.int64).reshape(-1, len(columns)), names, rows
+        head = [self.head[column] for column in columns] if first_row == 0 else []
+        codes, names = self._numbers(columns, head) or self._texts(columns, head)
+        texts = [name.strip(" \t") for name in names]
+        if texts != names:
+            merged, values = pd.factorize(np.array(texts, dtype=object))
+            codes, texts = merged[codes], values.tolist()
+        rows = _first(codes, len(texts)) // len(columns) + first_row
+        return codes.reshape(-1, len(columns)), texts, rows
 
-    def _read(self, columns: Sequence[int] | None, most: int | None = None) -> pd.DataFrame:
-        if self.size == 1:
-            return pd.DataFrame({column: pd.Series(dtype=object) for column in columns or ()})
+    def floats(self, column: int) -> npt.NDArray[np.float64] | None:
+        """Return a column after the head as numbers, None where any field is none or not finite."""
         try:
-            frame = pd.read_csv(
+            numbers = [part.ravel() for part in self._parts([column], kind=np.dtype(np.float64))]
+        except InputError:
+            return None
+        found = np.concatenate(numbers)
+        return found if np.isfinite(found).all() else None
+
+    def _numbers(
+        self, columns: Sequence[int], head: Sequence[str]
+    ) -> tuple[Rows, list[str]] | None:
+        """Return codes and values of fields that are whole numbers."""
+        if not (self._plain and all(map(_NUMBER.fullmatch, head))):
+            return None
+        try:
+            parts = [np.array(list(map(int, head)), dtype=np.int64)]
+            parts += [part.ravel() for part in self._parts(columns, kind=np.dtype(np.int64))]
+        except (InputError, OverflowError):  # a gap, or a very long number
+            return None
+        codes, values = pd.factorize(np.concatenate(parts))
+        return codes, list(map(str, values.tolist()))
+
+    def _texts(self, columns: Sequence[int], head: Sequence[str]) -> tuple[Rows, list[str]]:
+        """Return codes and values of fields, by hashes, so that few texts are kept at a time."""
+
+        def parts() -> Iterator[npt.NDArray[np.object_]]:
+            yield np.array(head, dtype=object)
+            for part in self._parts(columns):
+                yield part.ravel()
+
+        seen = np.zeros(_SLOTS, dtype=np.uint64)  # the hash that came last, of those for a slot
+        hashes, others, texts, places, start = [], [], [], [], 0
+        for part in parts():
+            hashed, other = (hash_array(part, hash_key=key, categorize=False) for key in KEYS)
+            slots = hashed & np.uint64(_SLOTS - 1)
+            new = np.flatnonzero(seen[slots] != hashed)
+            seen[slots] = hashed
+            texts += part[new].tolist()
+            places.append(new + start)
+            hashes.append(hashed)
+            others.append(other)
+            start += len(part)
+        codes, distinct = pd.factorize(np.concatenate(hashes))
+        first, second = _first(codes, len(distinct)), np.concatenate(others)
+        if (second != second[first][codes]).any() or not distinct.all():  # two texts of one hash
+            codes, values = pd.factorize(np.concatenate([*parts()]))
+            return codes, values.tolist()
+        kept = np.searchsorted(np.concatenate(places), first)
+        return codes, [texts[place] for place in kept.tolist()]
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether the rows hold nothing but whole numbers as Python writes them, and gaps."""
+        separator = self.separator.encode()
+        if self._body.translate(None, b"0123456789\n" + separator):
+            return False
+        return not re.search(rb"[\n" + re.escape(separator) + rb"]0[0-9]", b"\n" + self._body)
+
+    def _parts(
+        self, columns: Sequence[int], most: int | None = None, kind: np.dtype[Any] = _TEXT
+    ) -> Iterator[npt.NDArray[Any]]:
+        """Give the fields of some columns after the head, some thousand rows at a time."""
+        if self.size == 1:
+            return
+        rows = 0
+        try:
+            for frame in pd.read_csv(
                 io.BytesIO(self._body),
                 sep=r"\s+" if self.separator == " " else self.separator,
                 header=None,
                 names=range(self.row_width),
                 index_col=False,
-                usecols=None if columns is None else list(columns),
+                usecols=list(columns),
                 nrows=most,
-                dtype=object,
+                dtype=kind,
                 na_filter=False,
                 skipinitialspace=True,
                 skip_blank_lines=False,
                 low_memory=False,
+                chunksize=_ROWS,
                 encoding="utf-8",
-            )
-            if len(frame) != min(self.size - 1, most or self.size):
-                raise ValueError(f"{self.size - 1:,} rows, read as {len(frame):,}")
-            return frame
+            ):
+                rows += len(frame)
+                yield frame[list(columns)].to_numpy()
+            if rows != min(self.size - 1, most or self.size):
+                raise ValueError(f"{self.size - 1:,} rows, read as {rows:,}")
         except (pd.errors.ParserError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InputError(
@@ -386,7 +447,7 @@ def _assemble(
         used -= 1
     while len(head) > used and not head[-1]:
         head.pop()
-    return Table(**{**table.__dict__, "head": tuple(head), "width": used})
+    return replace(table, head=tuple(head), width=used)
 
 
 def _titles(first: Sequence[str], separator: str, width: int) -> tuple[int, tuple[str, ...]]:

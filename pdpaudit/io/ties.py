@@ -160,16 +160,21 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
 
     weights = None
     if columns.weight is not None:
-        codes, given, _ = table.factorize([columns.weight], first_row)
-        weights = numbers_of(given, where, codes[inside, 0])
-    # People of rows that are left out stay people, but not what a header or a gap is called.
-    known = ends[~header].ravel()
-    known = known[~absent[known]]
-    people, distinct = pd.factorize(np.array(names, dtype=object))
-    order = pd.unique(people[known])
-    number = np.full(len(distinct), -1, dtype=np.int64)
-    number[order] = np.arange(len(order))
-    names, ends = distinct[order].tolist(), number[people[ends[inside]]]
+        weights = table.floats(columns.weight) if first_row else None
+        if weights is None:
+            codes, given, _ = table.factorize([columns.weight], first_row)
+            weights = numbers_of(given, where, codes[inside, 0])
+        else:
+            weights = weights[inside]
+    if unified or absent.any() or header.any() or not inside.all():
+        # People of rows that are left out stay people, but not what a header or a gap is called.
+        known = ends[~header].ravel()
+        known = known[~absent[known]]
+        people, distinct = pd.factorize(np.array(names, dtype=object))
+        order = pd.unique(people[known])
+        number = np.full(len(distinct), -1, dtype=np.int64)
+        number[order] = np.arange(len(order))
+        names, ends = distinct[order].tolist(), number[people[ends[inside]]]
     notes = [*source.notes, *table.notes, *columns.notes, *unified]
     notes += [f"{source.path}: {DROPPED_ENDS}"] if missing.any() else []
     dropped = {
@@ -187,8 +192,8 @@ def _doubts(
 ) -> list[str]:
     """Say what may be two names of one person, and columns that may be of two kinds."""
     said, forms = [], folded(names)
-    spelled = dict(zip(forms, names, strict=True))
-    if len(spelled) < len(names):
+    if len(set(forms)) < len(names):
+        spelled = dict(zip(forms, names, strict=True))
         pairs = zip(names, map(spelled.__getitem__, forms), strict=True)
         apart = [pair for pair in pairs if pair[0] != pair[1]]
         # Their places and not the names, for these may be people's.
@@ -210,6 +215,8 @@ def _doubts(
 
 
 def _refuse_open_quotes(table: Table, values: Sequence[str], rows: npt.NDArray[np.int64]) -> None:
+    if not table.quoted:
+        return
     for code, name in enumerate(values):
         if "\n" in name or "\r" in name:
             raise InputError(
@@ -223,10 +230,12 @@ def _repeated_headers(
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are the header once more."""
     if columns.header and len(table.head) > max(columns.source, columns.target):
-        alike = [
-            np.array([len(value) == len(name) and value.lower() == name for value in values])
-            for name in (table.head[end].lower() for end in (columns.source, columns.target))
-        ]
+        lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+        alike = []
+        for name in (table.head[end].lower() for end in (columns.source, columns.target)):
+            close = np.flatnonzero(lengths == len(name)).tolist()
+            same = [code for code in close if values[code].lower() == name]
+            alike.append(np.isin(np.arange(len(values)), same))
         return np.asarray(alike[0][ends[:, 0]] & alike[1][ends[:, 1]])
     return np.zeros(len(ends), dtype=np.bool_)
 
@@ -237,8 +246,9 @@ def _refuse_second_header(
     """Refuse words below the header where all other ends are whole numbers: they describe it."""
     if not columns.header or len(ends) < 3:
         return
-    first = next((i for i, name in enumerate(names) if _INTEGER.fullmatch(name)), len(names))
-    if first > 1 and all(map(_INTEGER.fullmatch, names[first:])) and first < len(names):
+    most = 4  # words in two rows
+    first = next((i for i, name in enumerate(names[: most + 1]) if _INTEGER.fullmatch(name)), 0)
+    if first > 1 and all(map(_INTEGER.fullmatch, names[first:])):
         rows = int((ends < first).all(axis=1).sum())
         if rows <= 2 and (ends[:rows] < first).all() and (ends[rows:] >= first).all():
             raise InputError(

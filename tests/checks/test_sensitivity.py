@@ -296,6 +296,8 @@ def test_distances_of_other_values():
     assert distance(np.zeros((2, 2)), np.eye(2)) == 2
     assert distance(np.zeros(2), np.ones(2), "L2") == pytest.approx(math.sqrt(2))
     assert distance(math.nan, 1.0) == math.inf
+    assert distance(10**400, 0) == distance([10**400], [0], "L2") == math.inf
+    assert distance([2**60 + 1, 0.5], [0, 0]) == 2**60 + Fraction(3, 2)
     assert distance(nx.path_graph(3), nx.cycle_graph(3)) == 1
     assert distance(True, False) == 1
 

@@ -59,7 +59,7 @@ def completed(
         ("pdpaudit claims --select C1", ["C1", "C10", "C11", "C12", "C13"]),
         (
             "pdpaudit claims --select G1",
-            ["G1", "G10", "G11", "G12", "G13", "G14", "G15", "G16", "G17"],
+            ["G1", *(f"G{number}" for number in range(10, 20))],
         ),
         ("pdpaudit claims --paper g", ["graph"]),
         ("pdpaudit report a.json --format ", ["html", "md", "sarif", "checklist"]),
