@@ -41,7 +41,7 @@ ORDERS = (1.05, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 #: Decimals of log ratios and digits of stakes, which do not depend on the machine.
 DECIMALS, DIGITS = 4, 5
 
-#: Standard deviations of the logarithm of the capital by which a plan is sure of its bound: the laws
+#: Standard deviations of the logarithm of the capital by which a plan is sure of its bound: laws
 #: are learned from samples, and bets that are too bold show nothing.
 SURE = 4.0
 
