@@ -178,32 +178,36 @@ def _shorts(values: Floats) -> list[float]:
 #: False-positive rates aimed at, most of them small: that is where attackers like to be.
 SHARES = (0.0008, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7)
 
+#: Shares of either side beyond a threshold, at the end where it is the likelier one, where nested
+#: events are weighed: divergences of high order are made where the other side hardly ever comes.
+ENDS = (0.0002, 0.001, 0.004, 0.015, 0.05, 0.15, 0.35, 0.5, 0.8)
+
 #: Rows of real values a threshold is read off, at most, and values of a feature worth ordering.
 MOST_RUNS, MOST_VALUES = 100_000, 500
 
 
 def other_thresholds(
-    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
+    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws], *, ends: bool = False
 ) -> tuple[Event, ...]:
-    """Return events that differ from one in their threshold only."""
-    return tuple(one for one in _varied(event, ours, theirs) if one != event)
+    """Return events that differ from one in their threshold only, more of them at both ends."""
+    return tuple(one for one in _varied(event, ours, theirs, ends) if one != event)
 
 
 def _varied(
-    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws]
+    event: Event, ours: tuple[Draws, Draws], theirs: tuple[Draws, Draws], ends: bool
 ) -> tuple[Event, ...]:
     if isinstance(event, Membership):
-        return _of_values(event, _counts(ours, event), _counts(theirs, event))
-    numbers = _numbers(event, theirs)
-    if not len(numbers):
+        return _of_values(event, _counts(ours, event), _counts(theirs, event), ends)
+    sides = [_numbers(event, side) for side in ((ours, theirs) if ends else (theirs,))]
+    if not all(map(len, sides)):
         return ()
     if isinstance(event, Score):
-        return tuple(replace(event, threshold=cut) for cut in _cuts(numbers))
+        return tuple(replace(event, threshold=cut) for cut in _cuts(sides))
     if np.isinf(event.low) == np.isinf(event.high):
         return ()
     if np.isinf(event.high):
-        return tuple(replace(event, low=cut) for cut in _cuts(numbers))
-    return tuple(replace(event, high=-cut) for cut in _cuts(-numbers))
+        return tuple(replace(event, low=cut) for cut in _cuts(sides))
+    return tuple(replace(event, high=-cut) for cut in _cuts([-side for side in sides]))
 
 
 def _counts(halves: tuple[Draws, Draws], event: Membership) -> Counter[Hashable]:
@@ -217,7 +221,7 @@ def _counts(halves: tuple[Draws, Draws], event: Membership) -> Counter[Hashable]
 
 
 def _of_values(
-    event: Membership, ours: Counter[Hashable], theirs: Counter[Hashable]
+    event: Membership, ours: Counter[Hashable], theirs: Counter[Hashable], ends: bool
 ) -> tuple[Event, ...]:
     """Order the categories by likelihood ratio, smoothed, and cut."""
     values = sorted({*ours, *theirs}, key=repr)
@@ -227,8 +231,11 @@ def _of_values(
     q = np.array([theirs[value] + 0.5 for value in values])
     # Rounded, for the last digits of a logarithm differ between processors.
     order = np.argsort(-np.log(p / q).round(9), kind="stable")
-    shares = np.cumsum(q[order]) / q.sum()
-    places = dict.fromkeys(int(np.abs(shares[:-1] - share).argmin()) + 1 for share in SHARES)
+    places = {
+        int(np.abs(np.cumsum(side[order])[:-1] / side.sum() - share).argmin()) + 1
+        for side, shares in _shares((p, q) if ends else (q,))
+        for share in shares
+    }
     return tuple(
         replace(event, values=frozenset(values[i] for i in order[:place]))
         for place in sorted(places)
@@ -248,7 +255,17 @@ def _numbers(event: Range | Score, halves: tuple[Draws, Draws]) -> Floats:
     return numbers[~np.isnan(numbers)]
 
 
-def _cuts(numbers: Floats) -> list[float]:
+def _cuts(sides: Sequence[Floats]) -> list[float]:
     """Return thresholds that such shares of the numbers reach; the highest first."""
-    cuts = np.quantile(numbers, [1 - share for share in SHARES], method="higher")
-    return list(dict.fromkeys(float(cut) for cut in cuts if np.isfinite(cut)))
+    cuts = [
+        np.quantile(side, [1 - share for share in shares], method="higher")
+        for side, shares in _shares(sides)
+    ]
+    return sorted({float(cut) for cut in np.concatenate(cuts) if np.isfinite(cut)}, reverse=True)
+
+
+def _shares(sides: Sequence[Floats]) -> list[tuple[Floats, tuple[float, ...]]]:
+    """Return which shares of a side are to be inside: of theirs, or of each at its likelier end."""
+    if len(sides) == 1:
+        return [(sides[0], SHARES)]
+    return [(sides[0], ENDS), (sides[1], tuple(1 - share for share in ENDS))]

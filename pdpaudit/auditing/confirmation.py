@@ -26,7 +26,7 @@ from pdpaudit.auditing.claim_results import (
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.event_selection import CHOOSING, EventSelection
 from pdpaudit.auditing.other_claims import Weighed, least_detectable
-from pdpaudit.auditing.power import confirmed, measured_power, planted_rates
+from pdpaudit.auditing.power import RATES, confirmed, measured_power, planted_rates
 from pdpaudit.auditing.sequential import (
     FreshRuns,
     Looks,
@@ -139,7 +139,7 @@ def _powered(
 ) -> Power:
     """Return what planted leaks say of the power for one claim."""
     rehearsal, config = discovery.rehearsal(claim, found), discovery.context.config
-    if rehearsal is None or not claim.approximate:
+    if rehearsal is None:
         return Power(lambda least, chance: math.inf)
     expected_bound = discovery.expected_bound(claim, CHOOSING)
 
@@ -204,7 +204,7 @@ class Confirmation:
         except Misbehaviour as error:
             return self._misbehaved(chosen, error)
         if not self.claim.approximate:
-            return self._in_its_unit(chosen)
+            return self._in_its_unit(chosen, power)
         size, x, y = config.size, *self._inside(chosen)
         lower = lower_bound(x, size, y, size, self.alpha, self.claim.delta, method=config.rule)
         if lower > self.claim.epsilon:
@@ -256,7 +256,7 @@ class Confirmation:
         detail = looks.words(wager.n, config.size, violated=wager.violated)
         return self._finding(chosen, wager.bound, seen, witnessed, detail)
 
-    def _in_its_unit(self, chosen: Chosen) -> ClaimResult:
+    def _in_its_unit(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Bound what is no ε in the claim's own unit, from one event or from nested ones."""
         size, claim, weighed = self.context.config.size, self.claim, chosen.weighed
         x, y = self._inside(chosen)
@@ -273,8 +273,9 @@ class Confirmation:
             )
         seen = None
         if lower <= claim.value:
-            base = (y + 1) / (size + 2)
-            seen = least_detectable(claim, base, size, self.alpha)
+            least = _power_in_unit(claim, (y + 1) / (size + 2), size, self.alpha)
+            self.context.watcher.stage("measuring what would have been found", 0)
+            seen = power.measure(least, confirmed(size, self.alpha, claim, method))
         witnessed = {"weighed": None if weighed is None else weighed.to_json()}
         return self._finding(chosen, lower, seen, witnessed, detail, method)
 
@@ -430,6 +431,12 @@ def _power(config: Config, claim: PrivacyClaim, alpha: float, base: float) -> fl
         float(detectable(config.size, q, alpha, claim.delta, 0.95, method, claim.epsilon))
         for q in _bases(claim, base)
     )
+
+
+def _power_in_unit(claim: PrivacyClaim, base: float, size: int, alpha: float) -> float:
+    """Return the smallest parameter that this many samples would have shown to break the claim."""
+    rates = sorted({base, *RATES})
+    return min(least_detectable(claim, rate, size, alpha) for rate in rates)
 
 
 def _bases(claim: PrivacyClaim, base: float) -> list[float]:

@@ -32,6 +32,7 @@ from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_score, parts_surely
+from pdpaudit.core.claim_kinds import DivergenceClaim
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
@@ -361,8 +362,8 @@ class EventSelection:
         """
         config, kept, then = self.context.config, measured[:least], min(GROWTH * each, runs)
         claim = self.claims[0]
-        wanted = config.wanted(claim.epsilon)
-        if not claim.approximate or wanted is None or wanted <= claim.epsilon:
+        wanted = config.wanted(claim.value)
+        if wanted is None or wanted <= claim.value:
             self._stays_in(measured, least, each)
             return kept, then
         rng = stream(config.seed, "looking", "kept", each)
@@ -378,7 +379,7 @@ class EventSelection:
             self._stays_in(measured, 1, each)
             return measured[:1], then
         possible = [one for one in measured if one.score >= low]
-        if parts_surely(claim.epsilon, wanted, each):
+        if parts_surely(claim, wanted, each):
             possible = _unlike(possible)
         most, inputs, needed = STAGE_RUNS * config.size, set[Hashable](), list[int]()
         for one in possible:
@@ -403,11 +404,11 @@ class EventSelection:
 
     def _stands_out(self, one: MeasuredPair) -> bool:
         """Whether a pair seems to break every claim by more than chance over all pairs explains."""
-        if one.score <= max(claim.epsilon for claim in self.claims):
+        if one.score <= self.claims[0].value:
             return False
         try:
             return all(
-                self._quick_choice(one, claim, CERTAIN).expected > claim.epsilon
+                self._quick_choice(one, claim, CERTAIN).expected > claim.value
                 for claim in self.claims
             )
         except OutOfTime:
@@ -714,7 +715,7 @@ class EventSelection:
     def _ladder(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, ...]:
         event, _ = self.best_event(one, claim)
         ours, theirs = one.halves if event.side == "left" else one.halves[::-1]
-        return other_thresholds(event, ours, theirs)
+        return other_thresholds(event, ours, theirs, ends=isinstance(claim, DivergenceClaim))
 
     def _weighed(
         self, one: MeasuredPair, claim: PrivacyClaim, ladder: tuple[Event, ...]

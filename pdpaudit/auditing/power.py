@@ -1,7 +1,8 @@
 """Measure what an audit would have found: plant leaks of the mechanism's own shape, and look.
 
 A leak is planted in outputs that were already drawn, so it costs no runs: one side stays as it is,
-on the other an event of probability f is thinned to f exp(-s), which is a pair of loss s. The same
+on the other an event of probability f is thinned to f exp(-s), which is a pair of loss s, or as far
+as makes a loss of s in the claim's own unit. The same
 choice of events is made on such samples as on real ones, against the other pairs as they were, and
 the probability that fresh runs confirm what is chosen is computed. The smallest s that is found in
 19 of 20 is what may be claimed.
@@ -20,8 +21,14 @@ import numpy.typing as npt
 
 from pdpaudit.auditing.candidate_pairs import Counts
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.inference.claim_bounds import ExpectedBound
-from pdpaudit.inference.power import binomial_pmf, binomial_ppf, binomial_sf, critical_hits
+from pdpaudit.inference.claim_bounds import ExpectedBound, claim_bound
+from pdpaudit.inference.power import (
+    binomial_pmf,
+    binomial_ppf,
+    binomial_sf,
+    critical_hits,
+    least_hits,
+)
 from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
 from pdpaudit.outputs.records import NUMERIC, Structure
@@ -48,8 +55,9 @@ RATES = (0.1, 0.25, 0.5)
 #: probabilities, not of yes and no, and a little is given away for what is left of its error.
 PLANTED, FOUND = 18, 0.96
 
-#: Sizes that are tried, as multiples of what the best event known in advance would need.
-STEPS = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0)
+#: Sizes that are tried, as multiples of what the best event known in advance would need; further
+#: ones in units that begin at 0 where the claim ends, as the excess over a curve does.
+STEPS, FURTHER = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0), (12.0, 25.0, 50.0)
 
 #: Times the step at which leaks begin to be found is halved.
 HALVINGS = 1
@@ -62,6 +70,9 @@ DISTINCT = 8
 
 #: Categories that come up so often on average are some that a leak may be about.
 REPEATS = 4
+
+#: Largest log ratio that an event is thinned by, and halvings of the interval that it is in.
+MOST_THINNED, HALVED = 30.0, 40
 
 #: Ends of a count's law that are summed over.
 TAILS = (1e-6, 1 - 1e-6)
@@ -107,7 +118,12 @@ def confirmed(
     few = np.arange(0, min(n, 64) + 1)
     nodes = np.unique(np.concatenate([few, np.geomspace(max(len(few), 1), n, 96).round()]))
     nodes = nodes[nodes <= n].astype(np.float64)
-    critical = critical_hits(n, nodes, alpha, claim.delta, method, claim.epsilon)
+    if claim.approximate:
+        critical = critical_hits(n, nodes, alpha, claim.delta, method, claim.epsilon)
+    else:
+        critical = least_hits(
+            n, nodes, lambda x: claim_bound(claim, x, nodes, n, alpha) > claim.value
+        )
 
     def chance(p: float, q: float) -> float:
         low, high = (binomial_ppf(tail, n, q) if 0 < q < 1 else n * q for tail in TAILS)
@@ -137,13 +153,13 @@ def measured_power(
         missed = 0.0
         for rates in planted_rates(rehearsal, claim, aim, size, seed):
             missed += 1.0 if rates is None else 1.0 - chance(*rates)
-            if missed > PLANTED * (1 - FOUND):
+            if missed > _planted(claim) * (1 - FOUND):
                 return False
         return True
 
-    least = max(least, claim.epsilon)
+    least = max(least, claim.value)
     low = least
-    for step in STEPS:
+    for step in STEPS if claim.approximate or claim.value else STEPS + FURTHER:
         high = least * step
         if seen(high):
             for _ in range(HALVINGS if high > low else 0):
@@ -163,13 +179,22 @@ def planted_rates(
     smaller.
     """
     plants = _Plants(batch_of(rehearsal.pool))
-    for number in range(PLANTED):
+    for number in range(_planted(claim)):
         rng = np.random.default_rng([seed, number])
         if plants.blind:
             yield None
         else:
-            planted = plants.numbered(number, rng, size, claim.delta)
+            planted = plants.numbered(number, rng, size, claim)
             yield _discovered(rehearsal, planted, aim, rng)
+
+
+def _planted(claim: PrivacyClaim) -> int:
+    """Return how many leaks of one size are planted.
+
+    In other units few runs rank pairs less well: one leak in forty scores as if it had half of its
+    size, and must not decide.
+    """
+    return PLANTED if claim.approximate else 2 * PLANTED
 
 
 @dataclass(frozen=True)
@@ -179,6 +204,18 @@ class _Planted:
     batch: Batch
     laws: tuple[Floats, Floats]
     once: Mask
+
+
+def _thinned(claim: PrivacyClaim, rate: float, size: float) -> float:
+    """Return what an event of that rate is thinned to, for a loss of that size."""
+    if claim.approximate:
+        return max(rate - claim.delta, 0.0) * math.exp(-size)
+    low, high = -MOST_THINNED, 0.0
+    for _ in range(HALVED):
+        middle = (low + high) / 2
+        far = float(claim.smallest(rate, rate * math.exp(middle))) >= size
+        low, high = (middle, high) if far else (low, middle)
+    return rate * math.exp(low)
 
 
 class _Plants:
@@ -199,14 +236,15 @@ class _Plants:
         return self.pool.size > 1 and not self.numbers and not self.categories
 
     def numbered(
-        self, number: int, rng: np.random.Generator, size: float, delta: float
+        self, number: int, rng: np.random.Generator, size: float, claim: PrivacyClaim
     ) -> _Planted:
         """Return a leak of the given loss; the rates and the kinds of leak take turns."""
-        rate, kind = RATES[number % len(RATES)], number // len(RATES)
-        return self.plant(rng, rate, size, delta, kind)
+        # What happens with probability δ shows no loss, whatever happens elsewhere.
+        rate = claim.delta + (1 - claim.delta) * RATES[number % len(RATES)]
+        return self.plant(rng, rate, size, claim, number // len(RATES))
 
     def plant(
-        self, rng: np.random.Generator, rate: float, size: float, delta: float, kind: int
+        self, rng: np.random.Generator, rate: float, size: float, claim: PrivacyClaim, kind: int
     ) -> _Planted:
         """Return a pair of the given loss, on an event of about the given rate."""
         makers = [self._branch]
@@ -222,7 +260,7 @@ class _Plants:
         else:
             base, batch = self.law, self.pool
         f = float(base[mask].sum())
-        less = max(f - delta, 0.0) * math.exp(-size)
+        less = _thinned(claim, f, size)
         thin = np.where(mask, less / f, (1 - less) / (1 - f)) * base
         return _Planted(batch, (base, thin / thin.sum()), self.once)
 
@@ -340,24 +378,26 @@ def least_score(
     if plants.blind:
         return UNPARTED
     scores = []
-    for number in range(2 * PLANTED):
+    for number in range(2 * _planted(claim)):
         rng = np.random.default_rng([seed, number])
         # The rarest are the hardest to see.
-        planted = plants.numbered(number * len(RATES), rng, size, claim.delta)
+        planted = plants.numbered(number * len(RATES), rng, size, claim)
         scores.append(_score(planted, scored, runs, rng))
     least = min(scores)
-    if least <= 0:
-        # What shows nothing is in no order: it is behind by chance alone.
-        return ABOVE_UNPARTED if least > UNPARTED else UNPARTED
-    return least - BEYOND_LEAST * (float(np.median(scores)) - least)
+    if least == UNPARTED:
+        return UNPARTED
+    least -= BEYOND_LEAST * (float(np.median(scores)) - least)
+    # What shows nothing is in no order: it is behind by chance alone.
+    return least if least > 0 else ABOVE_UNPARTED
 
 
-def parts_surely(claimed: float, size: float, runs: int) -> bool:
+def parts_surely(claim: PrivacyClaim, size: float, runs: int) -> bool:
     """Say whether a leak parts from a pair that loses what is claimed in that many runs.
 
     Of the rarest events on one side, their probabilities on the other differ by so much.
     """
-    return RATES[0] * (math.exp(-claimed) - math.exp(-size)) * runs > SURELY
+    allowed, less = (_thinned(claim, RATES[0], loss) for loss in (claim.value, size))
+    return (allowed - less) * runs > SURELY
 
 
 def _score(planted: _Planted, scored: Scored, runs: int, rng: np.random.Generator) -> float:

@@ -138,8 +138,8 @@ class Bounded:
     whole : bool
         Whether they are whole numbers.
     unusual : bool
-        Whether NaN, both infinities and, among whole numbers, those beyond a float are inputs,
-        whatever the bounds. Default: they are not, and are never tried.
+        Whether NaN, both infinities and the largest floats, or whole numbers beyond a float, are
+        inputs, whatever the bounds. Default: they are not, and are never tried.
 
     Examples
     --------
@@ -180,16 +180,16 @@ class Bounded:
             return tuple(range(math.ceil(self.low), math.floor(self.high) + 1))
         middle = [] if wide else [(self.low + self.high) / 2]
         large = [1e6, -1e6] if wide else []
+        most, least = sys.float_info.max, math.ulp(0.0)
         if self.whole:
             tried = [*ends, *map(math.floor, middle), 0, 1, -1, *map(int, large), 2**53 + 1]
             kept: list[float] = [
                 int(x) for x in tried if self.low <= x <= self.high and x == int(x)
             ]
         else:
-            most, least = sys.float_info.max, math.ulp(0.0)
             tried = [*ends, *middle, 0.0, 1.0, -1.0, *large, -0.0, least, most, -most]
             kept = [float(x) for x in tried if self.low <= x <= self.high]
-        beyond: list[float] = [10**400, -(10**400)] if self.whole else []
+        beyond: list[float] = [10**400, -(10**400)] if self.whole else [most, -most]
         odd = [math.nan, math.inf, -math.inf, *beyond] if self.unusual else []
         return tuple({repr(x): x for x in (*kept[:4], *odd, *kept[4:])}.values())
 

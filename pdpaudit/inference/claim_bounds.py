@@ -4,16 +4,18 @@ One event: limits of Clopper and Pearson for its two probabilities, at half the 
 and the smallest parameter that allows both. By data processing it bounds what the whole output
 loses, for every kind of claim.
 
-Several nested events: an event shows no more than 2/π of the divergence of two close normal laws.
-The bins between nested events show nearly all of it, by the variational form
+Several nested events: an event shows no more than 2/π of the divergence of two close normal laws,
+the bins between nested events nearly all of it. They are bet on, against a divergence of at most d
+in both directions: ``p^a q^(1-a)`` is convex, so for any u it is at least
+``a u^(a-1) p - (a-1) u^a q``, and all stakes on the right of
 
-    D_a(P, Q) / a >= ln E_P[exp((a - 1) g)] / (a - 1) - ln E_Q[exp(a g)] / a
+    E_P[a u^(a-1)] - E_Q[(a-1) u^a] <= exp((a-1) d)
 
-of Birrell and others ("Variational representations and neural network estimation of Rényi
-divergences", 2021), with equality for g the log ratio. A value of g for each bin is fixed on other
-samples; what is left to bound are two means of bounded variables, by betting on them with a stake
-fixed before (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
-2024), at half the error level each. How many events there are costs nothing.
+and on its mirror image multiply the capital by 1 in expectation at most, once a draw of each side
+is bet on (arithmetic and geometric means). Best are the ratios u of the two laws within d that are
+nearest to those seen on other samples (Grünwald, de Heide and Koolen, "Safe testing", 2024; Turner,
+Ly and Grünwald, "Generic E-variables for exact sequential k-sample tests", 2024), valid are all.
+Where the capital exceeds ``1 / alpha``, d is refuted. How many events there are costs nothing.
 """
 
 from __future__ import annotations
@@ -29,17 +31,28 @@ from scipy import special
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.claim_kinds import RenyiClaim, ZeroConcentratedClaim
+from pdpaudit.core.divergence import law_divergence
 
 Floats = npt.NDArray[np.float64]
 
 #: Orders that zCDP is bounded by; between them ``D_a / a`` hardly changes.
 ORDERS = (1.05, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 
-#: The largest stake, as a share of that which could lose all.
-LARGEST_STAKE = 0.9
+#: Decimals of log ratios and digits of stakes, which do not depend on the machine.
+DECIMALS, DIGITS = 4, 5
 
-#: Decimals of weights and stakes, which do not depend on the machine.
-DIGITS = 9
+#: Standard deviations of the logarithm of the capital by which a plan is sure of its bound: laws
+#: are learned from samples, and bets that are too bold show nothing.
+SURE = 4.0
+
+#: Orders too near 1, and powers too large, for the bets to be computed.
+LEAST_ORDER, LARGEST_POWER = 1.01, 600.0
+
+#: Halvings of the interval that the bound to plan for is in, and of those that ratios are in.
+PLANNED, HALVINGS = 5, 34
+
+#: Stakes to begin with, and steps towards the best.
+START, STEPS = 0.05, 100
 
 
 def claim_bound(
@@ -74,16 +87,18 @@ def expected_claim_bound(
 
 @dataclass(frozen=True)
 class Band:
-    """How nested events are weighed: the order, g in each bin, both stakes, and which side is P.
+    """How the bins between nested events are bet on; the first is inside the smallest event.
 
-    Bins go from inside the smallest event to outside the largest. ``swapped`` where P is the side
-    on which the events are less likely.
+    ``ratios`` are the logarithms of u, ``stakes`` those on the divergence of the side where the
+    events are likelier and on its mirror image, in units of ``power``, and ``split`` is what is
+    moved between the sides.
     """
 
     order: float
-    weights: tuple[float, ...]
+    ratios: tuple[float, ...]
     stakes: tuple[float, float]
-    swapped: bool = False
+    split: float
+    power: float
 
     @classmethod
     def plan(
@@ -93,30 +108,92 @@ class Band:
         runs: tuple[int, int],
         confirming: tuple[int, float],
     ) -> tuple[Band, float] | None:
-        """Return the best weights and the bound to expect of them, by counts on other samples.
+        """Return the best bets and the bound to expect of them, by counts on other samples.
 
         ``inside`` counts nested events, the smallest first, where they are likelier and elsewhere;
         ``confirming`` has the fresh samples a side and the error level. None where the claim is no
         divergence, or a single event is all there is.
         """
-        orders: tuple[float, ...]
-        match claim:
-            case ZeroConcentratedClaim():
-                orders = ORDERS
-            case RenyiClaim(alpha=order):
-                orders = (order,)
-            case _:
-                return None
-        if len(inside[0]) < 2:
+        size, alpha = confirming
+        if len(inside[0]) < 2 or not isinstance(claim, RenyiClaim | ZeroConcentratedClaim):
             return None
         p, q = map(_shares, inside, runs)
-        options = [
-            _planned(order, *sides, confirming, swapped=swapped)
-            for order in orders
-            for swapped, sides in ((False, (p, q)), (True, (q, p)))
+        known = ORDERS if isinstance(claim, ZeroConcentratedClaim) else (claim.alpha,)
+        steepest = float(np.abs(np.log(p / q)).max())
+        orders = [a for a in known if a >= LEAST_ORDER and a * (steepest + 1) < LARGEST_POWER]
+        if not orders:
+            return None
+        needed = -math.log(alpha)
+        order = max(orders, key=lambda a: round(_surely(a, p, q, size, needed) / a, DIGITS))
+        scale = _scale(claim, order)
+
+        def planned(most: float) -> tuple[Band, float]:
+            band = cls._nearest(order, p, q, most)
+            return band, size * band.growth(p, q, most)
+
+        band, grown = planned(claim.value / scale)
+        enough = needed + SURE * math.sqrt(2 * needed)
+        if needed <= grown < enough:
+            return band, claim.value
+        low, high = 0.0, max(law_divergence(order, p, q), law_divergence(order, q, p))
+        band = planned(low)[0]
+        for _ in range(PLANNED):
+            middle = (low + high) / 2
+            tried, grown = planned(middle)
+            band, low, high = (tried, middle, high) if grown >= enough else (band, low, middle)
+        return band, low * scale
+
+    @classmethod
+    def _nearest(cls, order: float, p: Floats, q: Floats, most: float) -> Band:
+        """Return the bets of the laws nearest to p and q whose divergences are at most that.
+
+        By Newton's method: what grows most is concave in both stakes and the split.
+        """
+        power = math.exp((order - 1) * most)
+        found = np.array([START, START, 0.0])
+        ratios, best = _ratios(order, p, q, power, found)
+        for _ in range(STEPS):
+            u = np.exp(ratios)
+            rows = _rows(order, u, power)
+            ours, theirs = (1 + found @ side for side in rows)
+            slope = rows[0] @ (p / ours) + rows[1] @ (q / theirs)
+            # How much the best ratios move along.
+            pull = found[0] * u ** (order - 1) + found[1] * u**-order
+            pull *= order * (order - 1) / power
+            along = q * u / theirs**2 * rows[1] - p / ours**2 * rows[0]
+            bend = p * pull / ours**2 + q * u / theirs + q * u**2 * pull / theirs**2
+            curved = (rows[0] * (p / ours**2)) @ rows[0].T + (rows[1] * (q / theirs**2)) @ rows[1].T
+            curved -= (along * (pull / bend)) @ along.T
+            # A stake of nothing stays at nothing where less would be better.
+            free = np.array([*((found[:2] > 0) | (slope[:2] > 0)), True])
+            step = np.zeros(3)
+            step[free] = np.linalg.lstsq(curved[np.ix_(free, free)], slope[free], rcond=None)[0]
+            for _ in range(STEPS):
+                tried = found + step
+                tried[:2] = np.maximum(tried[:2], 0.0)
+                moved, grown = _ratios(order, p, q, power, tried)
+                if grown > best:
+                    break
+                step = step / 2
+            if not grown > best + 1e-13:
+                break
+            found, ratios, best = tried, moved, grown
+        one, other, split = (float(f"{value:.{DIGITS}g}") for value in found.tolist())
+        return cls(order, tuple(ratios.round(DECIMALS).tolist()), (one, other), split, power)
+
+    def growth(self, ours: npt.ArrayLike, theirs: npt.ArrayLike, most: float) -> float:
+        """Return the logarithm of the capital after such draws, against a divergence of ``most``.
+
+        Minus infinity where it could be lost, and more: that is no bet.
+        """
+        bets = np.array([*self.stakes, self.split])
+        more = sum(self.stakes) * (math.exp((self.order - 1) * most) / self.power - 1) / 2
+        factors = [
+            1 + bets @ side - more for side in _rows(self.order, np.exp(self.ratios), self.power)
         ]
-        best = max(options, key=lambda one: (round(one[1], DIGITS), -one[0].order))
-        return best[0], best[1] * _scale(claim)
+        if min(map(np.min, factors)) <= 0:
+            return -math.inf
+        return float(ours @ np.log(factors[0]) + theirs @ np.log(factors[1]))
 
     def bound(
         self,
@@ -126,75 +203,83 @@ class Band:
         alpha: float,
     ) -> float:
         """Return the lower bound on the claim's parameter, by counts on fresh samples."""
-        sides = [np.diff([0, *counts, runs]) for counts in inside]
-        ours, theirs = reversed(sides) if self.swapped else sides
-        grown = np.exp((self.order - 1) * np.array(self.weights))
-        outgrown = np.exp(self.order * np.array(self.weights))
-        least = mean_above(grown, ours, self.stakes[0], alpha / 2)
-        most = -mean_above(-outgrown, theirs, self.stakes[1], alpha / 2)
-        if least <= 0:
+        ours, theirs = (np.diff([0, *counts, runs]) for counts in inside)
+        # The capital falls with the divergence that is bet against.
+        low, high = 0.0, LARGEST_POWER / self.order
+        if self.growth(ours, theirs, low) < -math.log(alpha):
             return 0.0
-        rate = math.log(least) / (self.order - 1) - math.log(most) / self.order
-        return max(0.0, rate * _scale(claim))
+        for _ in range(60):
+            middle = (low + high) / 2
+            refuted = self.growth(ours, theirs, middle) >= -math.log(alpha)
+            low, high = (middle, high) if refuted else (low, middle)
+        return low * _scale(claim, self.order)
 
     @classmethod
     def from_json(cls, body: Mapping[str, object]) -> Band:
         """Return the band of a JSON form."""
-        weights = tuple(map(float, cast("Sequence[float]", body["weights"])))
-        grown, outgrown = map(float, cast("Sequence[float]", body["stakes"]))
+        ratios = tuple(map(float, cast("Sequence[float]", body["ratios"])))
+        one, other = map(float, cast("Sequence[float]", body["stakes"]))
+        rest = (float(cast("float", body[key])) for key in ("split", "power"))
         order = float(cast("float", body["order"]))
-        return cls(order, weights, (grown, outgrown), body["swapped"] is True)
+        if not (order > 1 and one >= 0 and other >= 0):
+            raise ValueError("stakes: none is below 0, and an order is above 1")
+        return cls(order, ratios, (one, other), *rest)
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {
             "order": self.order,
-            "weights": list(self.weights),
+            "ratios": list(self.ratios),
             "stakes": list(self.stakes),
-            "swapped": self.swapped,
+            "split": self.split,
+            "power": self.power,
         }
 
 
-def mean_above(values: Floats, counts: npt.NDArray[np.int64], stake: float, alpha: float) -> float:
-    """Return a lower limit for the mean of values that came up so often, by betting against less.
+def _rows(order: float, u: Floats, power: float) -> tuple[Floats, Floats]:
+    """Return what a unit of both stakes and of the split wins in each bin, on either side."""
+    ones, half = np.ones_like(u), 0.5
+    ours = order * u ** (order - 1) / power - half, (1 - order) * u**-order / power - half
+    theirs = (1 - order) * u**order / power - half, order * u ** (1 - order) / power - half
+    return np.array([*ours, ones]), np.array([*theirs, -ones])
 
-    Against a mean of m the capital is the product of ``1 + stake (value - m)``, of expectation at
-    most 1 where the mean is at most m, for any stake that cannot lose more than all. It falls in m,
-    and what lies below where it reaches ``1 / alpha`` is refuted.
+
+def _ratios(order: float, p: Floats, q: Floats, power: float, bets: Floats) -> tuple[Floats, float]:
+    """Return ln(u) that makes most of such bets, and how the capital grows; u is then a ratio.
+
+    By bisection: of the laws that p and q become by the bets, which must leave both sides capital.
     """
-    needed = -math.log(alpha)
-
-    def excess(mean: float) -> float:
-        return float(counts @ np.log1p(stake * (values - mean))) - needed
-
-    low, high = float(values.min()), float(values.max())
-    if excess(low) <= 0:
-        return low
-    for _ in range(100):
+    one, other, split = bets
+    high = np.full(p.shape, float(np.abs(np.log(p / q)).max()) + 1)
+    low, paid = -high, (one + other) / 2
+    one, other = one / power, other / power
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
-    return low
+        u = np.exp(middle)
+        large = u**order
+        ours = 1 + split - paid + one * order * large / u - other * (order - 1) / large
+        theirs = 1 - split - paid + other * order * u / large - one * (order - 1) * large
+        right = (theirs > 0) & ((ours <= 0) | (p * theirs > q * u * ours))
+        low, high = np.where(right, middle, low), np.where(right, high, middle)
+    if not (ours.min() > 0 and theirs.min() > 0):
+        return middle, -math.inf
+    return middle, float(p @ np.log(ours) + q @ np.log(theirs))
 
 
-def _planned(
-    order: float, p: Floats, q: Floats, confirming: tuple[int, float], *, swapped: bool
-) -> tuple[Band, float]:
-    size, alpha = confirming
-    weights = np.log(p / q).round(DIGITS)
-    ends, stakes, margin = [], [], math.sqrt(-2 * math.log(alpha / 2) / size)
-    for law, power, sign in ((p, order - 1, -1), (q, order, 1)):
-        values = np.exp(power * weights)
-        mean = float(law @ values)
-        spread = math.sqrt(max(float(law @ (values - mean) ** 2), 1e-24))
-        largest = LARGEST_STAKE / max(float(np.ptp(values)), 1e-12)
-        stake = float(f"{min(margin / spread, largest):.{DIGITS}g}")
-        stakes.append(stake)
-        # What the capital needs, and what the spread costs it.
-        ends.append(mean + sign * (margin**2 / stake + stake * spread**2) / 2)
-    rate = -math.inf
-    if ends[0] > 0:
-        rate = math.log(ends[0]) / (order - 1) - math.log(ends[1]) / order
-    return Band(order, tuple(weights.tolist()), (stakes[0], stakes[1]), swapped), rate
+def _surely(order: float, p: Floats, q: Floats, size: int, needed: float) -> float:
+    """Return about the divergence that this many samples show, in the stronger direction."""
+    shown = []
+    for one, other in ((p, q), (q, p)):
+        u = one / other
+        total = float(one @ u ** (order - 1))
+        slopes = order * u ** (order - 1), (order - 1) * u**order
+        spread = sum(
+            float(side @ slope**2 - (side @ slope) ** 2)
+            for side, slope in zip((one, other), slopes, strict=True)
+        )
+        error = math.sqrt(max(spread, 0.0) / size) / total
+        shown.append((math.log(total) - math.sqrt(2 * needed) * error) / (order - 1))
+    return max(shown)
 
 
 def _shares(counts: Sequence[int], runs: int) -> Floats:
@@ -203,9 +288,9 @@ def _shares(counts: Sequence[int], runs: int) -> Floats:
     return np.asarray(bins / bins.sum(), dtype=np.float64)
 
 
-def _scale(claim: PrivacyClaim) -> float:
-    """Return what ``D_a / a`` is multiplied with for the claim's parameter."""
-    return claim.alpha if isinstance(claim, RenyiClaim) else 1.0
+def _scale(claim: PrivacyClaim, order: float) -> float:
+    """Return what a divergence of an order is multiplied with for the claim's parameter."""
+    return 1.0 if isinstance(claim, RenyiClaim) else 1 / order
 
 
 #: Rank of an event that cannot show anything.

@@ -1,13 +1,17 @@
 """What a planned sample can show: the smallest true ε it would detect."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from .bounds import METHODS, FloatArray, score
 from .exact_test import rejects
 from .sequential import check_levels
+
+Refuted = npt.NDArray[np.bool_]
 
 #: The score method has no guarantee, but tells the power of the exact one nearly as well.
 KNOWN = {**METHODS, "score": score}
@@ -25,7 +29,7 @@ def critical_hits(
 ) -> FloatArray:
     """Return the least ``x`` of ``n`` whose bound against each ``y`` of ``n`` exceeds `claimed`.
 
-    Bisection in ``x``, all ``y`` at once: O(log n) calls of the method. The exact method costs too
+    By bisection, O(log n) calls of the method. The exact method costs too
     much for that: its critical counts are found at 5 of the ``y``, starting from those of the score
     method, and the difference between the two is interpolated.
     """
@@ -37,15 +41,19 @@ def critical_hits(
         shifted: FloatArray = np.minimum(np.round(guess + change), n + 1.0)
         return shifted
     bound = KNOWN[method]
+    return least_hits(n, y, lambda x: bound(x, n, y, n, alpha, delta) > claimed)
+
+
+def least_hits(n: int, y: FloatArray, refuted: Callable[[FloatArray], Refuted]) -> FloatArray:
+    """Return the least x of n that refutes with each y, n + 1 if none; all at once."""
     low, high = np.full(y.shape, -1.0), np.full(y.shape, n + 1.0)
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
         # Finished entries have middle == low, which may be -1; any valid count keeps them still.
-        detected = bound(np.maximum(middle, 0.0), n, y, n, alpha, delta) > claimed
-        detected &= middle > low
+        found = refuted(np.maximum(middle, 0.0)) & (middle > low)
         still_open = high - low > 1
-        high = np.where(still_open & detected, middle, high)
-        low = np.where(still_open & ~detected, middle, low)
+        high = np.where(still_open & found, middle, high)
+        low = np.where(still_open & ~found, middle, low)
     return high
 
 

@@ -278,6 +278,41 @@ def test_nan_is_tried_only_where_the_domain_admits_it():
     assert "nan" in found.pair["words"]
 
 
+USUAL, ODD = Bounded(-1, 10), Bounded(-1, 10, unusual=True)
+#: Inputs that one implementation or another breaks on, and on no other.
+BREAKS = {
+    "0": (USUAL, lambda rows: any(repr(x) == "0.0" for x in rows)),
+    "-0.0": (USUAL, lambda rows: any(repr(x) == "-0.0" for x in rows)),
+    "a bound": (USUAL, lambda rows: 10 in rows),
+    "very small": (USUAL, lambda rows: any(0 < x < 1e-300 for x in rows)),
+    "empty": (USUAL, lambda rows: not rows),
+    "one record": (USUAL, lambda rows: len(rows) == 1),
+    "duplicates": (USUAL, lambda rows: len(set(rows)) < len(rows)),
+    "NaN": (ODD, lambda rows: any(math.isnan(x) for x in rows)),
+    "infinity": (ODD, lambda rows: math.inf in rows),
+    "minus infinity": (ODD, lambda rows: -math.inf in rows),
+    "very large": (ODD, lambda rows: any(1e300 < x < math.inf for x in rows)),
+    "beyond a float": (
+        Bounded(0, 10, whole=True, unusual=True),
+        lambda rows: any(isinstance(x, int) and x > 1e308 for x in rows),
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "breaks"), BREAKS.values(), ids=BREAKS)
+def test_what_breaks_at_one_kind_of_input_alone_is_found(values, breaks):
+    def count(rows, rng):
+        return (100.0 if breaks(rows) else 0.0) + rng.laplace()
+
+    domain = Records(values, sizes=(0, 6))
+    [claim] = audit(count, epsilon=1, domain=domain, samples=1000, seed=1).claims
+    assert claim.status == "violated"
+    [sound] = audit(
+        lambda rows, rng: rng.laplace(), epsilon=1, domain=domain, samples=1000, seed=1
+    ).claims
+    assert sound.status != "violated"
+
+
 class Named(Count):
     def pairs(self):
         return [("mine", [], [1])]

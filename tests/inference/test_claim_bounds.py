@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import ndtr
 from scipy.stats import binom, binomtest
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.privacy_loss import loss_for
 from pdpaudit.core.protocols import Law
-from pdpaudit.inference.claim_bounds import Band, claim_bound, expected_claim_bound, mean_above
+from pdpaudit.inference.claim_bounds import Band, claim_bound, expected_claim_bound
 
 ALPHA, SIZE = 0.05, 100_000
 ZCDP, RENYI, GAUSSIAN = PrivacyClaim.zcdp(0), PrivacyClaim.renyi(2, 0), PrivacyClaim.gaussian(0)
@@ -140,12 +141,70 @@ def test_counts_at_their_ends_give_finite_bounds():
     assert band.bound(ZCDP, ([0, 0], [50, 90]), 100, ALPHA) == 0
 
 
-def test_a_mean_of_values_is_bounded_at_its_level():
-    rng, values = np.random.default_rng(5), np.array([0.0, 1.0, 10.0])
-    law = np.array([0.6, 0.3, 0.1])
-    limits = [mean_above(values, rng.multinomial(500, law), 0.03, ALPHA) for _ in range(500)]
-    # Betting wastes some of the level, so this fails for a sound limit less than once in 1,000.
-    assert (
-        binomtest(int((np.array(limits) > law @ values).sum()), 500, ALPHA, "greater").pvalue > 1e-3
+def divergence(order, p, q):
+    return math.log(float((p**order * q ** (1 - order)).sum())) / (order - 1)
+
+
+@pytest.mark.parametrize("order", [1.05, 2.0, 4.0, 20.0])
+@pytest.mark.parametrize("name", ["gaussian", "laplace", "exponential"])
+def test_bets_win_nothing_from_laws_within_the_divergence(name, order):
+    rng, (p, q) = np.random.default_rng(13), PAIRS[name]
+    p, q = (side / side.sum() for side in (p, q))
+    ones, others = ((1e5 * side.cumsum()[:-1]).round().astype(int).tolist() for side in (p, q))
+    counts = (ones, others)
+    claimed = 0.7 * max(divergence(order, p, q), divergence(order, q, p))
+    kind = PrivacyClaim.renyi(order, claimed)
+    band, _ = Band.plan(kind, counts, (100_000, 100_000), (SIZE, ALPHA))
+    # What one draw of each side wins: the capital of a single draw in each bin.
+    unit, none = np.eye(len(p)), np.zeros(len(p))
+    for most in (0.2 * claimed, claimed):
+        ours = np.exp([band.growth(one, none, most) for one in unit])
+        theirs = np.exp([band.growth(none, one, most) for one in unit])
+        assert (ours > 0).all()
+        assert (theirs > 0).all()
+        for _ in range(200):
+            # Laws between a random one and the nearest to the truth, as far as is allowed.
+            x = rng.dirichlet(np.ones(len(p))) if rng.random() < 0.5 else p / ours
+            y = rng.dirichlet(np.ones(len(p))) if rng.random() < 0.5 else q / theirs
+            x, y = x / x.sum(), y / y.sum()
+            low, high = 0.0, 1.0
+            for _ in range(40):
+                middle = (low + high) / 2
+                z = y + middle * (x - y)
+                fine = max(divergence(order, z, y), divergence(order, y, z)) <= most
+                low, high = (middle, high) if fine else (low, middle)
+            z = y + low * (x - y)
+            assert z @ ours + y @ theirs <= 2 + 1e-9
+
+
+@pytest.mark.parametrize("order", [1.5, 4.0])
+def test_bets_grow_as_fast_as_the_nearest_laws_allow(order):
+    """By another solver: the nearest laws in both directions, in relative entropy."""
+    p, q = (np.append(side, 1 - sum(side)) for side in ([0.5, 0.3], [0.3, 0.3]))
+    most = 0.8 * divergence(order, p, q)
+
+    def laws(logs):
+        x, y = np.exp(logs.reshape(2, -1))
+        return x / x.sum(), y / y.sum()
+
+    def entropy(logs):
+        x, y = laws(logs)
+        return float(p @ np.log(p / x) + q @ np.log(q / y))
+
+    def room(logs):
+        x, y = laws(logs)
+        return [most - divergence(order, x, y), most - divergence(order, y, x)]
+
+    found = minimize(
+        entropy,
+        np.log([*p, *q]),
+        constraints={"type": "ineq", "fun": room},
+        method="SLSQP",
+        options={"ftol": 1e-14},
     )
-    assert np.median(limits) > 0.6 * law @ values
+    ones, others = ((1e9 * side.cumsum()[:-1]).round().astype(int).tolist() for side in (p, q))
+    counts = (ones, others)
+    kind = PrivacyClaim.renyi(order, most)
+    # So many samples that the claim itself is what is planned for.
+    band, _ = Band.plan(kind, counts, (10**9, 10**9), (int(5 / found.fun), ALPHA))
+    assert band.growth(p, q, most) == pytest.approx(found.fun, rel=1e-3)
