@@ -6,14 +6,16 @@ Beside that: what each sound mechanism loses of one tie, and of all of one perso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from pdpaudit.auditing.published_claims import MechanismClaim, Paper, catalogue
 from pdpaudit.core.graphs import (
+    Graph,
     coloured_graphs,
     edge_pairs,
+    labelled_graphs,
     rewired_pairs,
     small_graphs,
 )
@@ -21,56 +23,102 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.sources import section
 
-from .degree_sequence import NoisyDegrees
+from .degree_sequence import AscendingDegrees, NoisyDegrees
 from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
+from .joint_degree import NoisyJointDegrees
+from .link_prediction import ProtectedPrediction
 from .loose_claims import loose_sections
+from .personalised_pagerank import CappedPageRank, NoisyPageRank
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation
 from .recommendation_accuracy import accuracy_sections
-from .relations import ASKED, EDGE, EXCHANGED, SERVED, VERTEX, asking
+from .relations import ASKED, EDGE, EXCHANGED, SERVED, VERTEX, asking, scored, serving
+from .restricted_sensitivity import ProjectedTies, ProjectedTriangles
+from .risk_score import RiskScore
 from .search_losses import search_sections
 from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs
-from .subgraph_counts import NoisyStars, NoisyTies, NoisyTriangles, NoisyTrianglesSmooth
+from .subgraph_counts import (
+    NoisyStars,
+    NoisyStarsSmooth,
+    NoisyTies,
+    NoisyTriangles,
+    NoisyTrianglesSmooth,
+)
 
 __all__ = ["COMPARED", "PAPER", "Compared", "losses", *(f"G{number}" for number in range(1, 18))]
 
 
 class Compared(NamedTuple):
-    """A mechanism, whether it serves vertex 0, and its loss among n people, worked out by hand.
+    """A mechanism, and its loss among n people, worked out by hand.
 
-    A protected person goes from no contacts to all others, who know each other.
+    A protected person goes from no contacts to all others, who know each other. ``roles`` are those
+    of mechanisms that serve vertex 0, whose contacts are not changed. Graphs have at most ``most``
+    vertices; they are all labelled ones where numbers matter.
     """
 
     make: Callable[[float], Lawful]
-    serves: bool
     claimed: str
     formula: str
     loss: Callable[[int], float]
+    roles: Callable[[int], Sequence[int]] | None = None
+    most: int = VERTICES
+    numbered: bool = False
 
+    def graphs(self, vertices: int) -> Iterable[Graph]:
+        """Return one graph of each class, or all."""
+        if self.numbered:
+            return labelled_graphs(vertices)
+        if self.roles is None:
+            return small_graphs(vertices, vertices)
+        return coloured_graphs(self.roles(vertices))
+
+
+_PEOPLE = ("(n - 1)·ε at most", lambda n: n - 1)  # one tie after the other
+_ALL = ("∞", lambda n: math.inf)
 
 #: What is compared; the loss is at ε = 1, and at most that for the rounded degrees.
 COMPARED = (
-    Compared(NoisyTies, False, "edge", "(n - 1)·ε", lambda n: n - 1),
-    Compared(NoisyTriangles, False, "edge", "(n - 1)·ε/2", lambda n: (n - 1) / 2),
-    Compared(NoisyTrianglesSmooth, False, "edge", "(n - 1)·ε at most", lambda n: n - 1),
-    Compared(NoisyStars, False, "edge", "3(n - 1)·ε/4", lambda n: 3 * (n - 1) / 4),
-    Compared(NoisyDegrees, False, "edge", "(n - 1)·ε at most", lambda n: n - 1),
-    Compared(RandomisedTies, False, "edge", "(n - 1)·ε", lambda n: n - 1),
-    Compared(ExponentialRecommendation, True, "edge, of others", "∞", lambda n: math.inf),
-    Compared(NoisyRecommendation, True, "edge, of others", "∞", lambda n: math.inf),
-    Compared(RandomisedNotification, True, "edge", "ε", lambda n: 1.0),
-    Compared(FlowTies, False, "vertex", "ε at most", lambda n: 1.0),
+    Compared(NoisyTies, "edge", "(n - 1)·ε", lambda n: n - 1),
+    Compared(NoisyTriangles, "edge", "(n - 1)·ε/2", lambda n: (n - 1) / 2),
+    Compared(NoisyTrianglesSmooth, "edge", *_PEOPLE),
+    Compared(ProjectedTriangles, "edge", *_PEOPLE, most=4, numbered=True),
+    Compared(NoisyStars, "edge", "3(n - 1)·ε/4", lambda n: 3 * (n - 1) / 4),
+    Compared(NoisyStarsSmooth, "edge", *_PEOPLE),
+    Compared(NoisyDegrees, "edge", *_PEOPLE),
+    Compared(AscendingDegrees, "edge", *_PEOPLE, most=4),
+    Compared(NoisyJointDegrees, "edge", *_PEOPLE),
+    Compared(RandomisedTies, "edge", "(n - 1)·ε", lambda n: n - 1),
+    # Whoever is served is there at least with the probability p that a walk stops at once.
+    Compared(NoisyPageRank, "edge", "p·ε at most, p = 0.15", lambda n: 0.15, serving),
+    Compared(CappedPageRank, "edge", *_PEOPLE, serving),
+    Compared(ExponentialRecommendation, "edge, of others", *_ALL, asking),
+    Compared(NoisyRecommendation, "edge, of others", *_ALL, asking),
+    Compared(ProtectedPrediction, "a candidate's ties to contacts", *_ALL, serving),
+    Compared(RandomisedNotification, "edge", "ε", lambda n: 1.0, asking),
+    # Of normal noise the divergence grows by the square of how far the logarithm moves: each other
+    # contact's message moves it by what the noise is for, the person's own, gone, by 1.146 times.
+    Compared(
+        RiskScore,
+        "edge, of others, order 2",
+        "(n - 0.854)²·ε at most",
+        lambda n: (n - 2 + math.log(0.52) / math.log(0.52 / 0.92)) ** 2,
+        scored,
+    ),
+    Compared(FlowTies, "vertex", "ε at most", lambda n: 1.0),
+    Compared(ProjectedTies, "one person's ties", "ε at most", lambda n: 1.0, most=5),
 )
 
 
 def losses(one: Compared, vertices: int) -> tuple[float, float]:
-    """Return the loss of a tie, and of one person's contacts, on all graphs of n vertices."""
-    mechanism, served = one.make(1.0), 0 if one.serves else None
-    known = Losses(mechanism)
-    alike = coloured_graphs(asking(vertices)) if one.serves else small_graphs(vertices, vertices)
-    graphs = list(alike)
-    if isinstance(mechanism, ExponentialRecommendation | NoisyRecommendation):
+    """Return the loss of a tie, and of one person's contacts, on all graphs of n vertices.
+
+    It is in the unit of what the mechanism claims.
+    """
+    mechanism, served = one.make(1.0), None if one.roles is None else 0
+    known = Losses(mechanism, getattr(mechanism, "claim", None))
+    graphs = list(one.graphs(vertices))
+    if one.loss(vertices) == math.inf:
         # A person tied to everybody is recommended nobody.
         everybody = {(0, other) for other in range(1, vertices)}
         kept = [graph for graph in graphs if not everybody <= set(graph.ties)]
@@ -78,22 +126,30 @@ def losses(one: Compared, vertices: int) -> tuple[float, float]:
             pair for pair in rewired_pairs(kept, spared=0) if not everybody <= set(pair.right.ties)
         )
         return known.largest(edge_pairs(kept, spared=0)), known.largest(rewired)
-    return known.largest(edge_pairs(graphs)), known.largest(rewired_pairs(graphs, spared=served))
+    others = served if "of others" in one.claimed else None
+    return (
+        known.largest(edge_pairs(graphs, spared=others)),
+        known.largest(rewired_pairs(graphs, spared=served)),
+    )
 
 
 def relation_sections() -> tuple[JSON, ...]:
     """Return the table as a section of the dossier."""
     rows = []
     for one in COMPARED:
-        tie, contacts = losses(one, VERTICES)
+        tie, contacts = losses(one, one.most)
         name = getattr(one.make, "__name__", "")
-        rows.append((name, one.claimed, _shown(tie), _shown(contacts), one.formula))
-    columns = ("mechanism", "claims ε of", "one tie", "one person's contacts", "among n people")
+        shown = (str(one.most), _shown(tie), _shown(contacts))
+        rows.append((name, one.claimed, *shown, one.formula))
+    contacts_of = "one person's contacts"
+    columns = ("mechanism", "claims ε of", "vertices", "one tie", contacts_of, "among n people")
     text = (
-        f"Losses at ε = 1 on all graphs of {VERTICES} vertices, by exact laws: of one tie, and of "
-        "one protected person's contacts, all of which may change while everybody stays. Who is "
+        "Losses at ε = 1 on all graphs of the stated size, by exact laws: of one tie, and of one "
+        "protected person's contacts, all of which may change while everybody stays. Who is "
         "served or asks is not the protected person. The last column is worked out by hand. The "
-        "loss of a recommendation is infinite, as a contact of who is served is no candidate."
+        "loss of a recommendation is infinite, as a contact of who is served is no candidate. "
+        "Left out are joint degrees with noise for a smooth bound, whose δ is another for several "
+        "ties, and 3-stars, which are as 2-stars."
     )
     table = Table("Loss under two relations", columns, tuple(rows))
     return (section("One tie, or one person's contacts", text=[text], tables=[table]),)

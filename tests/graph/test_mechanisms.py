@@ -445,9 +445,10 @@ def test_the_loss_of_one_persons_contacts_is_that_worked_out_by_hand(
     assert contacts <= one.loss(vertices) * (1 + 1e-9)
     if "at most" not in one.formula:
         assert contacts == pytest.approx(one.loss(vertices))
-    if one.claimed != "vertex":
+    if "edge" in one.claimed:
         assert tie <= 1 + 1e-9
 
 
-def test_the_table_has_sound_mechanisms_only() -> None:
-    assert {one.make.__name__ for one in COMPARED} <= set(SOUND)
+def test_the_table_has_every_sound_mechanism_with_a_claim_of_one_kind() -> None:
+    compared = {one.make.__name__ for one in COMPARED}
+    assert compared == set(SOUND) - {"NoisyJointDegreesSmooth"}
