@@ -71,7 +71,8 @@ class Paper:
     """One or several publications whose claims make one dossier.
 
     Where its claims are about rounds, ``composed``, the dossier compares theorems of composition;
-    ``sections`` returns what else it has, each section as :func:`.section` makes it.
+    ``sections`` returns what else it has where no claim is left out, each section as
+    :func:`.section` makes it.
     """
 
     title: str
@@ -319,7 +320,8 @@ def audit_claims(
     }
     if about.composed:
         context |= {"composition": composition_rows(), "paper_form": paper_form_region()}
-    if more := about.sections():
+    # They take as long as all claims together.
+    if len(entries) == len(catalogue(paper=paper)) and (more := about.sections()):
         context["sections"] = list(more)
     return Result(
         command="claims",

@@ -110,7 +110,7 @@ def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
 def test_laws_too_expensive_for_all_pairs_give_way_to_sampling_unless_given_time(monkeypatch):
     monkeypatch.setattr(exact_search, "MOST_WORK", 79.0)
     networks = [planted_network(3, 10)]
-    few = Config(1, tries=4, default_samples=2_000)
+    few = Config(1, tries=4, default_samples=600)
     sampled = audit(Slow(0.0, 10.0), networks, few, subject="expensive")
     (remark,) = sampled.context["remarks"]
     assert "the exact laws of 4 pairs would take about 80 s, so it was sampled" in remark
@@ -169,7 +169,7 @@ def test_what_the_law_of_the_beginning_breaks_is_broken():
 def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
     whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
     whole.claim = PrivacyClaim(1.1 * worst_of_all(), source="nobody")
-    result = audit(whole, NETWORKS, Config(1, default_samples=2_000), subject="begun")
+    result = audit(whole, NETWORKS, Config(1, default_samples=600), subject="begun")
     assert result.claims[0].exact is None
     (remark,) = result.context["remarks"]
     assert "no claim is broken" in remark
@@ -184,7 +184,7 @@ def test_each_claim_is_judged_by_what_breaks_it():
             return tuple(PrivacyClaim(share * worst, source="nobody") for share in (0.9, 1.1))
 
     whole = Both(0.0, shorter=Slow(0.0), refuses=lambda law: True)
-    result = audit(whole, NETWORKS, Config(1, default_samples=2_000), subject="both")
+    result = audit(whole, NETWORKS, Config(1, default_samples=600), subject="both")
     assert [claim.exact is None for claim in result.claims] == [False, True]
     assert result.claims[0].status == "violated"
     assert "and what that law does not break was sampled" in result.context["remarks"][0]
@@ -193,7 +193,7 @@ def test_each_claim_is_judged_by_what_breaks_it():
 @pytest.mark.usefixtures("still")
 def test_a_mechanism_that_says_it_has_no_beginning_is_as_one_that_does_not_say(monkeypatch):
     monkeypatch.setattr(exact_search, "MOST_WORK", 1.0)
-    few = Config(1, tries=4, default_samples=2_000)
+    few = Config(1, tries=4, default_samples=600)
     result = audit(Begun(0.0, 10.0, shorter=None), NETWORKS, few, subject="short")
     (remark,) = result.context["remarks"]
     assert "so it was sampled" in remark

@@ -100,7 +100,7 @@ def test_a_leak_of_the_size_that_is_stated_is_found(monkeypatch, repetitions):
     assert size is not None
     assert size <= 1.7
     monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
-    audits = repetitions(6, 100)
+    audits = repetitions(4, 100)
     found = sum(
         audit(Many(size, seed), [], Config(seed), subject="many").claims[0].status == "violated"
         for seed in range(audits)
@@ -111,7 +111,7 @@ def test_a_leak_of_the_size_that_is_stated_is_found(monkeypatch, repetitions):
 @pytest.mark.usefixtures("without_power")
 def test_where_all_lose_what_is_claimed_none_is_accused_too_often(repetitions):
     """Fails for a sound auditor with probability 0.001."""
-    audits = repetitions(10, 200)
+    audits = repetitions(5, 200)
     alarms = sum(
         audit(Many(), [], Config(seed, budget="quick"), subject="many").violated
         for seed in range(audits)
