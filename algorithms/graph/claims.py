@@ -190,21 +190,23 @@ PAPER = Paper(
 MISTAKE = "mistake: "
 
 
-def _claim(
+def graph_claim(
     number: int,
     mechanism: str,
     statement: str,
     source: str,
     *,
-    exhaust: SmallGraphs | None = None,
+    exhaust: SmallGraphs,
     violated: bool = False,
+    **parameters: float,
 ) -> MechanismClaim:
+    """Return a claim on a mechanism with ε = 1 and other parameters."""
     return MechanismClaim(
         id=f"G{number}",
         statement=statement,
         source=source,
         mechanism=f"graph:{mechanism}",
-        parameters={"epsilon": 1.0},
+        parameters={"epsilon": 1.0, **parameters},
         enclosed=False,
         exhaust=exhaust,
         known_violated=violated,
@@ -218,21 +220,21 @@ NODE = "Kasiviswanathan, Nissim, Raskhodnikova, Smith 2013"
 DEGREES = "Hay, Li, Miklau, Jensen 2009"
 LOCAL = "Imola, Murakami, Chaudhuri 2021"
 
-G1 = _claim(
+G1 = graph_claim(
     1,
     "ExponentialRecommendation",
     "recommending by common neighbours, exponential mechanism, is ε-edge-DP for ties of others",
     f"{RECOMMENDATION}, exponential mechanism",
     exhaust=SERVED,
 )
-G2 = _claim(
+G2 = graph_claim(
     2,
     "NoisyRecommendation",
     "recommending by common neighbours with noise Lap(1/ε) is ε-edge-DP for ties of others",
     f"{RECOMMENDATION}, Laplace mechanism",
     exhaust=SERVED,
 )
-G3 = _claim(
+G3 = graph_claim(
     3,
     "TwoRecommendations",
     "recommending two people with the noise for one is ε-edge-DP",
@@ -240,21 +242,21 @@ G3 = _claim(
     exhaust=SERVED,
     violated=True,
 )
-G4 = _claim(
+G4 = graph_claim(
     4,
     "NoisyTies",
     "the number of ties with noise for a sensitivity of 1 is ε-edge-DP",
     f"{DEGREES}, introduction of edge privacy",
     exhaust=EDGE,
 )
-G5 = _claim(
+G5 = graph_claim(
     5,
     "NoisyTriangles",
     "the number of triangles with noise for a sensitivity of n - 2 is ε-edge-DP",
     f"{SMOOTH}, triangles, global sensitivity",
     exhaust=EDGE,
 )
-G6 = _claim(
+G6 = graph_claim(
     6,
     "NoisyTrianglesLocal",
     "the number of triangles with noise for the local sensitivity is ε-edge-DP",
@@ -262,14 +264,14 @@ G6 = _claim(
     exhaust=EDGE,
     violated=True,
 )
-G7 = _claim(
+G7 = graph_claim(
     7,
     "RandomisedTies",
     "each tie reported by one end by randomised response is ε-edge-DP",
     f"{LOCAL}, privacy of relationships",
     exhaust=EDGE,
 )
-G8 = _claim(
+G8 = graph_claim(
     8,
     "RandomisedLists",
     "each tie reported by both ends by randomised response is ε-edge-DP",
@@ -277,21 +279,21 @@ G8 = _claim(
     exhaust=EDGE,
     violated=True,
 )
-G9 = _claim(
+G9 = graph_claim(
     9,
     "NoisyStars",
     "the number of 2-stars with noise for a sensitivity of 2(n - 2) is ε-edge-DP",
     "Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011, k-stars",
     exhaust=EDGE,
 )
-G10 = _claim(
+G10 = graph_claim(
     10,
     "NoisyDegrees",
     "the sorted degrees with noise Lap(2/ε) are ε-edge-DP",
     f"{DEGREES}, sensitivity of the sorted degree sequence",
     exhaust=EDGE,
 )
-G11 = _claim(
+G11 = graph_claim(
     11,
     "NoisyDegreesHalfNoise",
     "the sorted degrees with noise Lap(1/ε) are ε-edge-DP",
@@ -299,14 +301,14 @@ G11 = _claim(
     exhaust=EDGE,
     violated=True,
 )
-G12 = _claim(
+G12 = graph_claim(
     12,
     "FlowTies",
     "the largest flow with noise for a sensitivity of 2d is ε-vertex-DP",
     f"{NODE}, Lipschitz extension of the number of ties",
     exhaust=VERTEX,
 )
-G13 = _claim(
+G13 = graph_claim(
     13,
     "TruncatedTies",
     "the ties between vertices of degree at most d with noise for 2d are ε-vertex-DP",
@@ -314,14 +316,14 @@ G13 = _claim(
     exhaust=VERTEX,
     violated=True,
 )
-G14 = _claim(
+G14 = graph_claim(
     14,
     "RandomisedNotification",
     "an exposure notification by randomised response is ε-edge-DP",
     "Warner 1965, of one answer",
     exhaust=ASKED,
 )
-G15 = _claim(
+G15 = graph_claim(
     15,
     "RandomisedMeetings",
     "an exposure notification after randomised response for each meeting is ε-edge-DP",
@@ -329,7 +331,7 @@ G15 = _claim(
     exhaust=ASKED,
     violated=True,
 )
-G16 = _claim(
+G16 = graph_claim(
     16,
     "SuppressedTies",
     "suppressing protected ties, and others with probability exp(-ε), is ε-DP both ways",
@@ -338,7 +340,7 @@ G16 = _claim(
     exhaust=EXCHANGED,
     violated=True,
 )
-G17 = _claim(
+G17 = graph_claim(
     17,
     "NoisyTrianglesSmooth",
     "the number of triangles with Cauchy noise for the smooth sensitivity is ε-edge-DP",

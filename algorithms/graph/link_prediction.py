@@ -26,18 +26,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, labelled_graphs
-from pdpaudit.core.protocols import Law, Outputs
 
-from ..laws.noise import CalibratedMechanism
+from .noise import Floats, Selection
 
 
 @dataclass(frozen=True)
-class ProtectedPrediction(CalibratedMechanism):
+class ProtectedPrediction(Selection):
     """A candidate by powers of shared contacts, noise for all its protected ties: correct.
 
     Parameters
@@ -109,22 +107,8 @@ class ProtectedPrediction(CalibratedMechanism):
                     name = f"{graph.vertices} vertices with {ties}; {one} tied to {list(chosen)}"
                     yield GraphPair(name, graph, more)
 
-    def run(self, instance: Graph, rng: np.random.Generator) -> int:
-        """Return a candidate."""
-        candidates, chances = self._chances(instance)
-        return int(rng.choice(candidates, p=chances))
-
-    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
-        """Return candidates; O(size)."""
-        candidates, chances = self._chances(instance)
-        return Outputs(candidates, rng.choice(len(candidates), size=size, p=chances))
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, a softmax."""
-        candidates, chances = self._chances(instance)
-        return Law(dict(zip(candidates, chances.tolist(), strict=True)))
-
-    def _chances(self, graph: Graph) -> tuple[list[int], npt.NDArray[np.float64]]:
+    def chances(self, graph: Graph) -> tuple[list[int], Floats]:
+        """Return the candidates and their probabilities, a softmax."""
         scores, moved = self.scores(graph), self.sensitivity(graph)
         values = np.array([self.transformed(score / max(1, moved)) for score in scores.values()])
         if not moved:

@@ -1,4 +1,4 @@
-"""Whole numbers with noise, clamped to a public range, and independent numbers side by side.
+"""Choices of a candidate, whole numbers with noise in a public range, and numbers side by side.
 
 Clamping before the noise moves no two counts further apart, and after it is post-processing.
 """
@@ -40,6 +40,30 @@ def geometric_noise(rate: float, size: int | tuple[int, ...], rng: np.random.Gen
     """Draw two-sided geometric noise, as a difference of two geometric numbers."""
     success = -math.expm1(-rate)
     return np.asarray(rng.geometric(success, size) - rng.geometric(success, size), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Selection(CalibratedMechanism):
+    """One of some candidates, drawn by their probabilities."""
+
+    def chances(self, graph: Graph) -> tuple[list[int], Floats]:
+        """Return the candidates and their probabilities."""
+        raise NotImplementedError
+
+    def run(self, instance: Graph, rng: np.random.Generator) -> int:
+        """Return a candidate."""
+        candidates, chances = self.chances(instance)
+        return int(rng.choice(candidates, p=chances))
+
+    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
+        """Return candidates; O(size)."""
+        candidates, chances = self.chances(instance)
+        return Outputs(candidates, rng.choice(len(candidates), size=size, p=chances))
+
+    def law(self, instance: Graph) -> Law:
+        """Return the exact law."""
+        candidates, chances = self.chances(instance)
+        return Law(dict(zip(candidates, chances.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs
@@ -25,6 +24,7 @@ from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import CalibratedMechanism
 from ..zoo import ReportNoisyMax1
+from .noise import Floats, Selection
 
 
 def favourite(contacts: int, others: int) -> Graph:
@@ -61,7 +61,7 @@ class _Recommendation(CalibratedMechanism):
 
 
 @dataclass(frozen=True)
-class ExponentialRecommendation(_Recommendation):
+class ExponentialRecommendation(Selection, _Recommendation):
     """A candidate with probability in proportion to exp(ε · utility): correct.
 
     The loss comes near ε as candidates without shared contacts are added: the one whose utility
@@ -79,22 +79,8 @@ class ExponentialRecommendation(_Recommendation):
     {2: 0.7311, 3: 0.2689}
     """
 
-    def run(self, instance: Graph, rng: np.random.Generator) -> int:
-        """Return a candidate."""
-        candidates, chances = self._chances(instance)
-        return int(rng.choice(candidates, p=chances))
-
-    def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
-        """Return candidates; O(size)."""
-        candidates, chances = self._chances(instance)
-        return Outputs(candidates, rng.choice(len(candidates), size=size, p=chances))
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law, a softmax."""
-        candidates, chances = self._chances(instance)
-        return Law(dict(zip(candidates, chances.tolist(), strict=True)))
-
-    def _chances(self, graph: Graph) -> tuple[list[int], npt.NDArray[np.float64]]:
+    def chances(self, graph: Graph) -> tuple[list[int], Floats]:
+        """Return the candidates and their probabilities, a softmax."""
         utilities = self.utilities(graph)
         return list(utilities), softmax(self.epsilon * np.array(list(utilities.values())))
 

@@ -6,9 +6,7 @@ to G40 of the paper ``graph``; the others are in ``claims``.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from .claims import DEGREES, _claim
+from .claims import DEGREES, graph_claim
 from .relations import EDGE, HIDDEN, NUMBERED, OTHERS, REWIRED, SOURCE
 
 __all__ = [f"G{number}" for number in range(18, 41)]
@@ -20,17 +18,14 @@ SCORE = "Romijnders, Louizos, Asano, Welling 2023"
 PROTECTED = "De, Chakrabarti 2019"
 STARS = "Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011"
 
-#: Stars larger than the pairs of ties of G9.
-_THREE = {"epsilon": 1.0, "k": 3}
-
-G18 = _claim(
+G18 = graph_claim(
     18,
     "NoisyJointDegrees",
     "the ties by the degrees of their ends with noise for a sensitivity of 4n - 7 are ε-edge-DP",
     f"{JOINT}, 2K-graph model, global sensitivity",
     exhaust=EDGE,
 )
-G19 = _claim(
+G19 = graph_claim(
     19,
     "NoisyJointDegreesLocal",
     "the ties by the degrees of their ends with noise for 4d + 1, d the largest degree, are "
@@ -39,7 +34,7 @@ G19 = _claim(
     exhaust=EDGE,
     violated=True,
 )
-G20 = _claim(
+G20 = graph_claim(
     20,
     "NoisyJointDegreesSmooth",
     "the ties by the degrees of their ends with Laplace noise for a smooth bound are "
@@ -47,14 +42,14 @@ G20 = _claim(
     f"{JOINT}, 2K-graph model, smooth sensitivity",
     exhaust=EDGE.up_to(3),
 )
-G21 = _claim(
+G21 = graph_claim(
     21,
     "NoisyPageRank",
     "personalised PageRank with noise for a sensitivity of 2(1 - p)/p, p to stop, is ε-edge-DP",
     f"{WALKS}, baseline",
     exhaust=SOURCE,
 )
-G22 = _claim(
+G22 = graph_claim(
     22,
     "NoisyPageRankByDegree",
     "personalised PageRank with noise for 2(1 - p)/(p(d + 1)), d the degree, is ε-edge-DP",
@@ -62,14 +57,14 @@ G22 = _claim(
     exhaust=SOURCE,
     violated=True,
 )
-G23 = _claim(
+G23 = graph_claim(
     23,
     "CappedPageRank",
     "personalised PageRank capped at each tie with noise for what is aimed at is ε-edge-DP",
     f"{WALKS}, PushFlowCap",
     exhaust=SOURCE,
 )
-G24 = _claim(
+G24 = graph_claim(
     24,
     "CappedPageRankOpen",
     "personalised PageRank capped but at the person served with the same noise is ε-edge-DP",
@@ -77,14 +72,14 @@ G24 = _claim(
     exhaust=SOURCE,
     violated=True,
 )
-G25 = _claim(
+G25 = graph_claim(
     25,
     "ProjectedTriangles",
     "the triangles among everybody's first k ties with noise for 3(k - 1) are ε-edge-DP",
     f"{RESTRICTED}, projection for edge adjacency",
     exhaust=NUMBERED,
 )
-G26 = _claim(
+G26 = graph_claim(
     26,
     "ProjectedTrianglesUnscaled",
     "the triangles among everybody's first k ties with noise for k - 1 are ε-edge-DP",
@@ -92,7 +87,7 @@ G26 = _claim(
     exhaust=NUMBERED,
     violated=True,
 )
-G27 = _claim(
+G27 = graph_claim(
     27,
     "AssumedTriangles",
     "the triangles with noise for k - 1 are ε-edge-DP",
@@ -100,7 +95,7 @@ G27 = _claim(
     exhaust=EDGE,
     violated=True,
 )
-G28 = _claim(
+G28 = graph_claim(
     28,
     "ProjectedTies",
     "the ties left by a linear program with Cauchy noise for a smooth bound are ε-DP for one "
@@ -108,7 +103,7 @@ G28 = _claim(
     f"{RESTRICTED}, projection for vertex adjacency",
     exhaust=REWIRED.up_to(5),
 )
-G29 = _claim(
+G29 = graph_claim(
     29,
     "ProjectedTiesUnsmoothed",
     "the ties left by a linear program with noise for 2k are ε-DP for one person's ties",
@@ -116,7 +111,7 @@ G29 = _claim(
     exhaust=REWIRED.up_to(5),
     violated=True,
 )
-G30 = _claim(
+G30 = graph_claim(
     30,
     "RiskScore",
     "a risk score with log-normal noise for clipped messages has a Rényi divergence of ε at order "
@@ -124,7 +119,7 @@ G30 = _claim(
     f"{SCORE}, log-normal mechanism",
     exhaust=OTHERS,
 )
-G31 = _claim(
+G31 = graph_claim(
     31,
     "RiskScoreLinear",
     "a risk score with log-normal noise for the sensitivity of a factor has a Rényi divergence of "
@@ -133,7 +128,7 @@ G31 = _claim(
     exhaust=OTHERS,
     violated=True,
 )
-G32 = _claim(
+G32 = graph_claim(
     32,
     "RiskScoreUnclipped",
     "a risk score with log-normal noise for messages clipped below only has a Rényi divergence of "
@@ -142,7 +137,7 @@ G32 = _claim(
     exhaust=OTHERS,
     violated=True,
 )
-G33 = _claim(
+G33 = graph_claim(
     33,
     "ProtectedPrediction",
     "predicting a tie by powers of shared contacts is ε-DP for a candidate's ties to protected "
@@ -150,7 +145,7 @@ G33 = _claim(
     f"{PROTECTED}, monotone transformation and exponential mechanism",
     exhaust=HIDDEN,
 )
-G34 = _claim(
+G34 = graph_claim(
     34,
     "ProtectedPredictionOneTie",
     "predicting a tie with noise for one protected tie is ε-DP for a candidate's ties to "
@@ -159,7 +154,7 @@ G34 = _claim(
     exhaust=HIDDEN,
     violated=True,
 )
-G35 = _claim(
+G35 = graph_claim(
     35,
     "ProtectedPredictionSquared",
     "predicting a tie by squares of shared contacts is ε-DP for a candidate's ties to protected "
@@ -168,45 +163,39 @@ G35 = _claim(
     exhaust=HIDDEN,
     violated=True,
 )
-G36 = replace(
-    _claim(
-        36,
-        "NoisyStars",
-        "the number of 3-stars with noise for a sensitivity of 2 C(n - 2, 2) is ε-edge-DP",
-        f"{STARS}, k-stars",
-        exhaust=EDGE,
-    ),
-    parameters=_THREE,
+G36 = graph_claim(
+    36,
+    "NoisyStars",
+    "the number of 3-stars with noise for a sensitivity of 2 C(n - 2, 2) is ε-edge-DP",
+    f"{STARS}, k-stars",
+    exhaust=EDGE,
+    k=3,
 )
-G37 = replace(
-    _claim(
-        37,
-        "NoisyStarsOneEnd",
-        "the number of 3-stars with noise for a sensitivity of C(n - 2, 2) is ε-edge-DP",
-        f"mistake: {STARS}, stars counted at one end of a tie",
-        exhaust=EDGE,
-        violated=True,
-    ),
-    parameters=_THREE,
+G37 = graph_claim(
+    37,
+    "NoisyStarsOneEnd",
+    "the number of 3-stars with noise for a sensitivity of C(n - 2, 2) is ε-edge-DP",
+    f"mistake: {STARS}, stars counted at one end of a tie",
+    exhaust=EDGE,
+    violated=True,
+    k=3,
 )
-G38 = replace(
-    _claim(
-        38,
-        "NoisyStarsSmooth",
-        "the number of 3-stars with Cauchy noise for the smooth sensitivity is ε-edge-DP",
-        f"{STARS}, k-stars, smooth sensitivity",
-        exhaust=EDGE,
-    ),
-    parameters=_THREE,
+G38 = graph_claim(
+    38,
+    "NoisyStarsSmooth",
+    "the number of 3-stars with Cauchy noise for the smooth sensitivity is ε-edge-DP",
+    f"{STARS}, k-stars, smooth sensitivity",
+    exhaust=EDGE,
+    k=3,
 )
-G39 = _claim(
+G39 = graph_claim(
     39,
     "AscendingDegrees",
     "the nearest ascending numbers to sorted degrees with noise Lap(2/ε) are ε-edge-DP",
     f"{DEGREES}, constrained inference",
     exhaust=EDGE.up_to(5),
 )
-G40 = _claim(
+G40 = graph_claim(
     40,
     "AscendingDegreesExactTotal",
     "the nearest ascending numbers to noisy degrees that add up as the degrees do are ε-edge-DP",

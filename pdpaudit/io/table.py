@@ -31,7 +31,7 @@ _BLOCK = 1 << 20
 _TEXT = np.dtype(object)
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 _ROWS = 3_000  # parsed at once: what they hold stays in the processor's cache
-_SLOTS = 1 << 22
+_SLOTS = 1 << 22  # hashes that are remembered, a power of 2
 KEYS = ("0123456789abcdef", "fedcba9876543210")  # of two hashes, 16 characters each
 
 Rows = npt.NDArray[np.int64]
@@ -143,7 +143,8 @@ class Table:
             start += len(part)
         codes, distinct = pd.factorize(np.concatenate(hashes))
         first, second = _first(codes, len(distinct)), np.concatenate(others)
-        if (second != second[first][codes]).any() or not distinct.all():  # two texts of one hash
+        # One hash of two texts, or a hash of 0, which counts as seen from the beginning.
+        if (second != second[first][codes]).any() or not distinct.all():
             codes, values = pd.factorize(np.concatenate([*parts()]))
             return codes, values.tolist()
         kept = np.searchsorted(np.concatenate(places), first)
