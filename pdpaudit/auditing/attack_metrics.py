@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,7 @@ from pdpaudit.core.privacy_loss import trade_off
 from pdpaudit.core.protocols import Law, PrivacyClaim
 from pdpaudit.inference.sequential import anytime_limits
 from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Side, batch_of
-from pdpaudit.outputs.records import JSON
+from pdpaudit.results.measurements import AttackMetrics, Rate
 
 __all__ = [
     "LOW_FPR",
@@ -61,21 +60,20 @@ def advantage_allowed(claim: PrivacyClaim) -> float:
     return float(claim.delta_at(0.0))
 
 
-def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> JSON:
+def metrics_by_law(left: Law, right: Law, side: Side, claim: PrivacyClaim) -> AttackMetrics | None:
     """Return what the best attacker attains, from the exact laws of the two outputs."""
     if max(left.missing, right.missing) > MISSING:
-        return {}
+        return None
     fpr, miss = trade_off(left, right) if side == "left" else trade_off(right, left)
     tpr = 1 - miss
     low = float(np.interp(LOW_FPR, *_upper(fpr, tpr)))
     kept = np.unique(np.linspace(0, len(fpr) - 1, POINTS).round().astype(int))
-    return _metrics(
-        {"attained": _short(float((tpr - fpr).max()))},
-        {"attained": _short(min(1.0, low))},
-        {"fpr": _shorts(fpr[kept]), "tpr": _shorts(tpr[kept])},
+    return AttackMetrics(
         side,
-        claim,
-        exact=True,
+        Rate(_short(float((tpr - fpr).max())), _short(advantage_allowed(claim))),
+        LOW_FPR,
+        Rate(_short(min(1.0, low)), _short(tpr_allowed(LOW_FPR, claim))),
+        (_shorts(fpr[kept]), _shorts(tpr[kept])),
     )
 
 
@@ -88,7 +86,7 @@ def metrics_by_counts(
     alpha: float,
     *,
     stopped: bool = False,
-) -> JSON:
+) -> AttackMetrics:
     """Return what the attackers looked at attain, from fresh samples."""
     tail = alpha / (2 * len(hits))
     pairs = sorted(zip(others, hits, strict=True))
@@ -100,47 +98,23 @@ def metrics_by_counts(
     # Whoever accuses too often may accuse at random among these, and falls in both rates alike.
     thinned = np.minimum(1.0, LOW_FPR / np.maximum(fpr_high, 1e-300))
     seen = np.interp(LOW_FPR, *_upper(np.array([0, *fpr, 1.0]), np.array([0, *tpr, 1.0])))
-    return _metrics(
-        {
-            "attained": _short(max(0.0, float(tpr[best] - fpr[best]))),
-            "at_least": _short(max(0.0, float(sure.max()))),
-        },
-        {
-            "attained": _short(float(seen)),
-            "at_least": _short(max(LOW_FPR, float((tpr_low * thinned).max()))),
-        },
-        {
-            "fpr": _shorts(fpr),
-            "tpr": _shorts(tpr),
-            "fpr_at_most": _shorts(fpr_high),
-            "tpr_at_least": _shorts(tpr_low),
-        },
+    return AttackMetrics(
         side,
-        claim,
-        exact=False,
-        confidence=_short(1 - alpha),
+        Rate(
+            _short(max(0.0, float(tpr[best] - fpr[best]))),
+            _short(advantage_allowed(claim)),
+            _short(max(0.0, float(sure.max()))),
+        ),
+        LOW_FPR,
+        Rate(
+            _short(float(seen)),
+            _short(tpr_allowed(LOW_FPR, claim)),
+            _short(max(LOW_FPR, float((tpr_low * thinned).max()))),
+        ),
+        (_shorts(fpr), _shorts(tpr)),
+        _short(1 - alpha),
+        (_shorts(fpr_high), _shorts(tpr_low)),
     )
-
-
-def _metrics(
-    advantage: dict[str, float],
-    low: dict[str, float],
-    roc: dict[str, list[float]],
-    side: Side,
-    claim: PrivacyClaim,
-    **more: Any,
-) -> JSON:
-    return {
-        "side": side,
-        **more,
-        "advantage": {**advantage, "allowed": _short(advantage_allowed(claim))},
-        "tpr_at_low_fpr": {
-            "fpr": LOW_FPR,
-            **low,
-            "allowed": _short(tpr_allowed(LOW_FPR, claim)),
-        },
-        "roc": roc,
-    }
 
 
 def _low(hits: int, runs: int, tail: float, stopped: bool) -> float:
@@ -171,8 +145,8 @@ def _short(value: float) -> float:
     return round(value, DECIMALS) + 0.0
 
 
-def _shorts(values: Floats) -> list[float]:
-    return [_short(value) for value in values.tolist()]
+def _shorts(values: Floats) -> tuple[float, ...]:
+    return tuple(_short(value) for value in values.tolist())
 
 
 #: False-positive rates aimed at, most of them small: that is where attackers like to be.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat, zip_longest
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,8 +25,7 @@ from pdpaudit.core.protocols import Law
 from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Side
-from pdpaudit.outputs.records import JSON
-from pdpaudit.results.witnesses import whole
+from pdpaudit.results.pairs import OwnPair
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import as_text, decode
 
@@ -64,7 +63,7 @@ class CandidatePair:
     """
 
     label: str
-    inputs: Callable[[], tuple[Any, Any]]
+    inputs: Callable[[], tuple[object, object]]
     pair: NeighborPair | None = None
     number: int = 0
     family: str = ""
@@ -199,11 +198,11 @@ def _made(domain: Movable, family: str, pair: InputPair) -> CandidatePair:
     return CandidatePair(there, inputs, None, 0, family, back, keys)
 
 
-def _formed(form: Callable[[Any], object], left: object, right: object) -> tuple[Any, Any]:
+def _formed(form: Callable[[object], object], left: object, right: object) -> tuple[object, object]:
     return form(left), form(right)
 
 
-def recorded_pair(mechanism: Subject, pair: JSON) -> CandidatePair:
+def recorded_pair(mechanism: Subject, pair: OwnPair) -> CandidatePair:
     """Return the pair of a mechanism's own, or of its domain, that a witness names.
 
     Raises
@@ -211,21 +210,21 @@ def recorded_pair(mechanism: Subject, pair: JSON) -> CandidatePair:
     ValueError
         If it is none.
     """
-    written, domain = pair.get("sides"), mechanism.domain
+    written, domain = pair.sides, mechanism.domain
     if written is not None:
         left, right = (decode(side.encode("ascii")) for side in written)
         relation = mechanism.relation
         if not isinstance(domain, Movable) or not domain.neighbours(relation, left, right):
             raise ValueError(f"its two inputs are no {relation} pair")
         made = _made(domain, f"{relation}: {domain.words}", (left, right))
-        return replace(made, sides=tuple(written))
-    own, number = own_pairs(mechanism), whole(pair["number"])
+        return replace(made, sides=written)
+    own, number = own_pairs(mechanism), pair.number or 0
     if not 1 <= number <= len(own):
         raise ValueError(f"the mechanism has {len(own)} pairs, none of number {number}")
     return own[number - 1]
 
 
-def _sides(left: object, right: object) -> tuple[Any, Any]:
+def _sides(left: object, right: object) -> tuple[object, object]:
     return left, right
 
 

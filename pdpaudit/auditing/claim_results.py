@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.config import Config, Watcher
 from pdpaudit.core.errors import OutOfTime
-from pdpaudit.core.neighbors import PROTECTED, NeighborPair
+from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.subject import Subject
-from pdpaudit.outputs import Event, Side, batch_of
+from pdpaudit.outputs import Event, batch_of
 from pdpaudit.outputs.records import JSON
-from pdpaudit.outputs.words import Vocabulary, event_words, list_names
+from pdpaudit.outputs.words import Vocabulary, event_words
+from pdpaudit.results.measurements import ClaimEvent
+from pdpaudit.results.pairs import NetworkPair, OwnPair, Pair
 from pdpaudit.results.results import ClaimResult, Status
-from pdpaudit.results.witnesses import AuditWitness, PairWitness
+from pdpaudit.results.witnesses import AuditWitness
 from pdpaudit.sampling import Misbehaviour, draw
 
 __all__ = [
@@ -27,11 +29,9 @@ __all__ = [
     "AuditContext",
     "Evidence",
     "Prover",
+    "Witnessed",
     "claim_fields",
     "ended_by",
-    "list_names",
-    "pair_json",
-    "pair_words",
     "unconfirmed_claim",
 ]
 
@@ -56,13 +56,13 @@ class AuditContext:
 
     mechanism: Subject
     subject: str
-    spec: Mapping[str, Any]
+    spec: JSON
     config: Config
     watcher: Watcher
-    file: dict[str, Any] | None = field(default=None)
+    file: JSON | None = None
     remarks: list[str] = field(default_factory=list)
     blocked: list[str] = field(default_factory=list)
-    compared: dict[str, Any] = field(default_factory=dict)
+    compared: dict[str, object] = field(default_factory=dict)
     prover: Prover | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -91,6 +91,41 @@ class AuditContext:
         return self.prover(claim, self.mechanism, pair)
 
 
+class Named(TypedDict):
+    """The fields of a verdict that say what claim it is on."""
+
+    id: str
+    statement: str
+    source: str
+    promise: PrivacyClaim
+
+
+class Judged(Named):
+    """The fields that all measured verdicts have."""
+
+    method: str
+    event: ClaimEvent
+    pair: Pair
+    witness: AuditWitness
+
+
+class Witnessed(TypedDict, total=False):
+    """The fields of :class:`.AuditWitness` that only some verdicts have."""
+
+    alpha: float | None
+    ends: tuple[float, float] | None
+    confidence: float | None
+    single: bool | None
+    detectable: float | None
+    ladder: tuple[Event, ...] | None
+    looks: tuple[int, ...] | None
+    enough: bool | None
+    known: tuple[int, ...] | None
+    detect: float | None
+    weighed: JSON | None
+    unseeded: bool | None
+
+
 @dataclass(frozen=True)
 class Evidence:
     """A claim, and the pair and the event that it is judged by."""
@@ -103,39 +138,42 @@ class Evidence:
 
 
 def claim_fields(
-    evidence: Evidence, method: str, shown: Mapping[str, object], **witnessed: Any
-) -> JSON:
-    """Return the fields that all verdicts on a claim share; ``shown`` is of the event.
-
-    ``witnessed`` are the fields of :class:`AuditWitness` that only some verdicts have.
-    """
+    evidence: Evidence, method: str, shown: ClaimEvent, witnessed: Witnessed
+) -> Judged:
+    """Return the fields that all verdicts on a claim share; ``shown`` is of the event."""
     context, candidate, event = evidence.context, evidence.candidate, evidence.event
-    pair = (
-        {
-            "words": candidate.words(event.side),
-            "number": candidate.number,
-            **({} if candidate.sides is None else {"sides": list(candidate.sides)}),
-        }
-        if candidate.pair is None
-        else pair_json(candidate.pair, event.side, context.file)
-    )
-    body, config = event.to_json(), context.config
-    known = {"method": method, "seed": config.seed, "samples": config.size, **witnessed}
+    pair: Pair
+    shown_pair: Pair
+    if candidate.pair is None:
+        pair = shown_pair = OwnPair(candidate.words(event.side), candidate.number, candidate.sides)
+    else:
+        pair = NetworkPair.of(candidate.pair, event.side, context.file)
+        shown_pair = pair.shown
     if UNSEEDED in context.remarks:
-        known["unseeded"] = True
-    spec = dict(context.spec)
-    witness = AuditWitness(mechanism=spec, claim=evidence.number, pair=pair, event=body, **known)
-    words = event_words(event, _vocabulary(context, candidate))
+        witnessed = {**witnessed, "unseeded": True}
     return {
         **_named(context, evidence.number, evidence.claim),
         "method": method,
-        "event": {**body, "words": words, **shown},
-        "pair": {key: value for key, value in pair.items() if key != "base"},
-        "witness": witness.to_json(),
+        "event": replace(
+            shown,
+            definition=event,
+            words=event_words(event, _vocabulary(context, candidate)),
+        ),
+        "pair": shown_pair,
+        "witness": AuditWitness(
+            mechanism=dict(context.spec),
+            claim=evidence.number,
+            pair=pair,
+            event=event,
+            method=method,
+            seed=context.config.seed,
+            samples=context.config.size,
+            **witnessed,
+        ),
     }
 
 
-def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> JSON:
+def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> Named:
     relation, statement = context.mechanism.relation, claim.statement
     if relation not in ("", PROTECTED):
         statement = f"{statement}, {relation}"
@@ -145,7 +183,7 @@ def _named(context: AuditContext, number: int, claim: PrivacyClaim) -> JSON:
         "id": f"{context.subject} #{number}",
         "statement": statement,
         "source": claim.source,
-        "claimed": claim.to_json(),
+        "promise": claim,
     }
 
 
@@ -197,34 +235,3 @@ def _is_search(context: AuditContext, candidate: CandidatePair, network: Network
     found = [entry for entries in listed for entry in entries]
     vertices = all(type(v) is int and 0 <= v < network.n and network.targeted[v] for v in found)
     return vertices and all(len({*entries}) == len(entries) for entries in listed) and bool(listed)
-
-
-def pair_words(pair: NeighborPair, to: Side) -> str:
-    """Say what is rewired, towards the side named."""
-    name = pair.network.name
-    sides = [sorted(side.tolist()) for side in (pair.left_neighbours, pair.right_neighbours)]
-    before, after = sides if to == "right" else reversed(sides)
-    said = [list_names(map(name, side)) for side in (before, after)]
-    own = pair.own_side
-    if own == "neither":
-        said[1] += " (neither as in the file)"
-    elif own is not None:
-        said[own == to] += " (as in the file)"
-    return f"rewiring {name(pair.vertex)} from {said[0]} to {said[1]}"
-
-
-def pair_json(pair: NeighborPair, to: Side, file: Mapping[str, object] | None) -> dict[str, Any]:
-    """Return the JSON form of a pair with its words, which lead to the side ``to``."""
-    name = pair.network.name
-    witness = PairWitness.of(pair, file)
-    body = {key: value for key, value in witness.to_json().items() if key != "base"}
-    left, right = {*witness.left}, {*witness.right}
-    before, after = (left, right) if to == "right" else (right, left)
-    return {
-        **body,
-        "vertex_name": name(pair.vertex),
-        "lost": [name(v) for v in sorted(before - after)],
-        "gained": [name(v) for v in sorted(after - before)],
-        "words": pair_words(pair, to),
-        "base": witness.base.to_json(),
-    }

@@ -7,10 +7,9 @@ confirmed on fresh samples, drawn once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
 from pdpaudit.auditing.claim_results import (
     AuditContext,
     Evidence,
+    Witnessed,
     claim_fields,
     ended_by,
     unconfirmed_claim,
@@ -40,7 +40,7 @@ from pdpaudit.inference import Betting, ErrorBudget, detectable, lower_bound
 from pdpaudit.inference.claim_bounds import claim_bound
 from pdpaudit.inference.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
-from pdpaudit.outputs.records import JSON
+from pdpaudit.results.measurements import ClaimEvent, Counts
 from pdpaudit.results.results import ClaimResult, SampledFinding, Status
 from pdpaudit.sampling import Hits, Misbehaviour, stream
 
@@ -247,10 +247,10 @@ class Confirmation:
             # What ended the audit was measured by the same planted leaks, and is what is stated.
             asked = looks.wanted if looks.enough else None
             seen = power.measure(least, chance) if asked is None else max(asked, least)
-        witnessed = {
-            "looks": [size for size in looks.sizes if size <= wager.n],
+        witnessed: Witnessed = {
+            "looks": tuple(size for size in looks.sizes if size <= wager.n),
             "enough": looks.enough or None,
-            "known": [known.inside, known.inside_other, known.runs],
+            "known": (known.inside, known.inside_other, known.runs),
             "detect": looks.wanted,
         }
         detail = looks.words(wager.n, config.size, violated=wager.violated)
@@ -276,7 +276,7 @@ class Confirmation:
             least = _power_in_unit(claim, (y + 1) / (size + 2), size, self.alpha)
             self.context.watcher.stage("measuring what would have been found", 0)
             seen = power.measure(least, confirmed(size, self.alpha, claim, method))
-        witnessed = {"weighed": None if weighed is None else weighed.to_json()}
+        witnessed: Witnessed = {"weighed": None if weighed is None else weighed.to_json()}
         return self._finding(chosen, lower, seen, witnessed, detail, method)
 
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:
@@ -299,7 +299,7 @@ class Confirmation:
         )
         result = self._finding(chosen, state.bound, seen, None, detail)
         # Attackers are counted as if runs had nothing to do with each other, which these have.
-        return replace(result, method="betting, in pairs", inference={}, witness=None)
+        return replace(result, method="betting, in pairs", inference=None, witness=None)
 
     def _fresh(self, chosen: Chosen, event: Event | Several) -> FreshRuns:
         context = self.context
@@ -345,7 +345,7 @@ class Confirmation:
         chosen: Chosen,
         lower: float,
         seen: float | None,
-        witnessed: Mapping[str, object] | None = None,
+        witnessed: Witnessed | None = None,
         detail: str = "",
         method: str | None = None,
     ) -> ClaimResult:
@@ -360,13 +360,15 @@ class Confirmation:
         shared = claim_fields(
             judged_by,
             method or config.rule,
-            {"inside": x, "inside_other": y, "runs_a_side": ours.runs},
-            alpha=alpha,
-            confidence=config.confidence,
-            single=self.single or None,
-            detectable=seen,
-            ladder=[_threshold(event, chosen.event) for event in chosen.ladder],
-            **(witnessed or {}),
+            ClaimEvent(counts=Counts(x, y, ours.runs)),
+            {
+                "alpha": alpha,
+                "confidence": config.confidence,
+                "single": self.single or None,
+                "detectable": seen,
+                "ladder": chosen.ladder,
+                **(witnessed or {}),
+            },
         )
         return SampledFinding(
             **shared,
@@ -404,7 +406,7 @@ class Chosen:
         return ("left", "right") if self.event.side == "left" else ("right", "left")
 
     @cached_property
-    def inputs(self) -> dict[Side, Any]:
+    def inputs(self) -> dict[Side, object]:
         """Both instances."""
         left, right = self.candidate.inputs()
         return {"left": left, "right": right}
@@ -413,12 +415,6 @@ class Chosen:
     def together(self) -> Several:
         """The event, and the same with other thresholds."""
         return Several((self.event, *self.ladder))
-
-
-def _threshold(event: Event, chosen: Event) -> JSON:
-    """Return where an event differs from the one that is confirmed."""
-    known = chosen.to_json()
-    return {key: value for key, value in event.to_json().items() if value != known[key]}
 
 
 def _power(config: Config, claim: PrivacyClaim, alpha: float, base: float) -> float:

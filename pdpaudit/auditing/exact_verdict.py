@@ -12,7 +12,13 @@ import numpy as np
 
 from pdpaudit.auditing.attack_metrics import metrics_by_law
 from pdpaudit.auditing.candidate_pairs import CandidatePair, MeasuredPair
-from pdpaudit.auditing.claim_results import AuditContext, Evidence, claim_fields, unconfirmed_claim
+from pdpaudit.auditing.claim_results import (
+    AuditContext,
+    Evidence,
+    Witnessed,
+    claim_fields,
+    unconfirmed_claim,
+)
 from pdpaudit.auditing.exact_search import (
     DECIMALS,
     TooExpensive,
@@ -38,8 +44,8 @@ from pdpaudit.core.protocols import (
     ProvedBound,
 )
 from pdpaudit.core.subject import Part
-from pdpaudit.outputs import Side, simplest
-from pdpaudit.outputs.records import JSON
+from pdpaudit.outputs import simplest
+from pdpaudit.results.measurements import AtMost, ClaimEvent, Curve, EventLaw, KnownLoss
 from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
 __all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
@@ -179,15 +185,15 @@ def exact_claim(
     context, claim, side = evidence.context, evidence.claim, evidence.event.side
     status = verdict(claim.value, loss.at_least, *ends)
     at_most = _at_most(loss, ends)
-    shown = {
-        **_exact_counts(loss, side),
-        **_left_out(context, laws),
-        **at_most,
-        **_bound(context, evidence.candidate, claim, loss),
-        **_curves(*laws, claim, loss),
-    }
+    left_out = _left_out(context, laws)
+    ours, theirs = loss.probabilities if side == "left" else loss.probabilities[::-1]
+    found, proved = _bounds(context, evidence.candidate, claim, loss)
+    hockey, curve = _curves(*laws, claim, loss)
+    below = None if claim.approximate else largest_excess(*laws, claim)
+    law = EventLaw(ours, theirs, left_out, at_most, found, proved, below, hockey, curve)
+    witnessed: Witnessed = {"ends": None if at_most is None else ends}
     return ExactFinding(
-        **claim_fields(evidence, METHOD, shown, ends=ends if at_most else None),
+        **claim_fields(evidence, METHOD, ClaimEvent(law=law), witnessed),
         status=status,
         lower_bound=loss.at_least,
         exact=loss.epsilon,
@@ -217,27 +223,26 @@ def _detectable(claim: PrivacyClaim, status: Status, at_most: float, left_out: f
     return max(claim.value, EXACT_SLACK, at_most if status == "inconclusive" else 0.0)
 
 
-def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> JSON:
+def _at_most(loss: ExactLoss, ends: tuple[float, float]) -> AtMost | None:
     """Tell of the upper end where it is not the exact loss but for rounding."""
     most, left_out = ends
     if left_out <= ROUNDED and most <= loss.epsilon + EXACT_SLACK:
-        return {}
-    left_out = float(f"{left_out:.3g}") if left_out > ROUNDED else 0.0
-    return {"at_most": {"epsilon": most, "left_out": left_out}}
+        return None
+    return AtMost(most, float(f"{left_out:.3g}") if left_out > ROUNDED else 0.0)
 
 
-def _bound(
+def _bounds(
     context: AuditContext, candidate: CandidatePair, claim: PrivacyClaim, loss: ExactLoss
-) -> JSON:
+) -> tuple[KnownLoss | None, KnownLoss | None]:
     """Return what is known of the mechanism in the pair's configuration: found, and proved."""
-    known = {}
+    largest = proved = None
     instance = candidate.inputs()[0]
     # What is searched for is the pure loss, and says nothing of one that is forgiven a δ.
     if claim.approximate and claim.delta == 0 and context.mechanism.has("largest_loss"):
         found = _said(context, "largest_loss", LargestLoss, instance)
         if found is not None:
             # Nobody needs more decimals, and further ones would depend on the machine.
-            known["largest_found"] = {"epsilon": round(found.epsilon, 6), "words": found.words}
+            largest = KnownLoss(round(found.epsilon, 6), found.words)
     if claim.approximate and context.mechanism.has("proved_bound"):
         bound = _said(context, "proved_bound", ProvedBound, instance)
         if bound is not None and bound.epsilon < loss.at_least - EXACT_SLACK:
@@ -246,8 +251,8 @@ def _bound(
                 f"{loss.at_least:.6g}: one of them is wrong"
             )
         if bound is not None:
-            known["proved_bound"] = {"epsilon": bound.epsilon, "words": bound.words}
-    return known
+            proved = KnownLoss(bound.epsilon, bound.words)
+    return largest, proved
 
 
 def _said(context: AuditContext, part: Part, kind: type[Said], instance: object) -> Said | None:
@@ -270,37 +275,27 @@ def _said(context: AuditContext, part: Part, kind: type[Said], instance: object)
     return None
 
 
-def _curves(left: Law, right: Law, claim: PrivacyClaim, loss: ExactLoss) -> JSON:
-    """Return δ(ε) up to the loss, the trade-off curve, and how far it falls below the claimed."""
+def _curves(left: Law, right: Law, claim: PrivacyClaim, loss: ExactLoss) -> tuple[Curve, Curve]:
+    """Return δ(ε) up to the loss, and the trade-off curve."""
     reach = max(claim.epsilon, loss.epsilon) if claim.approximate else MOST_EPSILON
-    below = {} if claim.approximate else {"excess": largest_excess(left, right, claim)}
     epsilons = np.linspace(0.0, reach if np.isfinite(reach) else 1.0, POINTS)
     # Nobody needs more decimals, and further ones would depend on the machine.
     deltas = hockey_stick(left, right, epsilons).round(DECIMALS) + 0.0
     alarm, miss = (curve.round(DECIMALS) + 0.0 for curve in trade_off(left, right))
     # Leaving vertices out of a convex curve leaves an attack that is no better than the best.
     kept = np.unique(np.linspace(0, len(alarm) - 1, POINTS).round().astype(int))
-    return {
-        **below,
-        "hockey_stick": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
-        "trade_off": {"false_alarm": alarm[kept].tolist(), "miss": miss[kept].tolist()},
-    }
+    hockey = tuple(epsilons.tolist()), tuple(deltas.tolist())
+    return hockey, (tuple(alarm[kept].tolist()), tuple(miss[kept].tolist()))
 
 
-def _left_out(context: AuditContext, laws: Sequence[Law]) -> JSON:
+def _left_out(context: AuditContext, laws: Sequence[Law]) -> float | None:
     """Tell of the probability that a law leaves out, where it is more than rounding."""
     missing = max(law.missing for law in laws)
     if missing <= EXACT_SLACK:
-        return {}
+        return None
     missing = float(f"{missing:.3g}")
     context.remark(
         f"the law leaves out improbable outputs, of probability {missing:g} together: the loss is "
         "at least what is stated, wherever that probability is"
     )
-    return {"left_out": missing}
-
-
-def _exact_counts(loss: ExactLoss, side: Side) -> JSON:
-    left, right = loss.probabilities
-    ours, theirs = (left, right) if side == "left" else (right, left)
-    return {"probability": ours, "probability_other": theirs}
+    return missing

@@ -28,6 +28,7 @@ from pdpaudit.outputs.records import JSON
 __all__ = ["Exposure", "Loss", "measure_exposure"]
 
 Ints = npt.NDArray[np.int64]
+Vertices = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
 
 #: People rewired at their worst where every rewiring means scoring everybody anew.
@@ -75,7 +76,7 @@ class Exposure:
             f"and {int(np.isfinite(self.rewired).sum()):,} rewired at their worst"
         )
 
-    def to_json(self, network: Network, shown: int = 20) -> dict[str, Any]:
+    def to_json(self, network: Network, shown: int = 20) -> JSON:
         """Return the most exposed people, the distribution, and the overall figures."""
         worst = np.fmax(self.isolated, self.rewired)
         order = np.argsort(-worst.round(9), kind="stable")[:shown]
@@ -189,7 +190,7 @@ class _Look:
         self.open_left = left[np.argsort(-self.scores[left], kind="stable")]
         self.open_found = now.found[free[now.found]]
 
-    def _rescored(self, vertex: int, neighbours: npt.NDArray[Any]) -> tuple[Ints, Floats]:
+    def _rescored(self, vertex: int, neighbours: Vertices) -> tuple[Ints, Floats]:
         """Score everybody on the rewired network."""
         other = rewire(self.network, vertex, neighbours)
         graph = other.instance()
@@ -198,16 +199,16 @@ class _Look:
         changed = np.union1d(np.flatnonzero(scores != self.scores), [vertex])
         return changed, scores[changed]
 
-    def loss(self, vertex: int, neighbours: npt.NDArray[Any]) -> Loss:
+    def loss(self, vertex: int, neighbours: Vertices) -> Loss:
         """Return the exact loss against the network with these neighbours of ``vertex``."""
         return self._of(*self._moves(vertex, neighbours))
 
-    def promise(self, vertex: int, neighbours: npt.NDArray[Any]) -> float:
+    def promise(self, vertex: int, neighbours: Vertices) -> float:
         """Return the loss as it were if no protected vertex counted differently."""
         return self._of(self._moves(vertex, neighbours)[0], Counter()).epsilon
 
     def _moves(
-        self, vertex: int, neighbours: npt.NDArray[Any]
+        self, vertex: int, neighbours: Vertices
     ) -> tuple[Counter[tuple[float, float]], Counter[float]]:
         """Count the targets that move, from what score to what, and change the protected."""
         changed, values = self._changes(vertex, neighbours)
@@ -274,7 +275,7 @@ class _Look:
         first = np.cumsum(counts) - counts
         return dict(zip(levels, log_found[first].tolist(), strict=True)), log_none
 
-    def event(self, vertex: int, loss: Loss, neighbours: Ints) -> str:
+    def event(self, vertex: int, loss: Loss, neighbours: Vertices) -> str:
         """Say what tells most of the rewiring whose loss this is."""
         if loss.levels is None:
             return "nobody more is found"
@@ -310,9 +311,7 @@ class _Look:
             self._worst[alike] = best, words, ties
         return best, words, ties
 
-    def _rewirings(
-        self, vertex: int, now: npt.NDArray[Any], lone: bool
-    ) -> Iterator[tuple[str, Ints]]:
+    def _rewirings(self, vertex: int, now: Vertices, lone: bool) -> Iterator[tuple[str, Ints]]:
         yield "isolated", np.empty(0, dtype=np.int64)
         held = now[self.is_found[now]]
         anchor = (held if len(held) else self.open_found)[:1].astype(np.int64)

@@ -26,8 +26,9 @@ from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Side
+from pdpaudit.results.pairs import NetworkPair, ReadNetwork
 from pdpaudit.results.results import ClaimResult, Result
-from pdpaudit.results.witnesses import Difference, FirstDifference, Kind, PairWitness, ReadNetwork
+from pdpaudit.results.witnesses import Difference, FirstDifference, Kind
 from pdpaudit.sampling import Misbehaviour, stream
 from pdpaudit.sampling.guard import Guard
 from pdpaudit.sampling.trace import (
@@ -95,11 +96,11 @@ def _explained(
     witness = claim.witness
     if claim.status != "violated" or witness is None or time.monotonic() > until:
         return claim
-    if witness["mechanism"].get("beginning") is True:
+    if witness.mechanism.get("beginning") is True:
         mechanism = mechanism.beginning()
-    pair = witness["pair"]
-    if "base" in pair:
-        candidate = network_candidate(PairWitness.from_json(pair).build(seed, read))
+    pair = witness.pair
+    if isinstance(pair, NetworkPair):
+        candidate = network_candidate(pair.build(seed, read))
     else:
         candidate = recorded_pair(mechanism, pair)
     return explained(claim, mechanism, candidate, seed, runs, until)
@@ -118,11 +119,11 @@ def explained(
     Any other claim, and one whose runs misbehave, cannot be repeated or do not end in time, is
     returned as it is.
     """
-    if claim.status != "violated" or not _followed(mechanism):
+    event = claim.event.definition
+    if claim.status != "violated" or event is None or not _followed(mechanism):
         return claim
-    side: Side = claim.event["side"]
     try:
-        found = first_difference(mechanism, candidate, side, seed, runs, until)
+        found = first_difference(mechanism, candidate, event.side, seed, runs, until)
     except Misbehaviour:
         return claim
     return replace(claim, first_difference=found)

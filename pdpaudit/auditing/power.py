@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,8 @@ from pdpaudit.inference.power import (
 )
 from pdpaudit.outputs import Batch, Column, Draws, Event, batch_of, failure
 from pdpaudit.outputs.columns import Group
-from pdpaudit.outputs.records import NUMERIC, Structure
+from pdpaudit.outputs.draws import Array
+from pdpaudit.outputs.records import NUMERIC, Path, Record
 
 __all__ = [
     "ABOVE_UNPARTED",
@@ -297,10 +298,10 @@ class _Plants:
         """Return some of the categories of one column, at random."""
         column = self.categories[int(rng.integers(len(self.categories)))]
         values = self.pool.categories(column)
-        chances: Counter[Any] = Counter()
+        chances: Counter[Hashable] = Counter()
         for value, chance in zip(values, self.law.tolist(), strict=True):
             chances[value] += chance
-        inside, total = set[Any](), 0.0
+        inside, total = set[Hashable](), 0.0
         distinct = sorted(chances, key=repr)
         for i in rng.permutation(len(distinct)).tolist():
             if total + chances[distinct[i]] <= 1.5 * rate or not inside:
@@ -327,7 +328,7 @@ def _proper(mask: Mask, law: Floats) -> Mask | None:
 
 def _columns(pool: Batch) -> tuple[list[Column], list[Column]]:
     """Return the columns that leaks are planted in: numbers that vary, categories that repeat."""
-    kinds: dict[Any, set[str]] = {}
+    kinds: dict[Path, set[str]] = {}
     for group in pool.groups:
         for path in group.paths:
             kinds.setdefault(path, set()).update(group.kind_set(path))
@@ -444,17 +445,18 @@ def _draws(planted: _Planted, law: Floats, runs: int, rng: np.random.Generator) 
     return draws
 
 
-def _apart(rows: Any, rng: np.random.Generator) -> Any:
+def _apart(rows: Array, rng: np.random.Generator) -> Array:
     """Return rows a little different from each other, so that resampled ones do not repeat."""
     if rows.dtype.kind != "f":
         return rows
     return rows * (1 + JITTER * rng.random(rows.shape))
 
 
-def _moved(record: Any, rng: np.random.Generator) -> Any:
-    structure: Structure = record[0]
+def _moved(record: Record, rng: np.random.Generator) -> Record:
     values = tuple(
-        value * (1 + JITTER * rng.random()) if kind == "float" else value
+        value * (1 + JITTER * rng.random())
+        if kind == "float" and isinstance(value, float)
+        else value
         for kind, value in zip(record[1], record[2], strict=True)
     )
-    return (structure, record[1], values)
+    return record[0], record[1], values

@@ -16,10 +16,10 @@ from pdpaudit.auditing.candidate_pairs import MeasuredPair
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
 from pdpaudit.core.subject import Subject
-from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
-from pdpaudit.outputs import event_from_json
-from pdpaudit.results.results import ClaimResult, Result
-from pdpaudit.results.witnesses import Certificate, Interval
+from pdpaudit.inference.certificate import certified, check_certificate
+from pdpaudit.results.fields import Fields
+from pdpaudit.results.results import ClaimResult
+from pdpaudit.results.witnesses import Certificate, Enclosure, Interval, printed
 
 __all__ = ["Unproved", "prove", "prove_claim"]
 
@@ -48,7 +48,8 @@ def prove(
         raise Unproved("a probability of the event cannot be distinguished from δ")
     loss = (_log((p[0] - slack) / q[1])[0], _log((p[1] - slack) / q[0])[1])
     promised = Fraction(claim.epsilon)
-    return Certificate(outputs, p, q, loss, (loss[0] - promised, loss[1] - promised))
+    excess = loss[0] - promised, loss[1] - promised
+    return Certificate(outputs, Enclosure(*map(printed, (p, q, loss, excess))))
 
 
 def prove_claim(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) -> ClaimResult:
@@ -58,7 +59,7 @@ def prove_claim(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None
     try:
         return _proved(claim, mechanism, pair)
     except Unproved as reason:
-        return replace(claim, event={**claim.event, "unproved": str(reason)})
+        return replace(claim, event=replace(claim.event, unproved=str(reason)))
 
 
 def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) -> ClaimResult:
@@ -67,7 +68,7 @@ def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) ->
         raise Unproved("the loss was sampled, and no sample is a proof")
     if not Subject.of(mechanism).has("enclose", "enclose_again"):
         raise Unproved("the mechanism offers no enclosure of its probabilities")
-    event = event_from_json(claim.witness["event"])
+    event = claim.witness.event
     outputs = frozenset(o for law in pair.laws for o in law.probabilities if o in event)
     left, right = pair.candidate.inputs()
     ours, theirs = (left, right) if event.side == "left" else (right, left)
@@ -75,19 +76,12 @@ def _proved(claim: ClaimResult, mechanism: object, pair: MeasuredPair | None) ->
     if not promise.approximate:
         raise Unproved("only a loss above (ε, δ) is enclosed")
     certificate = prove(mechanism, ours, theirs, outputs, promise)
-    if not certificate.proves:
+    if not certificate.enclosed.proves:
         raise Unproved("the enclosure of the loss does not lie above the claim")
-    proved = replace(
-        claim,
-        method=PROVED,
-        event={**claim.event, "proof": {**certificate.intervals(), "words": THEOREM}},
-        witness={**claim.witness, "method": PROVED, "certificate": certificate.to_json()},
-    )
-    written = json.loads(json.dumps(Result("audit", "", 0, 0.0, claims=(proved,)).to_json()))
+    proved = certified(claim, certificate)
+    written = ClaimResult.from_json(Fields(json.loads(json.dumps(proved.to_json())), "it", ""))
     try:
-        holds, why = check_certificate(
-            written["claims"][0], mechanism, event, outputs, ours, theirs
-        )
+        holds, why = check_certificate(written, mechanism, event, outputs, ours, theirs)
     except ValueError as error:
         raise Unproved(str(error)) from None
     if not holds:

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import FunctionType, MethodType, ModuleType
-from typing import Any, TypedDict, get_args
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import TypedDict, get_args
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import Group, loaded_modules, registered
@@ -159,10 +159,10 @@ def source_files(mechanism: object) -> list[Path]:
     return sorted(found)
 
 
-def _parts(mechanism: object) -> Iterator[Any]:
+def _parts(mechanism: object) -> Iterator[object]:
     """Yield a mechanism and what it is made of: attributes, statistics, functions wrapped."""
-    todo: list[Any] = [mechanism]
-    seen: dict[int, Any] = {}  # kept, so that no other object gets its number
+    todo: list[object] = [mechanism]
+    seen: dict[int, object] = {}  # kept, so that no other object gets its number
     while todo and len(seen) < MOST_PARTS:
         part = todo.pop()
         if id(part) in seen or isinstance(part, str | bytes | int | float | ModuleType | None):
@@ -172,7 +172,7 @@ def _parts(mechanism: object) -> Iterator[Any]:
         todo.extend(_inside(part))
 
 
-def _inside(part: object) -> Iterable[Any]:
+def _inside(part: object) -> Iterable[object]:
     if isinstance(part, Mapping):
         return part.values()
     if isinstance(part, list | tuple | set | frozenset):
@@ -191,7 +191,7 @@ def _inside(part: object) -> Iterable[Any]:
     return type(part), *values, *getattr(part, "__dict__", {}).values()
 
 
-def _filled(cell: Any) -> bool:
+def _filled(cell: CellType) -> bool:
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:
@@ -286,7 +286,7 @@ def _located(name: str, folders: list[str] | None) -> Iterator[Path]:
     """Yield the files of the packages and the module of a dotted name, as far as there are any."""
     if folders is None and (name.partition(".")[0] in sys.stdlib_module_names or _ours(name)):
         return
-    places: Any = folders
+    places = folders
     whole = ""
     for part in name.split("."):
         whole = f"{whole}.{part}" if whole else part

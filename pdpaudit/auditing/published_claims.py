@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pdpaudit.auditing import Config, Watcher, audit, benchmark_networks
 from pdpaudit.auditing.candidate_pairs import CandidatePair
@@ -134,7 +134,7 @@ class MechanismClaim:
     statement: str
     source: str
     mechanism: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     number: int = 1
     networks: Callable[[], Iterable[Network]] | None = None
     exhaust: Callable[[LawfulMechanism], Exhausted] | None = None
@@ -149,8 +149,15 @@ class MechanismClaim:
         own = Subject.of(made).has("pairs")
         config = Config(seed)
         prover = prove_claim if self.enclosed else None
-        asked: dict[str, Any] = {"subject": self.id, "spec": spec, "prover": prover}
-        result = audit(made, [] if own else networks, config, **asked, watcher=watcher)
+        result = audit(
+            made,
+            [] if own else networks,
+            config,
+            subject=self.id,
+            spec=spec,
+            prover=prover,
+            watcher=watcher,
+        )
         claim = result.claims[self.number - 1]
         tried, largest = self._tried(result, claim), None
         if self.exhaust is not None:
@@ -314,7 +321,7 @@ def audit_claims(
                 **({"mistake": True} if getattr(claim, "mistake", False) else {}),
             }
         )
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
         "catalogue": entries,
         "paper": {"name": paper, "title": about.title, "text": about.text},
     }
@@ -375,14 +382,14 @@ def composition_rows() -> list[JSON]:
 
 
 @cache
-def paper_form_region() -> list[dict[str, Any]]:
+def paper_form_region() -> list[JSON]:
     """Return up to how many rounds the paper's advanced form follows, and up to how many it holds.
 
     Beyond the latter it lies below the optimal composition, and is false for some mechanism; the
     number is found by bisection, as the optimal budget grows faster. None: beyond
     :data:`MOST_ROUNDS`.
     """
-    rows = []
+    rows: list[JSON] = []
     for delta in (1e-3, 1e-6):
         for epsilon in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0):
             proved = partial(paper_composition_proved, epsilon, delta=delta)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 
@@ -111,7 +110,7 @@ class FreshRuns:
     """
 
     mechanism: Mechanism
-    inputs: Mapping[Side, Any]
+    inputs: Mapping[Side, object]
     event: Event | Several
     side: Side
     number: int

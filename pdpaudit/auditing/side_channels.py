@@ -139,11 +139,11 @@ class Observed(Subject):
             replace(claim, source=f"{claim.source}; {words}") for claim in self.mechanism.claims
         )
 
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, object]:
         """Return how to make it again."""
         return {**inner, "observe": self.what} if inner else {}
 
-    def part(self, name: Part) -> Callable[..., Any] | None:
+    def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for: what the search says of its list is not said of this."""
         if name == "law":
             return self._law
@@ -191,16 +191,16 @@ class ExactForm(Subject):
         super().__init__(Subject.of(mechanism))
         self.default_samples = self.mechanism.default_samples
 
-    def specification(self, inner: dict[str, object]) -> dict[str, Any]:
+    def specification(self, inner: dict[str, object]) -> dict[str, object]:
         """Return how to make it again."""
         return {**inner, "observe": REPRESENTATION} if inner else {}
 
-    def part(self, name: Part) -> Callable[..., Any] | None:
+    def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for; a law of real numbers says nothing of their form."""
         return None if name in ("law", "beginning") else super().part(name)
 
 
-def observed(mechanism: object, what: str | None) -> Any:
+def observed(mechanism: object, what: str | None) -> object:
     """Return a mechanism of which a by-product is seen, or itself where nothing is named."""
     if what == REPRESENTATION:
         return ExactForm(mechanism)

@@ -204,8 +204,10 @@ def cost_words(claim: ClaimResult) -> str:
             return "∞ (exact: it happens on one side only)"
         return f"{claim.exact:.3f} (exact, on the pairs tried)"
     words = f"at least {claim.lower_bound:.3f}"
-    event = claim.event
-    x, y, runs = (event.get(key) for key in ("inside", "inside_other", "runs_a_side"))
-    if x == runs and y == 0:
-        words += f" (always on one side, never on the other: ∞ for all that {runs} runs show)"
+    seen = claim.event.counts
+    if seen is not None and seen.inside == seen.runs_a_side and seen.inside_other == 0:
+        words += (
+            " (always on one side, never on the other: ∞ for all that "
+            f"{seen.runs_a_side} runs show)"
+        )
     return words

@@ -6,22 +6,21 @@ logarithm is the decimal module's, which is correctly rounded, where the prover'
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
-from decimal import Context, Decimal, InvalidOperation
+from dataclasses import replace
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event
-from pdpaudit.outputs.records import JSON
-from pdpaudit.results.witnesses import Certificate, Interval
+from pdpaudit.results.results import ClaimResult
+from pdpaudit.results.witnesses import Certificate, Ends, Interval
 
 #: How a loss was found that is enclosed.
 PROVED = "enclosure"
-
-#: What is said of a loss enclosed above its claim.
-THEOREM = "this is a theorem about this pair"
 
 #: Digits of the logarithm, and what they leave out, relatively.
 _DIGITS = Context(prec=40)
@@ -35,7 +34,7 @@ _DOUBLE = Fraction(1, 10**7)
 
 
 def check_certificate(
-    claim: JSON,
+    claim: ClaimResult,
     mechanism: object,
     event: Event,
     possible: frozenset[Hashable],
@@ -43,20 +42,16 @@ def check_certificate(
     theirs: object,
 ) -> tuple[bool, str]:
     """Return whether a certificate holds, and why."""
-    name = str(claim.get("id", "claim"))
     mechanism = Subject.of(mechanism)
     if not mechanism.has("enclose", "enclose_again"):
-        raise InputError(f"{name}: the mechanism encloses nothing any more; audit again")
-    try:
-        body = claim["witness"]["certificate"]
-        filed = Certificate.from_json(body)
-        epsilon, delta = (Fraction(claim["claimed"][key]) for key in ("epsilon", "delta"))
-    except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-        raise InputError(f"{name}: its certificate is damaged ({error}); audit again") from None
-    copied = claim.get("event", {}).get("proof", {})
-    if any(copied.get(key) != list(body[key]) for key in filed.intervals()):
+        raise InputError(f"{claim.id}: the mechanism encloses nothing any more; audit again")
+    certificate, promise = claim.witness.certificate if claim.witness else None, claim.promise
+    if certificate is None or not promise.approximate or math.isinf(promise.epsilon):
+        raise InputError(f"{claim.id}: holds no certificate of an (ε, δ); audit again")
+    filed, outputs = certificate.enclosed, certificate.outputs
+    epsilon, delta = Fraction(promise.epsilon), Fraction(promise.delta)
+    if claim.event.proof != filed:
         return False, "the certificate is not the one in the claim"
-    outputs = filed.outputs
     if not outputs or outputs != possible or not all(output in event for output in outputs):
         return False, "the certificate is about another event than the witness"
     try:
@@ -64,29 +59,54 @@ def check_certificate(
         q = mechanism.enclosure("enclose_again", theirs, outputs)
     except (LawUnavailable, Misbehaviour) as error:
         return False, f"the probabilities cannot be enclosed again: {error}"
-    for own, key in ((p, "probability"), (q, "probability_other")):
-        if not _overlap(own, getattr(filed, key)):
-            return False, f"{key} lies in {_words(own)} by separate code, not in {body[key]}"
-    if p[0] <= delta or q[0] <= 0 or filed.probability[0] <= delta or min(filed.loss) <= 0:
+    ours_filed, theirs_filed, loss_filed, excess_filed = map(
+        _exactly, (filed.probability, filed.probability_other, filed.loss, filed.excess)
+    )
+    for own, on_file, key in (
+        (p, ours_filed, "probability"),
+        (q, theirs_filed, "probability_other"),
+    ):
+        if not _overlap(own, on_file):
+            return False, f"{key} lies in {_words(own)} by separate code, not in {_words(on_file)}"
+    if p[0] <= delta or q[0] <= 0 or ours_filed[0] <= delta or min(loss_filed) <= 0:
         return False, "a probability cannot be distinguished from δ"
     loss = _loss(p, q, delta)
-    if not _overlap(loss, filed.loss):
-        return False, f"the loss lies in {_words(loss)} by separate code, not in {body['loss']}"
-    meant = _loss(filed.probability, filed.probability_other, delta)
-    if not _close(meant, filed.loss):
+    if not _overlap(loss, loss_filed):
+        return False, (
+            f"the loss lies in {_words(loss)} by separate code, not in {_words(loss_filed)}"
+        )
+    if not _close(_loss(ours_filed, theirs_filed, delta), loss_filed):
         return False, "the loss on file does not follow from the probabilities on file"
-    if not _close((filed.loss[0] - epsilon, filed.loss[1] - epsilon), filed.excess):
+    if not _close((loss_filed[0] - epsilon, loss_filed[1] - epsilon), excess_filed):
         return False, "the excess on file is not the loss less the claim"
-    exact = claim.get("exact")
-    if exact is None or abs(Fraction(exact) - loss[0]) > _DOUBLE * max(Fraction(1), loss[0]):
+    exact = claim.exact
+    if exact is None or math.isinf(exact):
+        return False, "the exact loss on file is none"
+    if abs(Fraction(exact) - loss[0]) > _DOUBLE * max(Fraction(1), loss[0]):
         return False, "the exact loss on file is not the one enclosed"
-    proved = loss[0] > epsilon and filed.excess[0] > 0
-    if proved != (claim.get("status") == "violated"):
+    proved = loss[0] > epsilon and filed.proves
+    if proved != (claim.status == "violated"):
         return False, f"the loss lies in {_words(loss)}, which is not what the verdict says"
     return True, (
         f"loss enclosed again by separate code, in {_words(loss)}, above the claim of "
         f"{float(epsilon):.6g}: a theorem about this pair"
     )
+
+
+def certified(claim: ClaimResult, certificate: Certificate) -> ClaimResult:
+    """Return a claim with its certificate."""
+    witness = claim.witness
+    assert witness is not None
+    return replace(
+        claim,
+        method=PROVED,
+        event=replace(claim.event, proof=certificate.enclosed),
+        witness=replace(witness, method=PROVED, certificate=certificate),
+    )
+
+
+def _exactly(ends: Ends) -> Interval:
+    return Fraction(ends[0]), Fraction(ends[1])
 
 
 def _loss(p: Interval, q: Interval, delta: Fraction) -> Interval:

@@ -34,18 +34,16 @@ from pdpaudit.core.registry import Find
 from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import Variant, related
 from pdpaudit.inference import ErrorBudget
-from pdpaudit.inference.certificate import PROVED, THEOREM, check_certificate
+from pdpaudit.inference.certificate import PROVED, certified, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
-from pdpaudit.outputs import JSON, Event, equal_is_same, event_from_json, flatten
+from pdpaudit.outputs import JSON, Event, equal_is_same, flatten
 from pdpaudit.replay.trust import compared, differences, finder, made_again
 from pdpaudit.results.fields import STATUS_WORDS, Fields
+from pdpaudit.results.pairs import NamedNetwork, NetworkPair, Pair, ReadNetwork
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import AuditWitness, FirstDifference, PairWitness, ReadNetwork
+from pdpaudit.results.witnesses import AuditWitness
 
 __all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
-
-#: Where events differ that have another threshold.
-THRESHOLDS = {"values", "threshold", "low", "high"}
 
 #: Probability of two counts so different, drawn from one mechanism, that they count as of two.
 DIFFERENT = 1e-6
@@ -92,19 +90,21 @@ def replay_claim(claim: JSON, terms: Terms, named: Mapping[str, str] | None = No
     witness, name = claim.get("witness"), str(claim.get("id", "claim"))
     if not isinstance(witness, Mapping) or witness.get("kind") != "audit":
         raise InputError(f"{name}: holds no witness of an audit, so there is nothing to replay")
-    copied = _not_copied(claim, witness)
-    if copied:
-        return Replay(name, False, copied)
+    filed = ClaimResult.from_json(Fields(claim, f"{name}: is damaged", ""))
+    known = filed.witness
+    assert known is not None
     try:
-        known = AuditWitness.from_json(witness, "it")
+        if copied := _not_copied(filed, known):
+            return Replay(name, False, copied)
         again = _again(known, terms)
+        if known.event.to_json() != witness.get("event"):
+            raise KeyError("event")
         if known.unseeded:
-            return _drawn_anew(claim, known, again)
+            return _drawn_anew(filed, known, again)
         exact = known.method in (METHOD, PROVED)
-        rebuilt, words = (_exact if exact else _sampled)(claim, known, again, terms)
-        shown = Fields(claim, "it", "").mapping("first_difference")
-        if shown:
-            runs = FirstDifference.from_json(Fields(shown, "it", "first_difference.")).runs
+        rebuilt, words = (_exact if exact else _sampled)(filed, known, again, terms)
+        if filed.first_difference is not None:
+            runs = filed.first_difference.runs
             rebuilt = explained(rebuilt, again.context.mechanism, again.candidate, terms.seed, runs)
         fields = {"id": name} if named is None else named
         body = replace(rebuilt, **fields).to_json()  # type: ignore[arg-type]
@@ -126,29 +126,21 @@ class _Unlike(Exception):
     """What is not as on file, in one sentence."""
 
 
-def _not_copied(claim: JSON, witness: JSON) -> str:
+def _not_copied(claim: ClaimResult, witness: AuditWitness) -> str:
     """Say what is shown otherwise than the witness has it, before any of it is run."""
-    pairs: list[tuple[JSON, JSON, str]] = [
-        (_part(claim, "event"), _part(witness, "event"), "event"),
-        (_part(claim, "pair"), _part(witness, "pair"), "pair"),
-        (claim, {"method": witness.get("method")}, "claim"),
-    ]
-    if witness.get("method") not in (METHOD, PROVED):
-        shown = {"confidence": witness.get("confidence")}
-        pairs.append((claim, shown, "claim"))
-        if witness.get("method") != SEQUENTIAL:
-            runs = {"runs_a_side": witness.get("samples")}
-            pairs.append((_part(claim, "event"), runs, "event"))
-    for body, known, place in pairs:
-        for key, value in known.items():
-            if key != "base" and (key not in body or body[key] != value):
-                return f"{place}.{key} is not what the witness says"
-    return ""
-
-
-def _part(body: JSON, key: str) -> JSON:
-    part = body.get(key)
-    return part if isinstance(part, Mapping) else {}
+    shown, event, counts = claim.pair, claim.event.definition, claim.event.counts
+    pair = witness.pair.shown if isinstance(witness.pair, NetworkPair) else witness.pair
+    same = {
+        "event": event is not None and event.to_json() == witness.event.to_json(),
+        "pair": shown == pair,
+        "claim.method": claim.method == witness.method,
+    }
+    if witness.method not in (METHOD, PROVED):
+        same["claim.confidence"] = claim.confidence == witness.confidence
+        if witness.method != SEQUENTIAL:
+            same["event.runs_a_side"] = (counts and counts.runs_a_side) == witness.samples
+    other = next((key for key, is_so in same.items() if not is_so), None)
+    return f"{other} is not what the witness says" if other else ""
 
 
 def _again(witness: AuditWitness, terms: Terms) -> _Again:
@@ -156,7 +148,8 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     spec = witness.mechanism
     made, known = made_again(spec, terms.find)
     blanks = {key: None for key, value in spec["parameters"].items() if value is None}
-    known["parameters"] = {**blanks, **_part(known, "parameters")}
+    given = known.get("parameters")
+    known["parameters"] = {**blanks, **(given if isinstance(given, Mapping) else {})}
     mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
     if "observe" in spec:
         known["observe"] = spec["observe"]
@@ -183,25 +176,23 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
         raise
     except ValueError as error:
         raise _Unlike(f"the witness is no neighbouring pair: {error}") from None
-    base = witness.pair.get("base") or {}
-    context = AuditContext(mechanism, "", known, config, Silent(), base.get("file"))
-    event = event_from_json(witness.event)
-    if event.to_json() != dict(witness.event) or event.side not in ("left", "right"):
-        raise KeyError("event")
-    return _Again(context, number, claims[number - 1], candidate, event, note)
+    base = witness.pair.base if isinstance(witness.pair, NetworkPair) else None
+    file = base.file if isinstance(base, NamedNetwork) else None
+    context = AuditContext(mechanism, "", known, config, Silent(), file)
+    return _Again(context, number, claims[number - 1], candidate, witness.event, note)
 
 
-def candidate_of(pair: JSON, mechanism: object, seed: int, read: ReadNetwork) -> CandidatePair:
+def candidate_of(pair: Pair, mechanism: object, seed: int, read: ReadNetwork) -> CandidatePair:
     """Build the inputs of a witness's pair: two networks, or those the mechanism brings."""
-    if "base" in pair:
-        built = PairWitness.from_json(pair).build(seed, read)
+    if isinstance(pair, NetworkPair):
+        built = pair.build(seed, read)
         if built.relation != (Subject.of(mechanism).relation or PROTECTED):
             raise ValueError(f"{built.relation} is not the relation that was audited")
         return network_candidate(built)
     found = recorded_pair(Subject.of(mechanism), pair)
     # Older results call a pair without a name by its number alone.
-    old = f"pair {pair['number']}"
-    return replace(found, label=old, reverse="") if pair.get("words") == old else found
+    old = f"pair {pair.number}"
+    return replace(found, label=old, reverse="") if pair.words == old else found
 
 
 def _config(witness: AuditWitness, terms: Terms) -> Config:
@@ -226,7 +217,7 @@ def _config(witness: AuditWitness, terms: Terms) -> Config:
 
 
 def _exact(
-    claim: JSON, witness: AuditWitness, again: _Again, terms: Terms
+    claim: ClaimResult, witness: AuditWitness, again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Compute the loss again, and verify its certificate where it has one."""
     mechanism, event = again.context.mechanism, again.event
@@ -246,15 +237,16 @@ def _exact(
     evidence = Evidence(again.context, again.number, again.promise, again.candidate, event)
     rebuilt: ClaimResult = exact_claim(evidence, laws, loss, ends)
     words = f"exact loss {loss.epsilon:.10g} computed again"
-    reason = _part(claim, "event").get("unproved")
+    reason = claim.event.unproved
     if witness.method == PROVED:
         ours, theirs = (left, right) if event.side == "left" else (right, left)
         holds, words = check_certificate(claim, mechanism, event, inside, ours, theirs)
         if not holds:
             raise _Unlike(words)
-        rebuilt = _proved(rebuilt, claim["witness"]["certificate"])
-    elif isinstance(reason, str) and rebuilt.status == "violated":
-        rebuilt = replace(rebuilt, event={**rebuilt.event, "unproved": reason})
+        if witness.certificate is not None:
+            rebuilt = certified(rebuilt, witness.certificate)
+    elif reason and rebuilt.status == "violated":
+        rebuilt = replace(rebuilt, event=replace(rebuilt.event, unproved=reason))
     return rebuilt, words
 
 
@@ -267,17 +259,6 @@ def _ends_of(witness: AuditWitness, loss: ExactLoss) -> tuple[float, float]:
     if not (most >= own[0] - CLOSE and left_out >= own[1]):
         raise _Unlike(f"this pair alone loses up to {own[0]:.6g}, all of them {most:.6g} on file")
     return most, left_out
-
-
-def _proved(rebuilt: ClaimResult, certificate: JSON) -> ClaimResult:
-    """Return a claim with a certificate that was verified."""
-    shown = {key: value for key, value in certificate.items() if key != "outputs"}
-    return replace(
-        rebuilt,
-        method=PROVED,
-        event={**rebuilt.event, "proof": {**shown, "words": THEOREM}},
-        witness={**(rebuilt.witness or {}), "method": PROVED, "certificate": certificate},
-    )
 
 
 def _chance(law: Law, inside: frozenset[object]) -> float:
@@ -298,21 +279,14 @@ def _loss_of(chances: tuple[float, float], event: Event, delta: float) -> float:
     return math.inf if theirs <= 0 else max(0.0, math.log((ours - delta) / theirs))
 
 
-def _varied(event: Event, change: JSON) -> Event:
-    """Return the event with another threshold."""
-    if not change or not THRESHOLDS.issuperset(change):
-        raise KeyError("ladder")
-    return event_from_json({**event.to_json(), **change})
-
-
-def _recorded(claim: JSON, witness: AuditWitness) -> Power:
+def _recorded(claim: ClaimResult, witness: AuditWitness) -> Power:
     """Return the power on file, which only the whole audit measures again.
 
     No less is believed than what the best event, known in advance, would need.
     """
     recorded = witness.detectable
     if recorded is None:  # older results say it only where it is shown
-        recorded = Fields(claim, "it", "").number("detectable_epsilon")
+        recorded = claim.detectable_epsilon
 
     def measure(least: float, chance: Callable[[float, float], float]) -> float:
         if recorded is None or recorded < least * (1 - CLOSE):
@@ -324,36 +298,36 @@ def _recorded(claim: JSON, witness: AuditWitness) -> Power:
     return Power(measure, looks=Looks([*witness.looks], bool(witness.enough), witness.detect))
 
 
-def _drawn_anew(claim: JSON, witness: AuditWitness, again: _Again) -> Replay:
+def _drawn_anew(claim: ClaimResult, witness: AuditWitness, again: _Again) -> Replay:
     """Draw other runs at the recorded pair and event: the verdict, and counts that could be alike.
 
     A violation is looked for in all runs that the audit could have taken: one that was certain
     early is as likely as not to be so at the same number of other runs.
     """
-    context, name = again.context, str(claim.get("id", "claim"))
+    context, name = again.context, claim.id
     if context.mechanism.seedable:
         raise _Unlike("the witness says that it has no seed, the mechanism does not")
-    violated = claim.get("status") == "violated"
+    violated = claim.status == "violated"
     looks = look_sizes(context.config.size) if violated else list(witness.looks or ())
     power = Power(
         lambda least, chance: math.inf,
         looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
     )
     rebuilt = _confirmed(witness, again, power, spent=0)
-    for key, value in (("statement", rebuilt.statement), ("claimed", rebuilt.claimed)):
-        if claim.get(key) != value:
-            raise _Unlike(f"{key} is not what the mechanism says")
-    shown, fresh = Fields(_part(claim, "event"), "it", "event."), rebuilt.event
-    counts = [
-        f"{fresh[key]:,} of {fresh['runs_a_side']:,} (on file {shown.whole(key):,} of "
-        f"{shown.whole('runs_a_side'):,})"
-        for key in ("inside", "inside_other")
-    ]
+    if (claim.statement, claim.promise) != (
+        rebuilt.statement,
+        replace(rebuilt.promise, source=claim.source),
+    ):
+        raise _Unlike("the claim is not what the mechanism says")
+    shown, fresh = claim.event.counts, rebuilt.event.counts
+    if shown is None or fresh is None:
+        raise _Unlike("no runs were counted")
+    n, m = fresh.runs_a_side, shown.runs_a_side
+    pairs = (fresh.inside, shown.inside), (fresh.inside_other, shown.inside_other)
+    counts = [f"{x:,} of {n:,} (on file {y:,} of {m:,})" for x, y in pairs]
     words = f"drawn anew, {' and '.join(counts)} runs fell into the event"
-    for key in ("inside", "inside_other"):
-        other = shown.whole(key), shown.whole("runs_a_side")
-        if not _alike((fresh[key], fresh["runs_a_side"]), other):
-            return Replay(name, False, f"{words}, which is not the same mechanism")
+    if not all(_alike((x, n), (y, m)) for x, y in pairs):
+        return Replay(name, False, f"{words}, which is not the same mechanism")
     if (rebuilt.status == "violated") != violated:
         return Replay(name, False, f"{words}: {STATUS_WORDS[rebuilt.status]} this time")
     return Replay(name, True, f"{words}; lower bound {rebuilt.lower_bound:.4g}{again.note}")
@@ -364,7 +338,7 @@ def _confirmed(witness: AuditWitness, again: _Again, power: Power, spent: int) -
     context = again.context
     budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
     weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
-    ladder = tuple(_varied(again.event, one) for one in witness.ladder or ())
+    ladder = witness.ladder or ()
     chosen = Chosen(again.candidate, again.event, ladder, Known(*witness.known or ()), weighed)
     single = bool(witness.single)
     confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
@@ -381,7 +355,7 @@ def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _sampled(
-    claim: JSON, witness: AuditWitness, again: _Again, terms: Terms
+    claim: ClaimResult, witness: AuditWitness, again: _Again, terms: Terms
 ) -> tuple[ClaimResult, str]:
     """Draw again from the same streams, and bound again."""
     if terms.version != __version__:
@@ -389,13 +363,15 @@ def _sampled(
             f"sampled by pdpaudit {terms.version}, this is {__version__}, whose samples may "
             "differ; install that version, or audit again"
         )
-    spent = claim["samples"]["discovery"]
+    spent = claim.samples["discovery"]
     rebuilt = _confirmed(witness, again, _recorded(claim, witness), spent)
     if witness.ladder is None:
         # Older results do not say which other thresholds were counted.
-        rebuilt = replace(rebuilt, inference=claim.get("inference") or {})
-    inside, other, runs = (rebuilt.event[key] for key in ("inside", "inside_other", "runs_a_side"))
+        rebuilt = replace(rebuilt, inference=claim.inference)
+    seen = rebuilt.event.counts
+    if seen is None:
+        raise _Unlike(rebuilt.method)
     return rebuilt, (
-        f"{inside} and {other} of {runs} runs fell into the event, drawn again; lower bound "
-        f"{rebuilt.lower_bound:.6g}"
+        f"{seen.inside} and {seen.inside_other} of {seen.runs_a_side} runs fell into the event, "
+        f"drawn again; lower bound {rebuilt.lower_bound:.6g}"
     )

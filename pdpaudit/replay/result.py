@@ -21,8 +21,9 @@ from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.files import unchanged, versions
+from pdpaudit.results.pairs import NamedNetwork, NetworkPair, ReadNetwork
 from pdpaudit.results.results import CheckResult, ClaimResult, Result
-from pdpaudit.results.witnesses import ReadNetwork
+from pdpaudit.results.witnesses import AuditWitness
 
 __all__ = ["replay_result", "terms_of"]
 
@@ -135,10 +136,10 @@ def _law_compared(context: JSON, tried: object) -> Iterator[str]:
         yield "context.law_compared does not add up"
 
 
-def _file(claim: ClaimResult) -> object:
-    pair = (claim.witness or {}).get("pair")
-    base = pair.get("base") if isinstance(pair, Mapping) else None
-    return base.get("file") if isinstance(base, Mapping) else None
+def _file(claim: ClaimResult) -> JSON | None:
+    pair = claim.witness and claim.witness.pair
+    base = pair.base if isinstance(pair, NetworkPair) else None
+    return base.file if isinstance(base, NamedNetwork) else None
 
 
 def _budget(result: Result) -> str:
@@ -168,13 +169,12 @@ def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
             raise InputError(f"{claim.id}: there is no such published claim; audit again")
         published = known[claim.id].load()
         return {key: getattr(published, key) for key in ("id", "statement", "source")}
-    witness = claim.witness or {}
-    spec = witness.get("mechanism")
-    what = spec.get("observe", LIST) if isinstance(spec, Mapping) else ""
-    subject = f"{result.subject} {what}" if "released" in result.context else result.subject
-    if "relations" in result.context and isinstance(spec, Mapping):
-        subject = f"{result.subject} {spec.get('relation')}"
-    return {"id": f"{subject} #{witness.get('claim')}"}
+    witness, subject = claim.witness, result.subject
+    if witness is not None and "relations" in result.context:
+        subject = f"{subject} {witness.mechanism.get('relation')}"
+    elif witness is not None and "released" in result.context:
+        subject = f"{subject} {witness.mechanism.get('observe', LIST)}"
+    return {"id": f"{subject} #{witness and witness.claim}"}
 
 
 def _unwitnessed(result: Result) -> Iterator[Replay]:
@@ -213,12 +213,11 @@ def _source_changed(result: Result, terms: Terms) -> str:
     """Say that the code is not what it was; nothing where it is, or was not written down."""
     if not result.source:
         return ""
-    witnesses = [one.witness for one in result.findings if one.witness]
-    witness = witnesses[0]
+    witness = next(one.witness for one in result.findings if one.witness)
     if result.command == "claims":
         now = source_digest(None)
-    elif "mechanism" in witness:
-        now = source_digest(made_again(witness["mechanism"], terms.find)[0])
+    elif isinstance(witness, AuditWitness):
+        now = source_digest(made_again(witness.mechanism, terms.find)[0])
     else:
         group: Group = "functions" if "sides" in witness else "sops"
         now = source_digest(terms.find(group, witness["specification"]))

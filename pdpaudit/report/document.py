@@ -33,6 +33,7 @@ from pdpaudit.report.sources import (
     replay_of,
 )
 from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
+from pdpaudit.results.pairs import InlineNetwork, NetworkPair, Pair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
 __all__ = ["Document", "compose", "found_words"]
@@ -204,7 +205,7 @@ def _terms(sources: Sequence[Source], statuses: Collection[Status]) -> tuple[tup
     glossary = f.glossary()
     terms = {STATUS_WORDS[s]: glossary["status"][s] for s in SEVERITY if s in statuses}
     claims = [claim for source in sources for claim in source.result.claims]
-    networks = any("vertex" in claim.pair for claim in claims)
+    networks = any(isinstance(claim.pair, NetworkPair) for claim in claims)
     uses = {
         "networks": networks,
         "inputs": bool(claims) and not networks,
@@ -330,10 +331,9 @@ def _result(part: _Part) -> b.Section:
 
 def _claim(anchor: str, claim: ClaimResult, result: Result, drawn: bool) -> b.Section:
     seen = f.chances(claim, len(result.claims))
-    found = (claim.witness or {}).get("pair")
-    pair = found if isinstance(found, Mapping) else claim.pair
+    pair = claim.pair if claim.witness is None else claim.witness.pair
     names, pictures = _names(pair), []
-    if drawn and (around := draw_pair(pair, claim.event)):
+    if drawn and (around := draw_pair(pair, claim.event.definition)):
         pictures.append(around.picture(anchor))
     if drawn and seen and _judged(claim):
         pictures.append(_trade_off(anchor, claim, seen))
@@ -361,15 +361,14 @@ def found_words(claim: ClaimResult) -> str:
         return f"Lower bound {found}, claimed {nats(claim.promise.value)}."
 
 
-def _names(pair: Mapping[str, object]) -> tuple[str, ...]:
+def _names(pair: Pair) -> tuple[str, ...]:
     """Return the names a sentence about a pair may hold: of those it rewires, and of the event."""
-    base = pair.get("base")
-    everyone = base.get("names") if isinstance(base, Mapping) else None
-    everyone = everyone if isinstance(everyone, list) and len(everyone) <= MOST_NAMES else None
-    names = [pair.get("vertex_name")]
-    for listed in (pair.get("lost"), pair.get("gained"), everyone):
-        names += listed[:MOST_NAMES] if isinstance(listed, list) else []
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
+    if not isinstance(pair, NetworkPair):
+        return ()
+    everyone = (pair.base.names or ()) if isinstance(pair.base, InlineNetwork) else ()
+    everyone = everyone if len(everyone) <= MOST_NAMES else ()
+    names = [pair.vertex_name, *pair.lost[:MOST_NAMES], *pair.gained[:MOST_NAMES], *everyone]
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _checks(part: _Part) -> b.Section | None:
@@ -474,8 +473,7 @@ def _composition(part: _Part) -> b.Section | None:
 def _rounds(result: Result) -> tuple[float, int]:
     """Return the loss of each round and how many there are; zeros where the file does not say."""
     for claim in result.claims:
-        made = (claim.witness or {}).get("mechanism")
-        known = made.get("parameters") if isinstance(made, Mapping) else None
+        known = claim.witness.mechanism.get("parameters") if claim.witness else None
         known = known if isinstance(known, Mapping) else {}
         epsilon, components = known.get("epsilon"), known.get("components")
         if is_number(epsilon) and type(components) is int:

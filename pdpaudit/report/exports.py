@@ -19,6 +19,7 @@ from pdpaudit.report.plaintext import clip, nats, visible
 from pdpaudit.report.rendering import render_blocks
 from pdpaudit.report.sources import Source
 from pdpaudit.results.fields import STATUS_WORDS
+from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, Status
 
 __all__ = ["UNANSWERED", "answers", "render_checklist", "render_sarif"]
@@ -112,7 +113,7 @@ def answers(result: Result) -> dict[str, str]:
     claims, checks = result.claims, result.checks
     networked = any(_networked(one) for one in claims) or bool(checks)
     sampled = any(one.exact is None and one.samples for one in claims)
-    composed = any("components" in str(one.witness) for one in claims)
+    composed = any("components" in str(one.witness.mechanism) for one in claims if one.witness)
     tested = filter(None, (tried_words(result.context), compared_words(result.context)))
     statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
     answered = {
@@ -149,13 +150,13 @@ def answers(result: Result) -> dict[str, str]:
 
 
 def _networked(claim: ClaimResult) -> bool:
-    return isinstance((claim.witness or {}).get("base"), dict) or "rewiring" in str(claim.pair)
+    return isinstance(claim.pair, NetworkPair) or "rewiring" in claim.pair.words
 
 
 def _neighbours(result: Result, *, networked: bool) -> str:
     if networked:
         return "Two networks that differ in the contacts of one protected person, in any way."
-    worst = next((one.pair.get("words") for one in result.claims if one.pair), None)
+    worst = next((one.pair.words for one in result.claims if one.pair.words), None)
     return f"Brought by the mechanism; the worst: {worst}." if worst else UNANSWERED
 
 

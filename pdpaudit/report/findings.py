@@ -16,10 +16,12 @@ from functools import cache
 from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, claims_of, paper_of
-from pdpaudit.report.plaintext import clip, count, nats, number, times, visible
-from pdpaudit.results.fields import STATUS_WORDS, is_number
+from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
+from pdpaudit.results.fields import STATUS_WORDS
+from pdpaudit.results.measurements import AtMost, Rate
+from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
-from pdpaudit.results.witnesses import Difference, Kind
+from pdpaudit.results.witnesses import THEOREM, Difference, Kind
 
 #: Stands first where a network's people are called by their names.
 NAMES_PEOPLE = "This report names people and their contacts."
@@ -96,7 +98,7 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
             f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
             "The last command below shows the violation again."
         )
-    if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
+    if status == "inconclusive" and claims and not any(one.event.words for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
     return glossary()["advice"][status] if findings else ""
 
@@ -125,9 +127,9 @@ def shown_words(claim: ClaimResult) -> str:
         sure = f"{100 * (claim.confidence or 0.0):.4g} % lower bound on {symbol}"
         return f"{sure} {bound:.4g}, {claimed}"
     words = f"Computed exactly: {symbol} is {bound:.6g}, {claimed}"
-    below = claim.event.get("excess")
-    if below:
-        words += f" The trade-off curve falls below the claimed one by {number(float(below))}."
+    if claim.event.law is not None and claim.event.law.excess:
+        below = number(claim.event.law.excess)
+        words += f" The trade-off curve falls below the claimed one by {below}."
     return words
 
 
@@ -156,7 +158,7 @@ def _excess(claim: ClaimResult) -> float:
 
 def claim_words(claim: ClaimResult) -> str:
     """Say in a sentence or two what was found about a claim."""
-    event, pair = claim.event.get("words", ""), claim.pair.get("words", "")
+    event, pair = claim.event.words, claim.pair.words
     if claim.status == "skipped" or (claim.status in ("error", "inconclusive") and not event):
         return claim.method
     power = _power_words(claim)
@@ -200,9 +202,8 @@ def mistaken(claim: ClaimResult) -> float | None:
 
     None where runs were not counted at a size fixed beforehand.
     """
-    event, epsilon, delta = claim.event, claim.promise.epsilon, claim.promise.delta
-    runs = event.get("runs_a_side")
-    if claim.exact is not None or claim.method not in FIXED or not runs:
+    seen, epsilon, delta = claim.event.counts, claim.promise.epsilon, claim.promise.delta
+    if claim.exact is not None or claim.method not in FIXED or not (seen and seen.runs_a_side):
         return None
     if not claim.promise.approximate:
         return None
@@ -210,7 +211,7 @@ def mistaken(claim: ClaimResult) -> float | None:
     from scipy.special import betaincinv  # statsmodels' limits take ten times as long
 
     def excess(exponent: float) -> float:
-        x, y, tail = event["inside"], event["inside_other"], 10**exponent / 2
+        x, y, runs, tail = seen.inside, seen.inside_other, seen.runs_a_side, 10**exponent / 2
         low = betaincinv(x, runs - x + 1, tail) if x else 0.0
         high = 1 - betaincinv(runs - y, y + 1, tail) if y < runs else 1.0
         return math.log(low - delta) - math.log(high) - epsilon if low > delta else -math.inf
@@ -223,9 +224,9 @@ def mistaken(claim: ClaimResult) -> float | None:
 def _exactly(claim: ClaimResult) -> str:
     """Say between what ends the loss lies, of a claim that is not violated."""
     exact, claimed = claim.exact or 0.0, claim.promise.value
-    known = claim.event.get("at_most", {"epsilon": exact, "left_out": 0.0})
-    missing = known["left_out"]
-    most = f"at most {upward(float(known['epsilon']))}"
+    known = (claim.event.law and claim.event.law.at_most) or AtMost(exact, 0.0)
+    missing = known.left_out
+    most = f"at most {upward(known.epsilon)}"
     if missing:
         slack = f"{claim.promise.delta + missing:.3g}"
         most += (
@@ -268,60 +269,139 @@ def compared_words(context: Mapping[str, object]) -> str:
 
 def unproved_words(claim: ClaimResult) -> str:
     """Say why a violation is not proved, where a proof was asked for."""
-    unproved = claim.event.get("unproved")
-    return f"Not proved: {unproved}." if unproved else ""
+    return f"Not proved: {claim.event.unproved}." if claim.event.unproved else ""
 
 
 def how_known(claim: ClaimResult) -> str:
     """Say whether a violation is proved, or why it is not."""
-    proof = claim.event.get("proof")
-    if proof:
-        (low, high), (excess, _) = proof["loss"], proof["excess"]
+    proof = claim.event.proof
+    if proof is not None:
+        (low, high), (excess, _) = proof.loss, proof.excess
         return (
             f"Proved: the loss lies between {low} and {high}, above the claim by at least "
-            f"{float(excess):.6g}; {proof['words']}."
+            f"{float(excess):.6g}; {THEOREM}."
         )
     return f"Computed exactly, no sampling. {unproved_words(claim)}".rstrip()
 
 
 def true_words(claim: ClaimResult) -> str:
     """Say what is true instead of a claim that is not; nothing where it is not known."""
-    if claim.exact is None or claim.promise.delta or not claim.promise.approximate:
+    law = claim.event.law
+    if claim.exact is None or claim.promise.delta or not claim.promise.approximate or law is None:
         return ""
-    bound = claim.event.get("proved_bound")
-    most = "" if bound is None else f", and at most {bound['epsilon']:.3f} ({bound['words']})"
-    found = claim.event.get("largest_found")
+    bound, found = law.proved_bound, law.largest_found
+    most = "" if bound is None else f", and at most {bound.epsilon:.3f} ({bound.words})"
     how = ""
-    if found is not None and found["epsilon"] > claim.exact:
-        how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
-    least = least_true(claim.exact, claim.event)
+    if found is not None and found.epsilon > claim.exact:
+        how = f" ({found.words}; {claim.exact:.3f} by this pair)"
+    least = least_true(claim)
     true = "unbounded" if math.isinf(least) else f"at least {least:.3f}{how}{most}"
     return f"Claimed {claim.promise.value:.3f}, true for this configuration: {true}."
 
 
-def least_true(exact: float, event: Mapping[str, object]) -> float:
+def least_true(claim: ClaimResult) -> float:
     """Return the most that any pair is known to lose in the configuration a pair was found in."""
-    found = event.get("largest_found")
-    known = found.get("epsilon") if isinstance(found, Mapping) else None
-    return max(exact, float(known)) if is_number(known) else exact
+    found = claim.event.law and claim.event.law.largest_found
+    return max(claim.exact or 0.0, found.epsilon if found else 0.0)
 
 
 def _effect(claim: ClaimResult) -> str:
     """Say what the rewiring does."""
-    event, pair = claim.event, claim.pair
-    if claim.exact is not None:
-        ours, theirs = event["probability"], event["probability_other"]
-        chance = f"{ours:.4g} against {theirs:.4g}"
-    else:
-        ours, theirs = event["inside"], event["inside_other"]
-        chance = f"{ours} against {theirs} of {event['runs_a_side']} runs"
+    law, seen = claim.event.law, claim.event.counts
+    ours, theirs = (law.probability, law.probability_other) if law else (0.0, 0.0)
+    if law is None and seen is not None:
+        ours, theirs = seen.inside, seen.inside_other
     if claim.exact is not None and claim.promise.approximate:
         how = f"{times(claim.exact)} as likely"
     elif ours and theirs:
         how = f"{times(math.log(ours / theirs))} as likely"
     else:
         how = "happen, never seen otherwise" if ours else "no likelier"
-    return f"{pair.get('words', '')} makes '{event.get('words', '')}' {how} ({chance})"
+    return f"{claim.pair.words} makes '{claim.event.words}' {how} ({_chance(claim)})"
+
+
+def _chance(claim: ClaimResult) -> str:
+    """Say how likely the event is on the two sides, or how often it was seen."""
+    law, seen = claim.event.law, claim.event.counts
+    if law is not None:
+        return f"{law.probability:.4g} against {law.probability_other:.4g}"
+    if seen is not None:
+        return f"{seen.inside} against {seen.inside_other} of {seen.runs_a_side} runs"
+    return ""
+
+
+# What a failing test says, a line for each
+
+
+def promised_words(claim: ClaimResult) -> str:
+    """Say what is claimed, where, and what that allows."""
+    source = f" ({claim.source})" if claim.source else ""
+    if not claim.promise.approximate:
+        return f"{claim.statement}{source}"
+    return f"{claim.statement}{source}: no outcome more than {times(claim.promise.value)} as likely"
+
+
+def bound_words(claim: ClaimResult, confidence: float) -> str:
+    """Say what loss was shown; ``confidence`` is of this claim alone."""
+    if not claim.promise.approximate:
+        return shown_words(claim)
+    if claim.exact is not None:
+        return f"loss {claim.exact:.6g}, computed exactly: {times(claim.exact)} as likely"
+    least = claim.lower_bound or 0.0
+    return f"loss at least {least:.4g} at confidence {confidence:.6g}: {times(least)} as likely"
+
+
+def pair_words(claim: ClaimResult) -> str:
+    """Say what the pair's two inputs are, long names cut."""
+    pair = claim.pair
+    where = f", on {pair.network}" if isinstance(pair, NetworkPair) and pair.network else ""
+    return _shortened(f"{pair.words}{where}", claim)
+
+
+def event_words(claim: ClaimResult) -> str:
+    """Say what the event is and how likely, or why nothing was measured; long names cut."""
+    if not claim.event.words or claim.status in ("error", "skipped"):
+        return claim.method
+    exactly = "probability " if claim.event.law is not None else ""
+    return f"{_shortened(claim.event.words, claim)}: {exactly}{_chance(claim)}"
+
+
+def _shortened(words: str, claim: ClaimResult) -> str:
+    """Cut long names in a sentence, so that the rest of it can be read."""
+    pair, names = claim.pair, []
+    if isinstance(pair, NetworkPair):
+        names = [*pair.lost, *pair.gained, *filter(None, (pair.vertex_name, pair.network))]
+    return "".join(piece for piece, _ in isolate_names(words, names))
+
+
+def blind_words(claim: ClaimResult) -> str:
+    """Say why an inconclusive claim stands."""
+    seen, why = claim.detectable_epsilon, claim.method
+    if claim.event.words:
+        unseen = seen is None or math.isinf(seen)
+        least = "no loss, however large," if unseen else f"only a loss of {seen:.3g} or more"
+        why = (
+            f"{least} would have been seen; draw more samples (--pdp-samples, or samples= in the "
+            "test)"
+        )
+    return f"{claim.statement} stands because {why}"
+
+
+def grown_words(
+    then: tuple[float, float], now: tuple[float, float], confidence: float, runs: int | None
+) -> tuple[str, str]:
+    """Say what a recorded loss was, with its upper limit, and is now, with its lower limit.
+
+    From so many fresh runs; exactly where there are none.
+    """
+    most = "" if then[0] == then[1] else f", at most {then[1]:.4g}"
+    shown = f"loss {now[0]:.4g}, exact"
+    if runs is not None:
+        shown = (
+            f"loss about {now[0]:.4g}, at least {now[1]:.4g} at confidence {confidence:.6g} "
+            f"({runs:,} fresh runs)"
+        )
+    return f"loss {then[0]:.4g}{most}", shown
 
 
 def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
@@ -332,9 +412,7 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
     if file:
         page = shlex.join(["pdpaudit", "report", file])
         words = [*([f"to replay: {replay}"] if replay else []), f"to report: {page}"]
-    spec: Mapping[str, object] = next(
-        (one.witness.get("mechanism") or {} for one in result.claims if one.witness), {}
-    )
+    spec = next((one.witness.mechanism for one in result.claims if one.witness), {})
     name = str(spec.get("name", ""))
     paper = paper_of(name)
     claims = [item.load() for item in claims_of(paper).values()] if name and paper else []
@@ -417,20 +495,16 @@ class Attack:
 
 
 def attack_of(claim: ClaimResult) -> Attack | None:
-    """Return what a result says of attackers; None where it says nothing, or nothing that fits."""
+    """Return what a result says of attackers; None where it says nothing."""
     found = claim.inference
-    by = "(ε, δ)" if claim.promise.approximate else "the claim"
-    try:
-        low, roc, sure = found["tpr_at_low_fpr"], found["roc"], found.get("confidence")
-        curve = tuple((_share(x), _share(y)) for x, y in zip(roc["fpr"], roc["tpr"], strict=True))
-        rates = (
-            ("advantage (TPR - FPR)", _rate_words(found["advantage"], by)),
-            (f"TPR at FPR {number(_share(low['fpr']))}", _rate_words(low, by)),
-        )
-        attack = Attack(rates, curve, None if sure is None else _share(sure))
-    except (KeyError, TypeError, ValueError, AttributeError):
+    if found is None or len(found.roc[0]) > MOST_POINTS:
         return None
-    return attack if len(curve) <= MOST_POINTS else None
+    by = "(ε, δ)" if claim.promise.approximate else "the claim"
+    rates = (
+        ("advantage (TPR - FPR)", _rate_words(found.advantage, by)),
+        (f"TPR at FPR {number(found.low_fpr)}", _rate_words(found.tpr_at_low_fpr, by)),
+    )
+    return Attack(rates, tuple(zip(*found.roc, strict=True)), found.confidence)
 
 
 def attack_words(claim: ClaimResult) -> str:
@@ -443,20 +517,16 @@ def attack_words(claim: ClaimResult) -> str:
     return f"Best attacker{sure}: {rates}."
 
 
-def _rate_words(found: Mapping[str, object], by: str) -> str:
+def _rate_words(found: Rate, by: str) -> str:
     """Say what is attained, at least, and what is allowed, which is exceeded if that is certain."""
-    known = {key: _share(found[key]) for key in ("attained", "at_least", "allowed") if key in found}
-    shown = {key: number(value, 2 if value < 0.1 else 3) for key, value in known.items()}
-    least = f", at least {shown['at_least']}" if "at_least" in shown else ""
-    exceeded = known.get("at_least", known["attained"]) > known["allowed"] + 1e-7
-    words = f"{shown['attained']}{least}; {by} allows {shown['allowed']}"
-    return f"{words}, exceeded" if exceeded else words
+    least = "" if found.at_least is None else f", at least {_share_words(found.at_least)}"
+    sure = found.attained if found.at_least is None else found.at_least
+    words = f"{_share_words(found.attained)}{least}; {by} allows {_share_words(found.allowed)}"
+    return f"{words}, exceeded" if sure > found.allowed + 1e-7 else words
 
 
-def _share(value: object) -> float:
-    if not is_number(value) or not 0 <= value <= 1 + 1e-9:
-        raise ValueError
-    return min(float(value), 1.0)
+def _share_words(value: float) -> str:
+    return number(value, 2 if value < 0.1 else 3)
 
 
 @dataclass(frozen=True)
@@ -502,22 +572,24 @@ def trade_off_words(claim: ClaimResult, seen: Chances) -> str:
 def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, str], ...]:
     """Return the numbers behind a verdict, each with its name."""
     promise, event, sampled = claim.promise, claim.event, claim.exact is None
+    counts, pair = event.counts, claim.pair
     sure = f", confidence {number(claim.confidence)}" if claim.confidence else ""
     facts: dict[str, object] = {
         "claimed": parameter_words(claim),
         "source of the claim": clip(claim.source, 300),
     }
     if claim.exact is not None:
-        facts["loss, at least" if "at_most" in event else "exact loss"] = nats(claim.exact)
+        open_end = event.law is not None and event.law.at_most is not None
+        facts["loss, at least" if open_end else "exact loss"] = nats(claim.exact)
     elif claim.lower_bound is not None:
         facts["lower bound"] = nats(claim.lower_bound) + sure
     if seen is not None and sampled and promise.approximate:
         most = nats(seen.highest_loss(promise.delta))
         facts["observed"] = f"{nats(seen.loss(promise.delta))}, at most {most} for this event"
-    facts["event"] = event.get("words")
-    if runs := event.get("runs_a_side"):
-        hits = f"{count(event['inside'])} against {count(event['inside_other'])}"
-        facts["runs with the event"] = f"{hits}, of {count(runs)} each"
+    facts["event"] = event.words
+    if counts is not None and counts.runs_a_side:
+        hits = f"{count(counts.inside)} against {count(counts.inside_other)}"
+        facts["runs with the event"] = f"{hits}, of {count(counts.runs_a_side)} each"
     elif seen is not None:
         facts["probability"] = f"{number(seen.p, 6)} against {number(seen.q, 6)}"
     attack, least = attack_of(claim), claim.detectable_epsilon
@@ -530,21 +602,20 @@ def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, st
     facts["runs drawn"] = spent if any(claim.samples.values()) else ""
     facts["first difference"] = difference_words(claim)
     facts["sampling"], facts["method"] = claim.detail, claim.method
-    facts["family of the pair"] = claim.pair.get("family")
-    facts["network"] = claim.pair.get("network")
+    if isinstance(pair, NetworkPair):
+        facts["family of the pair"], facts["network"] = pair.family, pair.network
     return tuple((name, clip(str(value), LONGEST_FACT)) for name, value in facts.items() if value)
 
 
 def chances(claim: ClaimResult, claims: int) -> Chances | None:
     """Return how likely a claim's event is on the two sides; None where the file does not say."""
-    event = claim.event
-    if {"probability", "probability_other"} <= event.keys():
-        p, q = float(event["probability"]), float(event["probability_other"])
+    law, seen = claim.event.law, claim.event.counts
+    if law is not None:
+        p, q = law.probability, law.probability_other
         return Chances(p, q, p, p, q, q)
-    runs = event.get("runs_a_side", 0)
-    if not runs:
+    if seen is None or not seen.runs_a_side:
         return None
-    x, y = event["inside"], event["inside_other"]
+    x, y, runs = seen.inside, seen.inside_other, seen.runs_a_side
     tail = (1 - (claim.confidence or 0.95)) / max(claims, 1) / 2
     if claim.method == "sequential":  # what was seen decided when to stop
         from pdpaudit.inference.sequential import anytime_limits

@@ -14,10 +14,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.outputs import Event, Membership
 from pdpaudit.report import charts as c
 from pdpaudit.report.blocks import Picture
 from pdpaudit.report.plaintext import clip, number, visible
-from pdpaudit.results.witnesses import InlineNetwork, PairWitness, whole
+from pdpaudit.results.pairs import InlineNetwork, NetworkPair, Pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,35 +163,31 @@ class PairDrawing:
         return Picture(f"{anchor}-pair", draw, caption, tuple(chain(*names)), note)
 
 
-def draw_pair(body: Mapping[str, object], event: Mapping[str, object]) -> PairDrawing | None:
+def draw_pair(pair: Pair, event: Event | None) -> PairDrawing | None:
     """Draw the pair of a claim, towards the side where its event is likelier; None if it is none.
 
     Where the network is only named, those are known by name who come or go.
     """
-    try:
-        pair = PairWitness.from_json(body)
-        before, after, n = frozenset(pair.left), frozenset(pair.right), whole(pair.base.n)
-        seeds = frozenset(map(whole, pair.base.seeds))
-    except (KeyError, TypeError, ValueError, AttributeError):
+    if not isinstance(pair, NetworkPair) or pair.base is None:
         return None
-    names = {pair.vertex: str(body.get("vertex_name", pair.vertex))}
+    before, after = frozenset(pair.left), frozenset(pair.right)
+    names = {pair.vertex: pair.vertex_name}
     edges: tuple[tuple[int, int], ...] = ()
     targeted: tuple[int, ...] = ()
     if isinstance(pair.base, InlineNetwork):
         edges, targeted = pair.base.edges, pair.base.targeted
         names |= dict(enumerate(pair.base.names or ()))
     else:
-        for key, vertices in (("lost", before - after), ("gained", after - before)):
-            listed = body.get(key)
-            names |= zip(
-                sorted(vertices), map(str, listed if isinstance(listed, list) else ()), strict=False
-            )
-    if event.get("side") == "left":
+        for vertices, known in ((before - after, pair.lost), (after - before, pair.gained)):
+            names |= zip(sorted(vertices), known, strict=False)
+    if event is not None and event.side == "left":
         before, after = after, before
-    pointed = () if event.get("feature") == "length" else _vertices(event.get("values"))
+    pointed: tuple[int, ...] = ()
+    if isinstance(event, Membership) and event.feature != "length":
+        pointed = _vertices(event.to_json()["values"])
     return PairDrawing(
-        n, pair.vertex, before, after, edges, frozenset(targeted), names, {}, seeds, pointed,
-        isinstance(pair.base, InlineNetwork),
+        pair.base.n, pair.vertex, before, after, edges, frozenset(targeted), names, {},
+        frozenset(pair.base.seeds), pointed, isinstance(pair.base, InlineNetwork),
     )  # fmt: skip
 
 

@@ -18,7 +18,9 @@ from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import claim_words, least_true
 from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.files import load, plain
+from pdpaudit.results.pairs import NamedNetwork, NetworkPair
 from pdpaudit.results.results import ClaimResult, Result, Status
+from pdpaudit.results.witnesses import AuditWitness
 
 #: Options longer than this are not written into a command.
 LONGEST_OPTION = 500
@@ -73,7 +75,11 @@ def replay_of(source: Source) -> str | None:
 
 def replay_command(result: Result, file: str) -> str:
     """Return the command that re-runs the witnesses in a file, and trusts the code they name."""
-    trust = ["--trust"] if needs_trust(one.witness for one in result.findings) else []
+    kept = (one.witness for one in result.findings)
+    witnesses = (
+        {"mechanism": one.mechanism} if isinstance(one, AuditWitness) else one for one in kept
+    )
+    trust = ["--trust"] if needs_trust(witnesses) else []
     return shlex.join(["pdpaudit", "replay", file, *trust])
 
 
@@ -100,9 +106,8 @@ def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
 
     Where every relation was asked for, only the former: each has its own.
     """
-    witness = claim.witness or {}
-    made = witness.get("mechanism")
-    made = made if isinstance(made, Mapping) else {}
+    witness = claim.witness
+    made = {} if witness is None else witness.mechanism
     given = made.get("parameters")
     parameters = given if isinstance(given, Mapping) else {}
     words = _options({key: value for key, value in parameters.items() if key in MADE_WITH})
@@ -113,20 +118,19 @@ def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
     seen = ("observe",) if every else ("observe", "relation")
     words += _options({key: made.get(key) for key in seen})
     words += _options({"claim": claim.promise.text}) if "claimed" in made else []
-    if claim.exact is None and not every:
+    if witness is not None and claim.exact is None and not every:
         keys = ("samples", "confidence", "method", "detect")
         fixed = keys if claim.promise.approximate else keys[:2]
-        words += _options({key: witness.get(key) for key in fixed})
+        words += _options({key: getattr(witness, key) for key in fixed})
     return words
 
 
-def _file_of(claims: tuple[ClaimResult, ...]) -> object:
+def _file_of(claims: tuple[ClaimResult, ...]) -> JSON | None:
     """Return how the user's network was read, where a witness tells."""
     for claim in claims:
-        pair = (claim.witness or {}).get("pair")
-        base = pair.get("base") if isinstance(pair, Mapping) else None
-        if isinstance(base, Mapping) and isinstance(base.get("file"), Mapping):
-            return base["file"]
+        pair = claim.witness and claim.witness.pair
+        if isinstance(pair, NetworkPair) and isinstance(pair.base, NamedNetwork):
+            return pair.base.file
     return None
 
 
@@ -300,14 +304,10 @@ def _cells(status: Status, claim: ClaimResult | None, largest: float) -> tuple[s
     if claim is not None:
         slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
         claimed = f"{claim.promise.value:.4g}{slack}"
-        least = (
-            ""
-            if claim.exact is None
-            else f"{max(least_true(claim.exact, claim.event), largest):.4f}"
-        )
-        bound = claim.event.get("proved_bound")
-        most = "" if bound is None else f"{bound['epsilon']:.4f}"
-        proved = ", proved" if "proof" in claim.event else ""
+        least = "" if claim.exact is None else f"{max(least_true(claim), largest):.4f}"
+        bound = None if claim.event.law is None else claim.event.law.proved_bound
+        most = "" if bound is None else f"{bound.epsilon:.4f}"
+        proved = "" if claim.event.proof is None else ", proved"
     return claimed, least, most, f"{STATUS_WORDS[status]}{proved}"
 
 

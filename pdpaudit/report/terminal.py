@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -17,6 +17,7 @@ from pdpaudit.report.exposure import exposure_section
 from pdpaudit.report.simulation import lead_words, search_sections, simulation_of
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.fields import STATUS_WORDS, Fields
+from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import CheckResult, Result, Status
 
 STYLE: dict[Status, str] = {
@@ -57,8 +58,13 @@ def _table(
     return table
 
 
-def show_audit(console: Console, result: Result) -> None:
-    """Print what was tried, and the verdict on each claim with its reason."""
+def show_audit(
+    console: Console, result: Result, named: Callable[[str], str] = lambda words: words
+) -> None:
+    """Print what was tried, and the verdict on each claim with its reason.
+
+    ``named`` says how parameters are called where it is read.
+    """
     rows = f.tried_rows(result.context)
     networks = max((many for _, _, many in rows), default=1)
     where = f"; on up to {networks} networks each" if networks > 1 else ""
@@ -75,16 +81,16 @@ def show_audit(console: Console, result: Result) -> None:
         console.print(Text(f"{what}{claim.statement}{source}", style="bold"))
         said = f.claim_words(claim), f.difference_words(claim), f.attack_words(claim), claim.detail
         for words in filter(None, said):
-            _indented(console, words)
-        if claim.pair.get("network"):
-            _indented(console, f"Network of the pair: {claim.pair['network']}.")
+            _indented(console, named(words))
+        if isinstance(claim.pair, NetworkPair) and claim.pair.network:
+            _indented(console, f"Network of the pair: {claim.pair.network}.")
     if len(result.claims) > 1:
         console.print(Text(f.totals(result.claims)))
     compared = f.compared_words(result.context)
     if compared:
         console.print(Text(compared))
     for remark in result.context.get("remarks", ()):
-        console.print(Text(f"Note: {remark}."))
+        console.print(Text(f"Note: {named(remark)}."))
     console.print(Text(str(result.context["error_budget"]), style="dim"))
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeGuard
+from typing import Literal, TypeGuard, TypeVar
 
 from pdpaudit.core.errors import InputError
+from pdpaudit.outputs.records import JSON
 
-__all__ = ["SEVERITY", "STATUS_WORDS", "Fields", "Status", "is_number"]
+__all__ = ["SEVERITY", "STATUS_WORDS", "Fields", "Status", "given", "is_number", "whole"]
+
+T = TypeVar("T")
 
 Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
 
@@ -35,6 +38,18 @@ def is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, float) or abs(value) < 10**300
+
+
+def whole(value: object) -> int:
+    """Return a whole number of a result; anything else is no number of a vertex."""
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is no whole number")
+    return value
+
+
+def given(**fields: object) -> dict[str, object]:
+    """Return the fields that are not None, in their order."""
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -89,6 +104,27 @@ class Fields:
         """Return a number or many, with what is not finite as a number again."""
         return _with_infinities(self.body.get(key))
 
+    def share(self, key: str) -> float | None:
+        """Return a probability, None where there is none; rounding may leave it just above 1."""
+        value = self.number(key) if key in self.body else None
+        if key in self.body and (value is None or not 0 <= value <= 1 + 1e-9):
+            raise self.fail(key, "a probability")
+        return None if value is None else min(value, 1.0)
+
+    def required(self, key: str, value: T | None) -> T:
+        """Return a value that must not be missing."""
+        if value is None:
+            raise self.fail(key, "there")
+        return value
+
+    def read(self, key: str, kind: str, form: Callable[[JSON], T]) -> T:
+        """Return what a function makes of an object, which fails as it likes if it is none."""
+        body = self.mapping(key)
+        try:
+            return form(body)
+        except Exception:  # whatever a field that was tampered with leads to
+            raise self.fail(key, kind) from None
+
     def seconds(self, key: str) -> float:
         """Return a length of time; 0 where there is none."""
         value = self.number(key) or 0.0
@@ -109,6 +145,13 @@ class Fields:
         if not 0 <= value < 10**15:
             raise self.fail(key, "a count")
         return value
+
+    def wholes(self, key: str) -> tuple[int, ...]:
+        """Return a list of whole numbers."""
+        value = self.listed(key)
+        if not all(type(one) is int for one in value):
+            raise self.fail(key, "a list of whole numbers")
+        return tuple(map(whole, value))
 
     def listed(self, key: str, length: int | None = None) -> list[object]:
         """Return a list, of a certain length if one is given; empty where there is none."""

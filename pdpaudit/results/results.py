@@ -12,7 +12,9 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import SEVERITY, STATUS_WORDS, Fields, Status
 from pdpaudit.results.files import FORMAT, plain_fields, sealed, user, versions, write_text
-from pdpaudit.results.witnesses import FirstDifference
+from pdpaudit.results.measurements import AttackMetrics, ClaimEvent
+from pdpaudit.results.pairs import OwnPair, Pair, pair_from_json
+from pdpaudit.results.witnesses import AuditWitness, FirstDifference
 
 __all__ = [
     "SEVERITY",
@@ -28,9 +30,6 @@ __all__ = [
 
 #: Columns of a summary.
 WIDTH = 100
-
-#: Nobody draws this often, and counts below it are exact as floats.
-MOST_RUNS = 10**15
 
 
 @dataclass(frozen=True)
@@ -75,42 +74,59 @@ class CheckResult:
 class ClaimResult:
     """The verdict on one privacy claim; by itself one that nothing was measured for.
 
-    ``claimed`` is the JSON form of the claim; ``lower_bound``, ``exact`` and ``detectable_epsilon``
-    are of its own parameter, ε in nats, ρ or μ; ``event`` and ``pair`` say what distinguishes
-    the two inputs, each with ``words``; ``witness`` is what ``replay`` needs; ``inference`` is what
-    the pair allows an attacker (:mod:`pdpaudit.auditing.attack_metrics`); ``first_difference``
-    is where runs on the pair's two sides part, where that was asked for.
+    ``promise`` is the claim; ``lower_bound``, ``exact`` and ``detectable_epsilon`` are of its own
+    parameter, ε in nats, ρ or μ; ``event`` and ``pair`` say what distinguishes the two inputs;
+    ``witness`` is what ``replay`` needs; ``inference`` is what the pair allows an attacker
+    (:mod:`pdpaudit.auditing.attack_metrics`); ``first_difference`` is where runs on the pair's two
+    sides part, where that was asked for.
     """
 
     id: str
     statement: str
     source: str
     status: Status
-    claimed: JSON
+    promise: PrivacyClaim
     lower_bound: float | None = None
     exact: float | None = None
     confidence: float | None = None
     method: str = ""
-    event: JSON = field(default_factory=dict)
-    pair: JSON = field(default_factory=dict)
+    event: ClaimEvent = field(default_factory=ClaimEvent)
+    pair: Pair = field(default_factory=OwnPair)
     samples: Mapping[str, int] = field(default_factory=dict)
     detectable_epsilon: float | None = None
-    witness: JSON | None = None
-    inference: JSON = field(default_factory=dict)
+    witness: AuditWitness | None = None
+    inference: AttackMetrics | None = None
     detail: str = ""
     first_difference: FirstDifference | None = None
 
-    @property
-    def promise(self) -> PrivacyClaim:
-        """The claim."""
-        return PrivacyClaim.from_json(self.claimed, self.source)
-
     def to_json(self) -> JSON:
         """Return the JSON form; what is not finite becomes a string."""
-        body = asdict(self)
+        parted = self.first_difference
         # What not every result has is there only where it says something.
-        optional = ("inference", "detail", "first_difference")
-        return plain_fields({k: v for k, v in body.items() if v or k not in optional})
+        optional = {
+            "inference": {} if self.inference is None else self.inference.to_json(),
+            "detail": self.detail,
+            "first_difference": {} if parted is None else asdict(parted),
+        }
+        return plain_fields(
+            {
+                "id": self.id,
+                "statement": self.statement,
+                "source": self.source,
+                "status": self.status,
+                "claimed": self.promise.to_json(),
+                "lower_bound": self.lower_bound,
+                "exact": self.exact,
+                "confidence": self.confidence,
+                "method": self.method,
+                "event": self.event.to_json(),
+                "pair": self.pair.to_json(),
+                "samples": self.samples,
+                "detectable_epsilon": self.detectable_epsilon,
+                "witness": None if self.witness is None else self.witness.to_json(),
+                **{key: value for key, value in optional.items() if value},
+            }
+        )
 
     @classmethod
     def from_json(cls, fields: Fields) -> ClaimResult:
@@ -118,22 +134,22 @@ class ClaimResult:
         exact, confidence = fields.number("exact"), fields.number("confidence")
         if confidence is not None and not 0 < confidence < 1:
             raise fields.fail("confidence", "a number between 0 and 1")
-        samples = fields.inner("samples")
-        parted = fields.inner("first_difference")
+        samples, source = fields.inner("samples"), fields.text("source")
+        parted, witness = fields.inner("first_difference"), fields.inner("witness")
         known = ClaimResult(
             id=fields.text("id"),
             statement=fields.text("statement"),
-            source=fields.text("source"),
+            source=source,
             status=fields.status(),
-            claimed=_claimed(fields.inner("claimed")),
+            promise=_promise(fields.inner("claimed"), source),
             lower_bound=fields.number("lower_bound"),
             method=fields.text("method"),
-            event=_event(fields.inner("event")),
-            pair=_worded(fields.inner("pair")),
+            event=ClaimEvent.from_json(fields.inner("event")),
+            pair=fields.read("pair", "a pair", pair_from_json),
             samples={str(key): samples.whole(key) for key in samples.body},
             detectable_epsilon=fields.number("detectable_epsilon"),
-            witness=fields.mapping("witness") or None,
-            inference=fields.mapping("inference"),
+            witness=AuditWitness.from_json(witness) if witness.body else None,
+            inference=AttackMetrics.from_json(fields.inner("inference")),
             detail=fields.text("detail"),
             first_difference=FirstDifference.from_json(parted) if parted.body else None,
         )
@@ -161,40 +177,18 @@ class SampledFinding(ClaimResult):
     confidence: float = field(kw_only=True)
 
 
-def _claimed(fields: Fields) -> dict[str, object]:
+def _promise(fields: Fields, source: str) -> PrivacyClaim:
     if "kind" in fields.body:
         try:
-            return PrivacyClaim.from_json(fields.body).to_json()
+            return PrivacyClaim.from_json(fields.body, source)
         except (KeyError, TypeError, ValueError):
             raise fields.fail("kind", "a kind of claim with its parameters") from None
     epsilon, delta = fields.number("epsilon"), fields.number("delta") or 0.0
     if epsilon is None or epsilon < 0:
         raise fields.fail("epsilon", "a number of at least 0")
-    if not 0 <= delta <= 1:
+    if not 0 <= delta < 1:
         raise fields.fail("delta", "a number between 0 and 1")
-    return {"epsilon": epsilon, "delta": delta}
-
-
-def _event(fields: Fields) -> dict[str, object]:
-    """Check counts and probabilities; the rest is shown as it is."""
-    event = _worded(fields)
-    counts = ("runs_a_side", "inside", "inside_other")
-    if any(key in event for key in counts):
-        runs, *hits = (fields.whole(key) for key in counts)
-        for key, value in zip(counts, (runs, *hits), strict=True):
-            if not 0 <= value <= runs < MOST_RUNS:
-                raise fields.fail(key, "a count of runs")
-    for key in ("probability", "probability_other"):
-        if key in event:
-            chance = fields.number(key)
-            if chance is None or not 0 <= chance <= 1 + 1e-9:
-                raise fields.fail(key, "a probability")
-            event[key] = min(chance, 1.0)
-    return event
-
-
-def _worded(fields: Fields) -> dict[str, object]:
-    return {**fields.body, "words": fields.text("words")}
+    return PrivacyClaim(epsilon, delta, source)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,47 +1,35 @@
-"""What ``replay`` runs again: a pair, an event, a certificate, where two runs first differ."""
+"""What ``replay`` runs again: pair, event and samples, certificate, where runs first differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Literal, get_args
 
-import numpy as np
-
-from pdpaudit.core.errors import InputError
-from pdpaudit.core.neighbors import PROTECTED, NeighborPair, Own, difference
-from pdpaudit.core.network import Network, adjacency_from_edges
+from pdpaudit.outputs.events import Event, event_from_json
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import Fields
+from pdpaudit.results.pairs import Pair, pair_from_json
 
 __all__ = [
     "AuditWitness",
     "Certificate",
     "Difference",
+    "Enclosure",
+    "Ends",
     "FirstDifference",
-    "InlineNetwork",
     "Interval",
     "Kind",
-    "NamedNetwork",
-    "PairWitness",
-    "ReadNetwork",
-    "interval",
-    "whole",
+    "printed",
 ]
-
-#: How a network is read again from what its file was called and the options it was read with.
-ReadNetwork = Callable[[JSON, int], Network]
-
-#: A network with more edges is kept out of a witness; it names the file instead.
-INLINE_EDGES = 50_000
-
-#: Vertices of a network that is written out: more are no network of so few edges.
-MOST_VERTICES = 10_000_000
 
 #: Significant digits of an interval's ends.
 DIGITS = 15
+
+#: What is said of a loss enclosed above its claim.
+THEOREM = "this is a theorem about this pair"
 
 #: What of two runs differs first: which statement comes next, a draw, an oracle call, a value or
 #: the output.
@@ -50,171 +38,37 @@ Kind = Literal["line", "draw", "oracle", "value", "output"]
 #: Runs that are compared at most.
 MOST_RUNS = 10_000
 
+#: Fields of events that differ in their threshold only.
+THRESHOLDS = {"values", "threshold", "low", "high"}
+
 Interval = tuple[Fraction, Fraction]
 
-
-def whole(value: object) -> int:
-    """Return a whole number of a result; anything else is no number of a vertex."""
-    if type(value) is not int:
-        raise TypeError(f"{value!r} is no whole number")
-    return value
+#: An interval's ends in decimal digits, rounded outward.
+Ends = tuple[Decimal, Decimal]
 
 
 @dataclass(frozen=True)
-class InlineNetwork:
-    """A network that is written out."""
+class Enclosure:
+    """Both probabilities of an event, its loss, and how far that lies above the claim."""
 
-    n: int
-    seeds: tuple[int, ...]
-    max_degree: int | None
-    targeted: tuple[int, ...]
-    edges: tuple[tuple[int, int], ...]
-    names: tuple[str, ...] | None
+    probability: Ends
+    probability_other: Ends
+    loss: Ends
+    excess: Ends
 
-    @classmethod
-    def of(cls, network: Network, without: int) -> InlineNetwork:
-        """Return a network in which ``without`` has no edges."""
-        coo = network.adjacency.tocoo()
-        kept = (coo.row < coo.col) & (coo.row != without) & (coo.col != without)
-        edges = zip(coo.row[kept].tolist(), coo.col[kept].tolist(), strict=True)
-        targeted = tuple(np.flatnonzero(network.targeted).tolist())
-        names = None if network.names is None else tuple(network.names)
-        seeds = tuple(network.seeds)
-        return cls(network.n, seeds, network.max_degree, targeted, tuple(edges), names)
+    @property
+    def proves(self) -> bool:
+        """Whether the whole excess lies above 0: then the claim is false."""
+        return self.excess[0] > 0
 
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "n": self.n,
-            "seeds": list(self.seeds),
-            "max_degree": self.max_degree,
-            "targeted": list(self.targeted),
-            "edges": [list(edge) for edge in self.edges],
-            "names": None if self.names is None else list(self.names),
-        }
+    def to_json(self) -> JSON:
+        """Return the JSON form, ends as decimal strings."""
+        return {key: [*map(str, getattr(self, key))] for key in self.__dataclass_fields__}
 
     @classmethod
-    def from_json(cls, body: JSON) -> InlineNetwork:
-        """Return the network of a JSON form, if it is one."""
-        n, names = whole(body["n"]), body.get("names")
-        if not 0 < n <= MOST_VERTICES:
-            raise ValueError(f"there are no {n} vertices")
-        if names is not None and not all(isinstance(name, str) for name in [*names]):
-            raise TypeError("a name is no text")
-        edges = tuple((whole(one), whole(other)) for one, other in body["edges"])
-        targeted = tuple(map(whole, body["targeted"]))
-        if not all(0 <= v < n for v in (*targeted, *(end for edge in edges for end in edge))):
-            raise ValueError("an edge or the partition names a vertex that does not exist")
-        seeds = tuple(map(whole, body["seeds"]))
-        names = None if names is None else tuple(names)
-        return cls(n, seeds, body.get("max_degree"), targeted, edges, names)
-
-    def build(self, title: str, seed: int, read: ReadNetwork) -> Network:
-        """Return the network."""
-        edges = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
-        targeted = np.zeros(self.n, dtype=bool)
-        targeted[np.array(self.targeted, dtype=np.int64)] = True
-        adjacency = adjacency_from_edges(self.n, edges[:, 0], edges[:, 1])
-        return Network(adjacency, targeted, self.seeds, self.names, title, self.max_degree)
-
-
-@dataclass(frozen=True)
-class NamedNetwork:
-    """A network in a file, named with the options it was read with.
-
-    The public degree bound is no part of the file.
-    """
-
-    n: int
-    seeds: tuple[int, ...]
-    max_degree: int | None
-    file: JSON
-
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        shared = {"n": self.n, "seeds": list(self.seeds), "max_degree": self.max_degree}
-        return {**shared, "file": self.file}
-
-    @classmethod
-    def from_json(cls, body: JSON) -> NamedNetwork:
-        """Return the network of a JSON form."""
-        return cls(body["n"], tuple(body["seeds"]), body.get("max_degree"), body["file"])
-
-    def build(self, title: str, seed: int, read: ReadNetwork) -> Network:
-        """Read the network again."""
-        network = read(self.file, seed)
-        if network.n != self.n or tuple(network.seeds) != self.seeds:
-            raise InputError("the network read is not the one the witness was found on")
-        return replace(network, title=title, max_degree=self.max_degree)
-
-
-@dataclass(frozen=True)
-class PairWitness:
-    """A neighbouring pair: a network without the vertex's edges, and both its neighbourhoods."""
-
-    network: str
-    family: str
-    vertex: int
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-    base: InlineNetwork | NamedNetwork
-    own: Own | None = None
-    relation: str = PROTECTED
-
-    @classmethod
-    def of(cls, pair: NeighborPair, file: Mapping[str, object] | None) -> PairWitness:
-        """Return a pair; ``file`` says how to read a network too large to be written out."""
-        network = pair.network
-        base: InlineNetwork | NamedNetwork
-        if network.edges > INLINE_EDGES and file is not None:
-            base = NamedNetwork(network.n, tuple(network.seeds), network.max_degree, file)
-        else:
-            base = InlineNetwork.of(network, pair.vertex)
-        left, right = (
-            tuple(np.sort(np.asarray(side)).tolist())
-            for side in (pair.left_neighbours, pair.right_neighbours)
-        )
-        sides = (pair.vertex, left, right)
-        return cls(network.title, pair.family, *sides, base, pair.own_side, pair.relation)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "network": self.network,
-            "family": self.family,
-            "vertex": self.vertex,
-            "left": list(self.left),
-            "right": list(self.right),
-            **({} if self.own is None else {"own": self.own}),
-            **({} if self.relation == PROTECTED else {"relation": self.relation}),
-            "base": self.base.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, body: JSON) -> PairWitness:
-        """Return the pair of a JSON form."""
-        base = body["base"]
-        source: type[InlineNetwork | NamedNetwork]
-        source = NamedNetwork if "file" in base else InlineNetwork
-        left, right = (tuple(map(whole, body[side])) for side in ("left", "right"))
-        vertex, family = whole(body["vertex"]), body.get("family", "")
-        own = body.get("own")
-        if own not in get_args(Own) and own is not None:
-            raise ValueError(f"no side of a pair is {own!r}")
-        relation = body.get("relation", PROTECTED)
-        sides = (vertex, left, right)
-        return cls(body["network"], family, *sides, source.from_json(base), own, relation)
-
-    def build(self, seed: int, read: ReadNetwork) -> NeighborPair:
-        """Return the pair, once it is seen to be one by the definition."""
-        network = self.base.build(self.network, seed, read)
-        left, right = (np.array(side, dtype=np.int64) for side in (self.left, self.right))
-        words = (self.family, self.own, self.relation)
-        built = NeighborPair(network, self.vertex, left, right, *words)
-        reason = difference(built.left, built.right, built.vertex, self.relation)
-        if reason is not None:
-            raise ValueError(reason)
-        return built
+    def from_json(cls, body: JSON) -> Enclosure:
+        """Return the intervals of a JSON form."""
+        return cls(*(_ends(body[key]) for key in cls.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
@@ -222,44 +76,26 @@ class Certificate:
     """What is proved of one pair and one event, in intervals."""
 
     outputs: frozenset[Hashable]
-    probability: Interval
-    probability_other: Interval
-    loss: Interval
-    excess: Interval
+    enclosed: Enclosure
 
-    @property
-    def proves(self) -> bool:
-        """Whether the whole excess lies above 0: then the claim is false."""
-        return self.excess[0] > 0
-
-    def intervals(self) -> dict[str, list[str]]:
-        """Return the ends of the intervals as decimal strings, rounded outward."""
-        keys = ("probability", "probability_other", "loss", "excess")
-        return {key: list(interval(getattr(self, key))) for key in keys}
-
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> JSON:
         """Return the JSON form."""
         outputs = sorted((_listed(output) for output in self.outputs), key=repr)
-        return {"outputs": outputs, **self.intervals()}
+        return {"outputs": outputs, **self.enclosed.to_json()}
 
     @classmethod
     def from_json(cls, body: JSON) -> Certificate:
         """Return the certificate of a JSON form."""
-        return cls(
-            frozenset(_hashable(output) for output in body["outputs"]),
-            _ends(body["probability"]),
-            _ends(body["probability_other"]),
-            _ends(body["loss"]),
-            _ends(body["excess"]),
-        )
+        outputs = frozenset(_hashable(output) for output in body["outputs"])
+        return cls(outputs, Enclosure.from_json(body))
 
 
-def interval(ends: Interval, digits: int = DIGITS) -> tuple[str, str]:
-    """Return decimal strings between which the interval lies, as narrow as the digits allow."""
+def printed(ends: Interval, digits: int = DIGITS) -> Ends:
+    """Return decimals between which the interval lies, as narrow as the digits allow."""
     low, high = ends
     return (
-        str(_rounded(low, Context(prec=digits, rounding=ROUND_FLOOR))),
-        str(_rounded(high, Context(prec=digits, rounding=ROUND_CEILING))),
+        _rounded(low, Context(prec=digits, rounding=ROUND_FLOOR)),
+        _rounded(high, Context(prec=digits, rounding=ROUND_CEILING)),
     )
 
 
@@ -268,9 +104,11 @@ def _rounded(value: Fraction, context: Context) -> Decimal:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def _ends(pair: Sequence[str]) -> Interval:
-    low, high = (Fraction(Decimal(end)) for end in pair)
-    if low > high:
+def _ends(pair: object) -> Ends:
+    if not isinstance(pair, list) or not all(isinstance(end, str) for end in pair):
+        raise TypeError(f"{pair!r} is no interval")
+    low, high = map(Decimal, pair)
+    if not (low.is_finite() and high.is_finite() and low <= high):
         raise ValueError(f"{pair} is no interval")
     return low, high
 
@@ -285,12 +123,17 @@ def _hashable(value: object) -> Hashable:
 
 @dataclass(frozen=True)
 class AuditWitness:
-    """All that the verdict on a claim follows from: mechanism, pair, event, streams and samples."""
+    """All that the verdict on a claim follows from: mechanism, pair, event, streams and samples.
+
+    ``ladder`` are events with another threshold, counted on the same runs; ``ends`` what all pairs
+    lose at most, and the mass left out; ``known`` the counts that a sequential test's bets begin
+    from.
+    """
 
     mechanism: JSON
     claim: int
-    pair: JSON
-    event: JSON
+    pair: Pair
+    event: Event
     method: str
     seed: int
     samples: int
@@ -299,30 +142,40 @@ class AuditWitness:
     confidence: float | None = None
     single: bool | None = None
     detectable: float | None = None
-    ladder: Sequence[JSON] | None = None
-    looks: Sequence[int] | None = None
+    ladder: tuple[Event, ...] | None = None
+    looks: tuple[int, ...] | None = None
     enough: bool | None = None
-    known: Sequence[int] | None = None
+    known: tuple[int, ...] | None = None
     detect: float | None = None
     weighed: JSON | None = None
     unseeded: bool | None = None
+    certificate: Certificate | None = None
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> JSON:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
-        body = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        event, ladder = self.event.to_json(), self.ladder
+        forms = {
+            "pair": self.pair.to_json(),
+            "event": event,
+            "ladder": None if ladder is None else [_change(event, one.to_json()) for one in ladder],
+            "certificate": self.certificate and self.certificate.to_json(),
+        }
+        body = vars(self) | forms
         kept = {key: value for key, value in body.items() if value is not None or key == "alpha"}
         return {"kind": "audit", **kept}
 
     @classmethod
-    def from_json(cls, body: Mapping[str, object], file: str) -> AuditWitness:
+    def from_json(cls, fields: Fields) -> AuditWitness:
         """Return the witness of a JSON form, every field looked at."""
-        fields = Fields(body, file, "witness.")
+        body = fields.body
         ends = fields.numbers("ends", 2) if "ends" in body else None
+        event = fields.read("event", "an event", event_from_json)
+        known = [fields.wholes(key) if key in body else None for key in ("looks", "known")]
         return cls(
             mechanism=fields.mapping("mechanism"),
             claim=fields.whole("claim"),
-            pair=fields.mapping("pair"),
-            event=fields.mapping("event"),
+            pair=fields.read("pair", "a pair", pair_from_json),
+            event=event,
             method=fields.text("method"),
             seed=fields.whole("seed"),
             samples=fields.whole("samples"),
@@ -331,14 +184,32 @@ class AuditWitness:
             confidence=fields.number("confidence"),
             single=True if body.get("single") is True else None,
             detectable=fields.number("detectable"),
-            ladder=[one.body for one in fields.records("ladder")] if "ladder" in body else None,
-            looks=[whole(size) for size in fields.listed("looks")] if "looks" in body else None,
+            ladder=tuple(_varied(event, one) for one in fields.records("ladder"))
+            if "ladder" in body
+            else None,
+            looks=known[0],
             enough=True if body.get("enough") is True else None,
-            known=[whole(count) for count in fields.listed("known")] if "known" in body else None,
+            known=known[1],
             detect=fields.number("detect"),
             weighed=fields.mapping("weighed") or None,
             unseeded=True if body.get("unseeded") is True else None,
+            certificate=fields.read("certificate", "a certificate", Certificate.from_json)
+            if "certificate" in body
+            else None,
         )
+
+
+def _change(event: JSON, other: JSON) -> dict[str, object]:
+    """Return where an event differs from another."""
+    return {key: value for key, value in other.items() if value != event[key]}
+
+
+def _varied(event: Event, change: Fields) -> Event:
+    """Return the event with another threshold."""
+    if not change.body or not THRESHOLDS.issuperset(change.body):
+        raise change.fail("threshold", "another threshold of the event")
+    inner = Fields({"event": {**event.to_json(), **change.body}}, change.file, change.place)
+    return inner.read("event", "an event", event_from_json)
 
 
 @dataclass(frozen=True)

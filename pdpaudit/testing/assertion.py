@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,8 +15,15 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import promising, related, specified
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import difference_words, shown_words
-from pdpaudit.report.plaintext import isolate_names, times
+from pdpaudit.report.findings import (
+    blind_words,
+    bound_words,
+    difference_words,
+    event_words,
+    grown_words,
+    pair_words,
+    promised_words,
+)
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.files import plain_fields
@@ -114,8 +120,9 @@ def judge_mechanism(
         _record(budget, subject, one, again, file, turn)
     if failed:
         return result, _broken(budget, subject, found, again), ""
-    blind = _blind(subject, found)
-    return (result, blind, "") if settings.fail_on else (result, "", blind)
+    blind = next((one.claim for one in found if one.claim.status == "inconclusive"), None)
+    words = "" if blind is None else f"{short(subject)}: {blind_words(blind)}"
+    return (result, words, "") if settings.fail_on else (result, "", words)
 
 
 def _compared(
@@ -154,7 +161,11 @@ def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -
     worst = max(failed, key=_severity)
     more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
     status, why = worst.claim.status, worst.claim.method
-    fields: dict[str, object] = {"claim": _claimed(worst.claim), "why": why, "replay": budget.rerun}
+    fields: dict[str, object] = {
+        "claim": promised_words(worst.claim),
+        "why": why,
+        "replay": budget.rerun,
+    }
     if status == "violated":
         fields = _violation(worst, again)
     elif worst.grew:
@@ -171,10 +182,10 @@ def _severity(one: _Found) -> tuple[bool, bool, float]:
 def _violation(one: _Found, again: str) -> dict[str, object]:
     claim = one.claim
     return {
-        "claim": _claimed(claim),
-        "bound": _bound(one),
-        "pair": _pair(claim),
-        "event": _event(claim),
+        "claim": promised_words(claim),
+        "bound": bound_words(claim, 1 - one.alpha),
+        "pair": pair_words(claim),
+        "event": event_words(claim),
         "line": difference_words(claim),
         "replay": again,
     }
@@ -185,84 +196,21 @@ def _growth(budget: Budget, one: _Found) -> dict[str, object]:
     assert growth is not None
     assert baseline is not None
     recorded = budget.recorded[one.key]
-    most = "" if growth.then_most == growth.then else f", at most {growth.then_most:.4g}"
-    now = f"loss {growth.now:.4g}, exact"
-    if not growth.exact:
-        now = (
-            f"loss about {growth.now:.4g}, at least {growth.now_least:.4g} at confidence "
-            f"{1 - one.alpha:.6g} ({growth.runs:,} fresh runs)"
-        )
+    then, now = grown_words(
+        (growth.then, growth.then_most),
+        (growth.now, growth.now_least),
+        1 - one.alpha,
+        None if growth.exact else growth.runs,
+    )
     return {
-        "claim": f"{_claimed(one.claim)}: {STATUS_WORDS[one.claim.status]}",
-        "was": f"loss {growth.then:.4g}{most}, in {relative(baseline, budget.base)}",
+        "claim": f"{promised_words(one.claim)}: {STATUS_WORDS[one.claim.status]}",
+        "was": f"{then}, in {relative(baseline, budget.base)}",
         "now": now,
         "pair": recorded["pair"].get("words", ""),
         "event": recorded.get("event_words", recorded.get("words")),  # both in one, once
         "replay": budget.rerun,
         "accept": f"{budget.rerun} --pdp-update-baseline",
     }
-
-
-def _claimed(claim: ClaimResult) -> str:
-    source = f" ({claim.source})" if claim.source else ""
-    if not claim.promise.approximate:
-        return f"{claim.statement}{source}"
-    return f"{claim.statement}{source}: no outcome more than {times(claim.promise.value)} as likely"
-
-
-def _bound(one: _Found) -> str:
-    claim = one.claim
-    if not claim.promise.approximate:
-        return shown_words(claim)
-    if claim.exact is not None:
-        return f"loss {claim.exact:.6g}, computed exactly: {times(claim.exact)} as likely"
-    least = claim.lower_bound or 0.0
-    return f"loss at least {least:.4g} at confidence {1 - one.alpha:.6g}: {times(least)} as likely"
-
-
-def _pair(claim: ClaimResult) -> str:
-    network = claim.pair.get("network")
-    where = f", on {network}" if network else ""
-    return _shortened(f"{claim.pair.get('words', '')}{where}", claim)
-
-
-def _event(claim: ClaimResult) -> str:
-    event, words = claim.event, _shortened(str(claim.event.get("words", "")), claim)
-    if claim.status in ("error", "skipped"):
-        return claim.method
-    if claim.exact is not None:
-        ours, theirs = event["probability"], event["probability_other"]
-        return f"{words}: probability {ours:.4g} against {theirs:.4g}"
-    return (
-        f"{words}: {event['inside']:,} against {event['inside_other']:,} of "
-        f"{event['runs_a_side']:,} runs"
-    )
-
-
-def _shortened(words: str, claim: ClaimResult) -> str:
-    """Cut long names in a sentence, so that the rest of it can be read."""
-    pair = claim.pair
-    names = [*pair.get("lost", ()), *pair.get("gained", ())]
-    names += [name for name in (pair.get("vertex_name"), pair.get("network")) if name]
-    return "".join(piece for piece, _ in isolate_names(words, names))
-
-
-def _blind(subject: str, found: Sequence[_Found]) -> str:
-    blind = [one.claim for one in found if one.claim.status == "inconclusive"]
-    if not blind:
-        return ""
-    if not blind[0].event.get("words"):
-        return f"{short(subject)}: {blind[0].statement} stands because {blind[0].method}"
-    seen = blind[0].detectable_epsilon
-    least = (
-        "no loss, however large, would have been seen"
-        if seen is None or math.isinf(seen)
-        else f"only a loss of {seen:.3g} or more would have been seen"
-    )
-    return (
-        f"{short(subject)}: {blind[0].statement} stands because {least}; draw more samples "
-        "(--pdp-samples, or samples= in the test)"
-    )
 
 
 def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, turn: Turn) -> None:
@@ -279,8 +227,8 @@ def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, tu
         "detectable": claim.detectable_epsilon,
         "baseline": growth and growth.then,
         "now": growth and growth.now,
-        "pair": _pair(claim) if claim.pair else "",
-        "event": _event(claim),
+        "pair": pair_words(claim),
+        "event": event_words(claim),
         "replay": again if one.failed else "",
         "seed": turn.seed,
         "alpha": f"{one.alpha:.6g}",

@@ -26,10 +26,10 @@ from pdpaudit.io.files import open_file
 from pdpaudit.outputs import JSON, event_from_json
 from pdpaudit.replay.claims import candidate_of
 from pdpaudit.report.findings import log_ratio
-from pdpaudit.results.fields import Fields
+from pdpaudit.results.fields import Fields, whole
 from pdpaudit.results.files import plain_fields, write_text
+from pdpaudit.results.pairs import pair_from_json
 from pdpaudit.results.results import ClaimResult
-from pdpaudit.results.witnesses import whole
 from pdpaudit.sampling import Misbehaviour, hits
 
 __all__ = [
@@ -71,14 +71,16 @@ def upper_bound(x: int, n: int, y: int, m: int, alpha: float, delta: float = 0.0
 
 def entry_of(claim: ClaimResult) -> JSON | None:
     """Return what to record of a claim; None where nothing was measured, or not in ε."""
-    event, witness, promise = claim.event, claim.witness, claim.promise
+    seen, witness, promise = claim.event.counts, claim.witness, claim.promise
     stands = claim.status in ("not_rejected", "inconclusive", "certified")
     if not stands or not witness or not promise.approximate:
         return None
     counts = {}
     loss = claim.exact
     if loss is None:
-        x, y, n = event["inside"], event["inside_other"], event["runs_a_side"]
+        if seen is None:
+            return None
+        x, y, n = seen.inside, seen.inside_other, seen.runs_a_side
         counts = {"counts": [x, n, y, n]}
         loss = log_ratio(x / n, y / n, promise.delta)
     entry: JSON = plain_fields(
@@ -86,9 +88,9 @@ def entry_of(claim: ClaimResult) -> JSON | None:
             "claim": claim.statement,
             "delta": promise.delta,
             "exact": claim.exact is not None,
-            "event": witness["event"],
-            "pair": witness["pair"],
-            "event_words": event.get("words", ""),
+            "event": witness.event.to_json(),
+            "pair": witness.pair.to_json(),
+            "event_words": claim.event.words,
             "loss": round(loss, DECIMALS) if math.isfinite(loss) else loss,
             **counts,
         }
@@ -110,7 +112,8 @@ def measure_growth(
     """Measure a recorded pair and event again, and say whether the loss has grown."""
     try:
         event = event_from_json(entry["event"])
-        left, right = candidate_of(entry["pair"], mechanism, seed, _no_file).inputs()
+        pair = pair_from_json(entry["pair"])
+        left, right = candidate_of(pair, mechanism, seed, _no_file).inputs()
         delta, then, counts = _numbers(entry)
     except Exception as error:  # whatever a damaged entry leads to
         raise InputError(

@@ -80,8 +80,8 @@ def audited(bug: JSON, python: Path, seed: int, limit: float) -> JSON:
         "status": claim.status,
         "claimed": claim.statement,
         "bound": claim.lower_bound,
-        "words": claim.event.get("words", claim.method),
-        "pair": claim.pair.get("words", ""),
+        "words": claim.event.words or claim.method,
+        "pair": claim.pair.words,
         "draws": sum(claim.samples.values()),
         "seconds": round(spent() - before, 1),
         "elapsed": round(time.monotonic() - began, 1),
@@ -310,7 +310,7 @@ def verdict(python: str, name: str, needed: list[str], limit: float, seed: int) 
     except (InputError, Misbehaviour) as error:
         return ["", "", " ".join(str(error).split()).rpartition("bin/python: ")[2][:90]]
     bound = "" if claim.lower_bound is None else f"{claim.lower_bound:.3f}"
-    words = claim.method[:60] if claim.status == "error" else claim.event.get("words", "")
+    words = claim.method[:60] if claim.status == "error" else claim.event.words
     return [claim.statement, bound, f"{claim.status.replace('_', ' ')}: {words}"[:90]]
 
 

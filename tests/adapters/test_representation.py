@@ -54,7 +54,7 @@ def test_noise_in_floating_point_is_broken_by_the_bits_that_are_set(seed: int) -
     [claim] = audit(Noise(), seed=seed).claims
     assert claim.status == "violated"
     assert (claim.lower_bound or 0) > 1.5
-    words = claim.event["words"]
+    words = claim.event.words
     assert "2^k" in words or "bits" in words
 
 

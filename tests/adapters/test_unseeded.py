@@ -79,10 +79,10 @@ def test_a_violation_is_found_and_drawn_anew() -> None:
     [claim] = result.claims
     assert claim.status == "violated"
     assert 1.5 < (claim.lower_bound or 0) < 2.2
-    assert claim.inference["advantage"]["attained"] > 0.7
+    assert claim.inference.to_json()["advantage"]["attained"] > 0.7
     assert "no seed" in result.context["remarks"][0]
     assert claim.witness is not None
-    assert claim.witness["unseeded"] is True
+    assert claim.witness.unseeded is True
     same, why = replayed(result)
     assert same, why
     assert why.startswith("drawn anew, ")
@@ -106,7 +106,7 @@ def test_a_staged_audit_replays_to_the_same_verdict() -> None:
 def test_a_mechanism_that_can_be_seeded_is_replayed_to_the_bit() -> None:
     result = audit(Seedable(0.9), samples=3000, seed=1)
     assert result.claims[0].witness is not None
-    assert "unseeded" not in result.claims[0].witness
+    assert result.claims[0].witness.unseeded is None
     assert replayed(result)[1].endswith(f"lower bound {result.claims[0].lower_bound:.6g}")
 
 

@@ -41,17 +41,17 @@ def test_the_best_attacker_is_the_best_of_all_events(left: list[int], right: lis
     """The oracle tries every set of outputs; those drawn by lot between two lie on lines."""
     size = max(len(left), len(right))
     laws = [_law(weights + [1] * (size - len(weights))) for weights in (left, right)]
-    told = metrics_by_law(laws[0], laws[1], "left", PrivacyClaim(1.0))
+    told: Any = metrics_by_law(laws[0], laws[1], "left", PrivacyClaim(1.0))
     p, q = (np.array([law.probabilities[i] for i in range(size)]) for law in laws)
     sets = [np.array(chosen) for chosen in itertools.product([0.0, 1.0], repeat=size)]
     points = [(float(q @ chosen), float(p @ chosen)) for chosen in sets]
-    assert told["advantage"]["attained"] == pytest.approx(max(y - x for x, y in points), abs=1e-7)
+    assert told.advantage.attained == pytest.approx(max(y - x for x, y in points), abs=1e-7)
     best = max(
         y1 + (y2 - y1) * (LOW_FPR - x1) / (x2 - x1)
         for (x1, y1), (x2, y2) in itertools.product(points, repeat=2)
         if x1 <= LOW_FPR < x2
     )
-    assert told["tpr_at_low_fpr"]["attained"] == pytest.approx(best, abs=1e-7)
+    assert told.tpr_at_low_fpr.attained == pytest.approx(best, abs=1e-7)
 
 
 @given(WEIGHTS, WEIGHTS, st.sampled_from([0.0, 0.05]), st.sampled_from(["left", "right"]))
@@ -61,12 +61,13 @@ def test_no_attacker_attains_more_than_the_exact_loss_allows(
     size = max(len(left), len(right))
     laws = [_law(weights + [1] * (size - len(weights))) for weights in (left, right)]
     claim = PrivacyClaim(exact_loss(laws[0], laws[1], delta).epsilon, delta)
-    told = metrics_by_law(laws[0], laws[1], side, claim)
+    told: Any = metrics_by_law(laws[0], laws[1], side, claim)
     for key in ("advantage", "tpr_at_low_fpr"):
-        assert told[key]["attained"] <= told[key]["allowed"] + 1e-7
+        rate = getattr(told, key)
+        assert rate.attained <= rate.allowed + 1e-7
     # Rates are told to eight decimals: the true one lies within half of the last.
     rounding = 0.5e-8
-    for fpr, tpr in zip(told["roc"]["fpr"], told["roc"]["tpr"], strict=True):
+    for fpr, tpr in zip(*told.roc, strict=True):
         assert tpr - rounding <= tpr_allowed(fpr + rounding, claim) + 1e-9
 
 
@@ -79,16 +80,14 @@ def test_what_is_allowed_is_attained_by_randomised_response(epsilon: float, delt
     left = Law({"sure 0": delta, 0: keep, 1: lie})
     right = Law({"sure 1": delta, 1: keep, 0: lie})
     claim = PrivacyClaim(epsilon, delta)
-    told = metrics_by_law(left, right, "left", claim)
-    assert told["advantage"]["attained"] == pytest.approx(advantage_allowed(claim), abs=1e-7)
-    assert told["tpr_at_low_fpr"]["attained"] == pytest.approx(
-        tpr_allowed(LOW_FPR, claim), abs=1e-7
-    )
+    told: Any = metrics_by_law(left, right, "left", claim)
+    assert told.advantage.attained == pytest.approx(advantage_allowed(claim), abs=1e-7)
+    assert told.tpr_at_low_fpr.attained == pytest.approx(tpr_allowed(LOW_FPR, claim), abs=1e-7)
 
 
 def test_a_law_that_leaves_something_out_tells_nothing() -> None:
     assert (
-        metrics_by_law(Law({0: 0.5}, missing=0.5), Law({0: 1.0}), "left", PrivacyClaim(1.0)) == {}
+        metrics_by_law(Law({0: 0.5}, missing=0.5), Law({0: 1.0}), "left", PrivacyClaim(1.0)) is None
     )
 
 
@@ -106,7 +105,7 @@ def test_what_is_attained_at_least_is_attained(stopped: bool) -> None:
         first = rng.binomial(runs, p[0]), rng.binomial(runs, q[0])
         more = [(r[1] - r[0]) / (1 - r[0]) for r in (p, q)]
         rest = [rng.binomial(runs - first[i], more[i]) for i in (0, 1)]
-        told = metrics_by_counts(
+        told: Any = metrics_by_counts(
             [first[0], first[0] + rest[0]],
             [first[1], first[1] + rest[1]],
             runs,
@@ -115,18 +114,18 @@ def test_what_is_attained_at_least_is_attained(stopped: bool) -> None:
             0.05,
             stopped=stopped,
         )
-        wrong += told["advantage"]["at_least"] > (p - q).max()
-        wrong += told["tpr_at_low_fpr"]["at_least"] > low
+        wrong += told.advantage.at_least > (p - q).max()
+        wrong += told.tpr_at_low_fpr.at_least > low
     assert wrong <= 133
-    assert told["confidence"] == 0.95
+    assert told.confidence == 0.95
 
 
 def test_a_single_sure_event_is_told_with_its_limits() -> None:
-    told = metrics_by_counts([1000], [0], 1000, "left", PrivacyClaim(0.0), 0.05)
+    told: Any = metrics_by_counts([1000], [0], 1000, "left", PrivacyClaim(0.0), 0.05)
     high = stats.beta.ppf(0.975, 1, 1000)
-    assert told["advantage"]["attained"] == 1.0
-    assert told["advantage"]["at_least"] == pytest.approx(0.025 ** (1 / 1000) - high, abs=1e-7)
-    assert told["tpr_at_low_fpr"]["at_least"] == pytest.approx(
+    assert told.advantage.attained == 1.0
+    assert told.advantage.at_least == pytest.approx(0.025 ** (1 / 1000) - high, abs=1e-7)
+    assert told.tpr_at_low_fpr.at_least == pytest.approx(
         0.025 ** (1 / 1000) * 0.001 / high, abs=1e-7
     )
 
@@ -187,18 +186,23 @@ def test_audits_tell_of_attackers_exactly_and_from_samples() -> None:
         for n in (None, 5000)
     )
     p = 1 / (1 + math.exp(-1.5))
-    assert exact.inference["exact"]
-    assert exact.inference["advantage"]["attained"] == pytest.approx(2 * p - 1, abs=1e-7)
-    assert not drawn.inference["exact"]
-    told = drawn.inference["advantage"]
+    assert exact.inference is not None
+    assert exact.inference.to_json()["exact"]
+    assert exact.inference.advantage.attained == pytest.approx(2 * p - 1, abs=1e-7)
+    assert drawn.inference is not None
+    assert not drawn.inference.to_json()["exact"]
+    told = drawn.inference.advantage
+    assert told.at_least is not None
     # 0.05 for what is attained at least; the seed is pinned.
-    assert told["at_least"] < 2 * p - 1 < told["attained"] + 0.05
-    assert told["at_least"] > told["allowed"]
+    assert told.at_least < 2 * p - 1 < told.attained + 0.05
+    assert told.at_least > told.allowed
 
 
 def test_attackers_are_counted_on_the_runs_that_confirm() -> None:
     claim = audit(BatchedCoin(1.5, 1.0), [], Config(seed=2, samples=5000), subject="c").claims[0]
-    rates = (claim.event["inside_other"] / 5000, claim.event["inside"] / 5000)
-    roc = claim.inference["roc"]
-    assert rates in set(zip(roc["fpr"], roc["tpr"], strict=True))
+    seen = claim.event.counts
+    assert seen is not None
+    assert claim.inference is not None
+    rates = seen.inside_other / 5000, seen.inside / 5000
+    assert rates in set(zip(*claim.inference.roc, strict=True))
     assert claim.samples["confirmation"] == 10_000

@@ -138,7 +138,8 @@ def test_what_a_law_leaves_open_is_open(law: Law, status: str) -> None:
     """Between both networks nothing is known but that the laws listed are the same."""
     claim = ran(Made(law, law)).claims[0]
     assert claim.status == status
-    most = claim.event.get("at_most")
+    assert claim.event.law is not None
+    most = claim.event.law.at_most
     # But for rounding it is said what is left out.
     assert (most is None) == (law.missing == 1e-15)
     words = claim_words(claim)
@@ -157,15 +158,17 @@ def test_of_several_pairs_none_loses_more_than_is_said() -> None:
     """The pair with the largest loss listed is not the one of which least is known."""
     vague = Law({0: 0.5, 1: 0.5}, error=0.3)
     claim = ran(Made(FAIR, Law({0: 0.6, 1: 0.4}), vague)).claims[0]
-    assert claim.pair["number"] == 1
-    assert claim.event["at_most"]["epsilon"] == pytest.approx(-math.log(0.7))
+    assert claim.pair.to_json()["number"] == 1
+    assert claim.event.law is not None
+    assert claim.event.law.at_most is not None
+    assert claim.event.law.at_most.epsilon == pytest.approx(-math.log(0.7))
     assert claim.status == "not_rejected"
 
 
 def test_a_pair_that_surely_breaks_the_claim_is_judged_before_one_that_may() -> None:
     vague, sure = Law({0: 0.9, 1: 0.1}, error=0.9), Law({0: 0.82, 1: 0.18})
     claim = ran(Made(FAIR, vague, sure)).claims[0]
-    assert (claim.status, claim.pair["number"]) == ("violated", 2)
+    assert (claim.status, claim.pair.to_json()["number"]) == ("violated", 2)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,7 @@ def test_a_bound_that_agrees_with_the_law_is_shown(epsilon: float) -> None:
     made = Made(FAIR, SKEW, proved_bound=lambda _: ProvedBound(epsilon, "by proof"))
     claim = ran(made).claims[0]
     assert claim.status == "violated"
-    assert claim.event["proved_bound"]["epsilon"] == epsilon
+    assert claim.event.to_json()["proved_bound"]["epsilon"] == epsilon
 
 
 def test_a_law_of_what_cannot_be_read_is_an_error() -> None:
@@ -217,7 +220,7 @@ def test_what_else_it_says_of_itself_is_left_out_if_it_makes_no_sense() -> None:
 
     result = ran(Made(FAIR, SKEW, largest_loss=lost, proved_bound=lambda instance: 3.0))
     assert result.claims[0].status == "violated"
-    assert "largest_found" not in result.claims[0].event
+    assert "largest_found" not in result.claims[0].event.to_json()
     lost_words, bound_words = result.context["remarks"]
     assert lost_words.startswith(
         "its largest_loss raised KeyError: 'lost' (test_exact_misbehaviour"
@@ -248,7 +251,7 @@ def test_an_enclosure_that_misbehaves_proves_nothing(enclose: Any, said: str) ->
     made = Made(FAIR, SKEW, enclose=enclose, enclose_again=enclose)
     with pytest.raises(Unproved, match=said):
         prove(made, 0, 1, frozenset({1}), made.claim)
-    assert said in ran(made, prove_claim).claims[0].event["unproved"]
+    assert said in ran(made, prove_claim).claims[0].event.unproved
 
 
 def test_an_enclosure_that_makes_sense_proves() -> None:
@@ -279,8 +282,9 @@ def test_no_certificate_is_written_that_replay_refuses() -> None:
         made = Made(FAIR, SKEW, enclose=enclose, enclose_again=again)
         (claim,) = ran(made, prove_claim).claims
         assert claim.method == "exact law"
-        assert "certificate" not in (claim.witness or {})
-        assert said in claim.event["unproved"]
+        assert claim.witness is not None
+        assert claim.witness.certificate is None
+        assert said in claim.event.unproved
 
 
 def test_each_law_is_computed_once_whatever_is_made_of_it() -> None:

@@ -238,7 +238,7 @@ def test_losses_stay_below_the_proved_bound() -> None:
         result: Result = audit(mechanism, [planted_network(6, 24)], Config(3), subject="m")
         claim = result.claims[0]
         assert claim.exact is not None
-        assert claim.exact <= claim.event["proved_bound"]["epsilon"] + 1e-9
+        assert claim.exact <= claim.event.to_json()["proved_bound"]["epsilon"] + 1e-9
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -39,4 +39,4 @@ def test_a_leak_on_one_pair_of_many_is_found_with_few_samples(place: int) -> Non
     mechanism = Limited(2 * place + 1)
     claim = audit(mechanism, [], Config(seed=1, samples=SAMPLES), subject="limited").claims[0]
     assert claim.status == "violated"
-    assert "limit" in claim.event["words"]
+    assert "limit" in claim.event.words

@@ -18,6 +18,7 @@ from pdpaudit.algorithms.zoo import SVT4
 from pdpaudit.auditing import first_difference as first
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, own_pairs
 from pdpaudit.auditing.first_difference import first_difference
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_networkx
@@ -130,7 +131,7 @@ def test_runs_without_end_are_compared_as_far_as_they_are_recorded() -> None:
 
 def test_it_is_read_back_as_it_was_written() -> None:
     found = of(planted.Scale(), records(), runs=2)
-    claim = ClaimResult("x #1", "1-DP", "", "violated", {"epsilon": 1.0}, first_difference=found)
+    claim = ClaimResult("x #1", "1-DP", "", "violated", PrivacyClaim(1.0), first_difference=found)
     body = json.loads(json.dumps(claim.to_json()))
     assert ClaimResult.from_json(Fields(body, "f", "")).first_difference == found
     body["first_difference"]["places"][0]["kind"] = "guess"
@@ -143,7 +144,7 @@ def test_it_is_said_in_words_whatever_a_line_holds() -> None:
         "draw", "a.py", 3, "x = '\x1b[2J'", 7, "laplace(scale=0.333333333333)", "none"
     )
     found = FirstDifference(9, (place, Difference("line", "a.py", 5, "if x:", 4)))
-    claim = ClaimResult("x #1", "1-DP", "", "violated", {"epsilon": 1.0}, first_difference=found)
+    claim = ClaimResult("x #1", "1-DP", "", "violated", PrivacyClaim(1.0), first_difference=found)
     assert difference_words(claim) == (
         "With the same random stream on both sides: first random draw that differs: a.py:3, "
         "`x = '␛[2J'` (laplace(scale=0.333333) against none), in 7 of 9 runs; first parts at "

@@ -17,7 +17,6 @@ from pdpaudit.algorithms.searches.noisy_max import PTargetMainText
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.auditing import event_selection
-from pdpaudit.auditing.claim_results import pair_words
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.first_difference import NO_TIME, explained_result
 from pdpaudit.auditing.pipeline import audit
@@ -27,7 +26,7 @@ from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import CodedOutputs
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import events, flatten, simplest
-from pdpaudit.results.witnesses import PairWitness
+from pdpaudit.results.pairs import NetworkPair, rewiring_words
 
 
 def people(*, found: bool = False) -> Network:
@@ -101,14 +100,14 @@ def test_words_say_which_contacts_are_those_of_the_file() -> None:
     vertex = (network.names or ()).index("p")
     own, none = network.neighbours(vertex), np.array([], dtype=np.int64)
     a = np.array([0], dtype=np.int64)
-    assert "file" not in pair_words(NeighborPair(network, vertex, own, none), "right")
+    assert "file" not in rewiring_words(NeighborPair(network, vertex, own, none), "right")
     filed = replace(network, stream_key="0")
     for pair, side, words in (
         (NeighborPair(filed, vertex, own, none), "right", "{c, d} (as in the file) to "),
         (NeighborPair(filed, vertex, own, none), "left", "to {c, d} (as in the file)"),
         (NeighborPair(filed, vertex, a, none), "right", "{nobody} (neither as in the file)"),
     ):
-        assert words in pair_words(pair, side)  # type: ignore[arg-type]
+        assert words in rewiring_words(pair, side)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=["PTarget", "main text"])
@@ -168,7 +167,7 @@ def test_after_the_time_limit_nothing_more_is_run(monkeypatch: pytest.MonkeyPatc
         raise AssertionError("run after the time limit")
 
     monkeypatch.setattr(PTargetMainText, "run", never)
-    monkeypatch.setattr(PairWitness, "build", never)
+    monkeypatch.setattr(NetworkPair, "build", never)
     bare = replace(known, claims=tuple(replace(one, first_difference=None) for one in known.claims))
     after = explained_result(bare, Subject.of(search), [people()], until=0.0)
     assert after.claims == bare.claims

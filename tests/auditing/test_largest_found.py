@@ -21,11 +21,11 @@ def test_an_audit_tells_the_largest_loss_found_and_the_bound(kind, monkeypatch):
     network = planted_network(8, 400)
     result = audit(kind(sop=CN()), [network], Config(1, tries=12), subject="it")
     claim = result.claims[0]
-    found, proved = claim.event["largest_found"], claim.event["proved_bound"]
+    found, proved = claim.event.to_json()["largest_found"], claim.event.to_json()["proved_bound"]
     assert 0 < claim.exact <= found["epsilon"] + 1e-6
     assert found["epsilon"] <= proved["epsilon"]
     # the search is for the pure loss, and no part of a claim with δ
-    assert all("largest_found" not in other.event for other in result.claims[1:])
+    assert all("largest_found" not in other.event.to_json() for other in result.claims[1:])
     words = true_words(claim)
     assert f"Claimed 1.000, true for this configuration: at least {found['epsilon']:.3f}" in words
     assert f"{claim.exact:.3f} by this pair" in words

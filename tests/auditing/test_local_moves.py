@@ -75,7 +75,7 @@ def test_a_leak_on_one_data_set_is_found_by_moves_and_not_without(mechanism, rel
 def test_a_law_is_climbed_too():
     claim = audit(Between(), seed=1).claims[0]
     assert claim.exact == pytest.approx(math.log(0.5 / 0.1))
-    assert claim.pair["number"] == 0
+    assert claim.pair.to_json()["number"] == 0
 
 
 def test_a_pair_that_was_moved_is_replayed_and_no_other_in_its_place():

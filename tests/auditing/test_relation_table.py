@@ -246,10 +246,10 @@ def test_all_pairs_of_a_small_domain_are_tried_and_said_to_be_all():
 def test_a_pair_is_shown_as_what_differs_towards_where_the_event_is_likelier():
     claim = audit(Sum(2.0), seed=1).claims[0]
     assert claim.status == "violated"
-    assert claim.pair["words"].startswith("row ")
+    assert claim.pair.words.startswith("row ")
     # Twice the claim is lost at either end: less is likelier without the record, more with it.
-    [output] = [place for place in claim.event["words"].split() if place.strip("{}").isdigit()][:1]
-    assert (output.strip("{}") != "0") == claim.pair["words"].startswith("row 1: absent")
+    [output] = [place for place in claim.event.words.split() if place.strip("{}").isdigit()][:1]
+    assert (output.strip("{}") != "0") == claim.pair.words.startswith("row 1: absent")
 
 
 def test_a_domain_is_given_by_the_caller():
@@ -275,7 +275,7 @@ def test_nan_is_tried_only_where_the_domain_admits_it():
     odd = Records(Bounded(0, 1, unusual=True))
     found = audit(total, epsilon=1.5, domain=odd, samples=2000, seed=1).claims[0]
     assert found.status == "violated"
-    assert "nan" in found.pair["words"]
+    assert "nan" in found.pair.words
 
 
 USUAL, ODD = Bounded(-1, 10), Bounded(-1, 10, unusual=True)
@@ -326,14 +326,14 @@ def test_own_pairs_are_one_relation_among_others():
         "1-DP, add-remove",
         "1-DP, replace",
     ]
-    assert audit(Named(), relation="explicit", seed=1).claims[0].pair["words"] == "mine"
+    assert audit(Named(), relation="explicit", seed=1).claims[0].pair.words == "mine"
 
 
 def test_pairs_that_are_given_are_tried_and_not_the_domain():
     result = audit(Count(), pairs=[([1], [1, 2])], seed=1)
     assert result.context["tried"]["pairs"] == 1
     assert result.claims[0].statement == "1-DP"
-    assert result.claims[0].pair["words"].startswith("pair 1 (row 2: ")
+    assert result.claims[0].pair.words.startswith("pair 1 (row 2: ")
 
 
 @pytest.mark.parametrize("relation", ["protected-edge", "edge", "rewired"])
@@ -342,7 +342,7 @@ def test_a_search_is_audited_under_other_relations_and_replayed(relation):
     result = audit("PTarget", networks=planted, relation=relation, samples=300, seed=3)
     one = result.claims[0]
     assert one.statement.endswith(f"-DP, {relation}")
-    pair = one.witness["pair"]
+    pair = one.witness.pair.to_json()
     assert pair["relation"] == relation
     targeted, changed = set(pair["base"]["targeted"]), {*pair["left"]} ^ {*pair["right"]}
     assert relation == "rewired" or len(changed) == 1
@@ -360,7 +360,7 @@ def test_a_bound_proved_for_one_relation_is_not_held_against_another(relation):
     planted = planted_network(3, 5)
     one = audit("PTarget", networks=planted, relation=relation, seed=3).claims[0]
     assert one.status == ("not_rejected" if relation == "protected-edge" else "violated")
-    assert "proved_bound" not in one.event
+    assert "proved_bound" not in one.event.to_json()
 
 
 def _first_replayed(body: dict[str, Any]) -> bool:
@@ -403,4 +403,4 @@ def test_single_values_are_inputs():
 
     [claim] = audit(Response(), seed=1).claims
     assert claim.exact == pytest.approx(math.log(3))
-    assert Counter(claim.pair["words"]) in (Counter("0 → 1"),)
+    assert Counter(claim.pair.words) in (Counter("0 → 1"),)

@@ -110,8 +110,8 @@ def test_raising_on_one_input_more_often_is_a_violation() -> None:
     result = ran(touchy)
     claim = result.claims[0]
     assert claim.status == "violated"
-    assert claim.event["side"] == "right"
-    assert claim.event["words"] == "it raises ValueError"
+    assert claim.event.to_json()["side"] == "right"
+    assert claim.event.words == "it raises ValueError"
     [remark] = result.context["remarks"]
     assert re.fullmatch(r"some runs raised ValueError: too close \(.*\); that counts.*", remark)
 
@@ -160,7 +160,7 @@ def test_a_batch_that_fails_is_told_once() -> None:
 def test_nothing_but_what_is_no_number_is_judged() -> None:
     claim = ran(lambda instance, rng: float("nan")).claims[0]
     assert claim.status == "not_rejected"
-    assert claim.event["words"] == "the length of the list is a number"
+    assert claim.event.words == "the length of the list is a number"
 
 
 @pytest.mark.parametrize("kind", [frozenset, lambda who: b"abcdefghij"[: who[1]], tuple])

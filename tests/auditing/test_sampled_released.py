@@ -96,9 +96,9 @@ def test_events_are_told_in_the_words_of_what_is_seen(what: str, words: str) -> 
     networks = [planted_network(3, 6)]
     plan = Config(seed=1, samples=200, tries=4)
     claim = audit(Observed(SFS(), what), networks, plan, subject="SFS").claims[0]
-    assert words in claim.event["words"]
+    assert words in claim.event.words
     if what != "truncated":
-        assert "found" not in claim.event["words"]
+        assert "found" not in claim.event.words
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_statistic_first_search_leaks_through_the_time_it_takes() -> None:
     networks = [planted_network(2, 2)]
     claim = audit(Observed(SFS(), "time"), networks, plan, subject="SFS").claims[0]
     assert claim.status == "violated"
-    assert "the seconds a run took" in claim.event["words"]
+    assert "the seconds a run took" in claim.event.words
     assert (claim.method, claim.witness) == ("betting, in pairs", None)
     assert "nothing here can be replayed" in claim.detail
 

@@ -40,7 +40,7 @@ def test_it_stops_once_a_violation_is_certain_and_says_so() -> None:
     claim = _claim(BatchedCoin(2.0, 1.0))
     assert claim.status == "violated"
     drawn = claim.samples["confirmation"] // 2
-    assert drawn == claim.event["runs_a_side"] < 1000
+    assert drawn == claim.event.to_json()["runs_a_side"] < 1000
     assert (claim.lower_bound or 0) > 1.0
     assert claim.detail == (
         f"Stopped after {drawn:,} of at most 20,000 runs a side: the violation was certain."
@@ -113,7 +113,7 @@ def test_the_budget_is_split_over_claims() -> None:
             return (PrivacyClaim(1.0, source="a"), PrivacyClaim(1.2, source="b"))
 
     result = audit(Two(2.0, 1.0), [], Config(**SEQUENTIAL), subject="c")
-    assert [claim.witness["alpha"] for claim in result.claims if claim.witness] == pytest.approx(
+    assert [claim.witness.alpha for claim in result.claims if claim.witness] == pytest.approx(
         [0.025] * 2
     )
     assert {claim.status for claim in result.claims} == {"violated"}
@@ -195,7 +195,7 @@ def test_without_a_number_of_samples_it_is_staged() -> None:
 def test_named_budgets_stop_at_their_loss(budget: str, loss: float) -> None:
     claim = audit(BatchedCoin(1.0, 1.0), [], Config(2, budget=budget), subject="coin").claims[0]
     assert claim.witness is not None
-    assert claim.witness["detect"] == pytest.approx(loss)
+    assert claim.witness.detect == pytest.approx(loss)
 
 
 def test_the_first_run_of_an_expensive_mechanism_is_timed_and_said() -> None:

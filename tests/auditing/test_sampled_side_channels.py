@@ -16,9 +16,9 @@ def test_statistic_first_search_leaks_through(what: str) -> None:
     """Deterministic: each event has probability 1 on one side and 0 on the other."""
     plan = Config(seed=1, samples=200, tries=24)
     claim = audit(Observed(SFS(), what), benchmark_networks(), plan, subject="SFS").claims[0]
-    assert claim.claimed["epsilon"] == 0.0
+    assert claim.promise.epsilon == 0.0
     assert claim.status == "violated"
-    assert (claim.event["inside"], claim.event["inside_other"]) == (200, 0)
+    assert (claim.event.to_json()["inside"], claim.event.to_json()["inside_other"]) == (200, 0)
     assert "made for the list only" in claim.source
 
 

@@ -49,7 +49,7 @@ def test_a_tie_of_the_seed_moves_every_score_and_the_empty_answer_leaks():
     one = audit("SearchCom", networks=planted_network(10, 2000), relation="edge", seed=1).claims[0]
     assert one.status == "violated"
     assert one.exact == pytest.approx(2.39, abs=0.02)
-    assert len({*one.pair["left"]} ^ {*one.pair["right"]}) == 1
+    assert len({*one.pair.to_json()["left"]} ^ {*one.pair.to_json()["right"]}) == 1
 
 
 def test_a_tie_between_targets_is_followed_for_certain():

@@ -29,6 +29,8 @@ from pdpaudit.report.blocks import Table
 from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import KEY, published, read_source, section
 from pdpaudit.results.files import save, write_text
+from pdpaudit.results.measurements import ClaimEvent
+from pdpaudit.results.pairs import OwnPair
 from pdpaudit.results.results import ClaimResult, Result
 from tests.zoo.truth import ZOO, true_loss
 
@@ -157,8 +159,8 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
         "share": round(bound / limit["bound"], 3),
         "draws": max(run["draws"] for run in runs),
         "draws_to_beat": int(draws),
-        "pairs": [run["claim"].pair["words"] for run in runs],
-        "best_on_pairs": [round(limit["by_pair"][run["claim"].pair["words"]], 4) for run in runs],
+        "pairs": [run["claim"].pair.words for run in runs],
+        "best_on_pairs": [round(limit["by_pair"][run["claim"].pair.words], 4) for run in runs],
         "above_truth": sum(run["bound"] > true for run in runs),
     }
     machine = {
@@ -175,14 +177,13 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
 
 def told(claim: ClaimResult, name: str, epsilon: float | None) -> ClaimResult:
     """Return a verdict with what is published of it: counts, and words for pair and event."""
-    kept = ("words", "inside", "inside_other", "runs_a_side")
     full = row_name({"mechanism": name, "epsilon": epsilon})
     return replace(
         claim,
         id=full,
         statement=f"{full}: {claim.statement}",
-        event={key: claim.event[key] for key in kept},
-        pair={"words": claim.pair["words"]},
+        event=ClaimEvent(claim.event.words, counts=claim.event.counts),
+        pair=OwnPair(claim.pair.words),
         witness=None,
     )
 

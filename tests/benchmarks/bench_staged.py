@@ -62,7 +62,7 @@ def test_sound_ones_are_let_go_near_their_claim(kind: Any, figure: Any) -> None:
     claim, seconds = judged(kind)
     figure(f"staged, {kind.__name__}", seconds, "s", limit=60)
     assert claim.status == "not_rejected"
-    assert (claim.detectable_epsilon or 9) <= 1.5 * claim.claimed["epsilon"] + 0.2 + 1e-9
+    assert (claim.detectable_epsilon or 9) <= 1.5 * claim.promise.epsilon + 0.2 + 1e-9
     assert seconds < 60
 
 

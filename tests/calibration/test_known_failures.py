@@ -82,8 +82,8 @@ def test_a_mechanism_that_ends_early_on_one_side_is_distinguished_by_that():
     result = audit(Stops(), [], Config(seed=1, samples=400), subject="stops")
     claim = result.claims[0]
     assert claim.status == "violated"
-    assert claim.event["inside"] == 400
-    assert claim.event["inside_other"] == 0
+    assert claim.event.to_json()["inside"] == 400
+    assert claim.event.to_json()["inside_other"] == 0
     assert any("ended early" in words for words in result.context["remarks"])
 
 

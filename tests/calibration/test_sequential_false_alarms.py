@@ -32,7 +32,7 @@ def test_looking_while_sampling_accuses_no_more_often(name, repetitions):
         plan = Config(seed=seed, samples=900, method="sequential")
         claim = audit(mechanism, [], plan, subject=name).claims[0]
         alarms += claim.status == "violated"
-        told = [claim.inference[key] for key in ("advantage", "tpr_at_low_fpr")]
+        told = [claim.inference.to_json()[key] for key in ("advantage", "tpr_at_low_fpr")]
         exceeded += any(one["at_least"] > one["allowed"] for one in told)
     for count in (alarms, exceeded):
         assert stats.binom.sf(count - 1, audits, ALPHA) > 0.001, (alarms, exceeded)
@@ -52,6 +52,6 @@ def test_stages_accuse_no_more_often_whenever_they_end(name, repetitions):
         claim = audit(mechanism, [], Config(seed, budget="quick"), subject=name).claims[0]
         assert claim.method == "sequential"
         if claim.status == "violated":
-            stages[len(claim.witness["looks"]) - 1] += 1
+            stages[len(claim.witness.looks) - 1] += 1
     alarms = np.cumsum(stages)
     assert (stats.binom.sf(alarms - 1, audits, ALPHA) > 0.001).all(), stages

@@ -163,7 +163,7 @@ def test_the_same_information_has_the_same_verdict():
                 return forms[self.shape]
 
         claim = audit(Shown(), [], Config(seed=3, samples=1500), subject=shape).claims[0]
-        losses[shape] = (claim.status, claim.lower_bound, claim.event["inside"])
+        losses[shape] = (claim.status, claim.lower_bound, claim.event.to_json()["inside"])
     assert len(set(losses.values())) == 1, losses
     assert losses["tuple"][0] == "violated"
 

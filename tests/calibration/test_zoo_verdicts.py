@@ -49,7 +49,7 @@ def test_every_broken_mechanism_is_caught(name):
     assert true_loss(mechanism).epsilon > mechanism.claim.epsilon
     plan = Config(seed=1, samples=samples)
     claim = audit(mechanism, [], plan, subject=name).claims[0]
-    assert claim.status == "violated", (claim.lower_bound, claim.event["words"])
+    assert claim.status == "violated", (claim.lower_bound, claim.event.words)
 
 
 @pytest.mark.parametrize("name", CORRECT)

@@ -16,7 +16,10 @@ from pdpaudit.core.errors import InputError, ParameterError
 from .conftest import Run
 
 FOLDER = Path(pdpaudit.__file__).parent
-ROOMS = ("core", "io", "sampling")
+ROOMS = ("core", "io", "sampling", "auditing")
+
+#: Names in backquotes that are no parameters: of functions, commands and of a budget.
+NO_PARAMETERS = {"`check`"}
 
 
 def messages() -> Iterator[tuple[str, str]]:
@@ -39,14 +42,15 @@ def test_no_deeper_room_knows_an_option() -> None:
     assert [place for place, text in messages() if re.search(r"--[a-z]|\S --$", text)] == []
 
 
-def test_every_parameter_that_a_reader_names_has_an_option() -> None:
+def test_every_parameter_that_a_reader_or_an_audit_names_has_an_option() -> None:
     named = [
         (place, name)
         for place, text in messages()
-        if place.startswith("io/")
+        if place.startswith(("io/", "auditing/"))
         for name in re.findall(r"`[a-z_]+`", text)
+        if name not in NO_PARAMETERS
     ]
-    assert len(named) > 20
+    assert len(named) > 30
     assert [(place, name) for place, name in named if "`" in flagged(name)] == []
 
 

@@ -65,7 +65,7 @@ def test_a_function_is_audited_on_pairs_that_are_given(violated: Result) -> None
     assert violated.status == "violated"
     assert 1 < violated.lower_bound < 4
     assert violated.claims[0].statement == "1-DP"
-    assert "near" in violated.claims[0].pair["words"]
+    assert "near" in violated.claims[0].pair.words
 
 
 def test_what_it_says_in_one_line_and_in_several(violated: Result) -> None:
@@ -107,7 +107,7 @@ def test_a_mechanism_by_name_keeps_its_law_under_another_claim() -> None:
     assert result.violated
     assert result.claims[0].exact == result.lower_bound
     assert result.claims[0].witness is not None
-    spec = result.claims[0].witness["mechanism"]
+    spec = result.claims[0].witness.mechanism
     assert spec["claimed"] == {"epsilon": 0.25, "delta": 0.0, "source": "the call"}
 
 

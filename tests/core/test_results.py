@@ -15,8 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.files import FORMAT, load, save, write_text
+from pdpaudit.results.measurements import ClaimEvent
+from pdpaudit.results.pairs import OwnPair
 from pdpaudit.results.results import (
     SEVERITY,
     CheckResult,
@@ -35,7 +38,7 @@ def claim(**changes) -> ClaimResult:
         "statement": "1-protected DP",
         "source": "Theorem 1",
         "status": "violated",
-        "claimed": {"epsilon": 1.0, "delta": 0.0},
+        "promise": PrivacyClaim(1.0, source="Theorem 1"),
     }
     return ClaimResult(**{**body, **changes})
 
@@ -65,7 +68,7 @@ def test_a_result_comes_back_from_its_file_as_it_was_written(tmp_path):
 @pytest.mark.parametrize("loss", [1.5, math.inf])
 def test_a_finding_comes_back_as_what_it_was(loss):
     """Exact, sampled or not measured; an infinite loss is a string in JSON and a number again."""
-    shared = claim(event={"words": "a"}, pair={"words": "b"}, samples={"discovery": 0}).__dict__
+    shared = claim(event=ClaimEvent("a"), pair=OwnPair("b"), samples={"discovery": 0}).__dict__
     kinds = (
         ExactFinding(**{**shared, "lower_bound": loss, "exact": loss}),
         SampledFinding(**{**shared, "lower_bound": 0.5, "confidence": 0.95}),

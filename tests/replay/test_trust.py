@@ -165,7 +165,7 @@ NODES = "id,label\nann,target\nbob,protected\ncat,target\ndan,protected\neve,tar
 def test_a_network_is_read_beside_the_result_or_where_it_is_said_to_be(
     mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pdpaudit.results.witnesses.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.results.pairs.INLINE_EDGES", 0)
     (mine / "data").mkdir()
     (mine / "data/edges.csv").write_text(EDGES)
     (mine / "data/nodes.csv").write_text(NODES)
@@ -193,7 +193,7 @@ def test_a_network_that_is_only_named_keeps_its_public_degree_bound(
     sop: str, prove: list[str], mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The noise follows the bound, so a law on the network read again without it is another."""
-    monkeypatch.setattr("pdpaudit.results.witnesses.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.results.pairs.INLINE_EDGES", 0)
     Path("edges.csv").write_text(EDGES)
     Path("nodes.csv").write_text(NODES)
     where = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--max-degree", "4")

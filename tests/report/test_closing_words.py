@@ -45,7 +45,9 @@ def test_the_confidence_is_that_of_clopper_pearson_limits() -> None:
     assert stated is not None, words
     alpha = float(stated[2]) if stated[1] else 1 - float(stated[2])
     assert 0 < alpha < 0.05
-    x, y, n = (claim.event[key] for key in ("inside", "inside_other", "runs_a_side"))
+    seen = claim.event.counts
+    assert seen is not None
+    x, y, n = seen.inside, seen.inside_other, seen.runs_a_side
     low = beta.ppf(alpha / 2, x, n - x + 1)
     high = beta.ppf(1 - alpha / 2, y + 1, n - y)
     # The level is rounded to one digit where it is small: half a unit of it either way.

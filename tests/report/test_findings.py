@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pdpaudit.report.findings import attack_of, attack_words, measured_words, tried_rows
+from pdpaudit.core.errors import InputError
+from pdpaudit.report.findings import attack_words, measured_words, tried_rows
 from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
 
@@ -89,17 +90,17 @@ def test_no_label_is_taken_apart() -> None:
         (("advantage", "attained"), "<script>"),
         (("advantage",), None),
         (("roc", "fpr"), [0.1]),
+        (("roc", "fpr"), [0.1, 7.0]),
         (("roc", "tpr"), "ab"),
         (("tpr_at_low_fpr", "fpr"), float("nan")),
         (("confidence",), True),
     ],
 )
-def test_what_does_not_fit_is_left_out(where: tuple[str, ...], value: object) -> None:
+def test_what_does_not_fit_is_refused(where: tuple[str, ...], value: object) -> None:
     body = _body()
     body["claims"][0]["inference"] = shown = copy.deepcopy(SAMPLED)
     for key in where[:-1]:
         shown = shown[key]
     shown[where[-1]] = value
-    source = source_from_json(body, "a.json")
-    assert attack_of(source.result.claims[0]) is None
-    assert "<script>" not in render_html([source])
+    with pytest.raises(InputError, match=rf"a.json: claims\[0\].inference.{where[0]}"):
+        source_from_json(body, "a.json")

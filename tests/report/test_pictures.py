@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,16 +13,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.errors import InputError
+from pdpaudit.outputs import Membership
+from pdpaudit.outputs.columns import Column
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
 from pdpaudit.report.findings import chances
 from pdpaudit.report.pair_drawing import MOST, draw_pair, draw_witness
 from pdpaudit.report.sources import source_from_json
+from pdpaudit.results.measurements import ClaimEvent, Counts
+from pdpaudit.results.pairs import OwnPair, pair_from_json
 from pdpaudit.results.results import ClaimResult
 
 
 def sampled(x: int, y: int, n: int, delta: float = 0.0) -> ClaimResult:
-    event = {"inside": x, "inside_other": y, "runs_a_side": n}
-    claimed = {"epsilon": 1.0, "delta": delta}
+    event = ClaimEvent(counts=Counts(x, y, n))
+    claimed = PrivacyClaim(1.0, delta)
     return ClaimResult("a", "", "", "not_rejected", claimed, confidence=0.95, event=event)
 
 
@@ -101,8 +107,8 @@ def test_a_bound_beyond_the_claim_is_a_corner_below_the_curve(
 def test_a_pair_is_drawn_towards_the_likelier_side(audit_body: dict[str, Any]) -> None:
     claim = source_from_json(audit_body, "a.json").result.claims[0]
     assert claim.witness is not None
-    pair = claim.witness["pair"]
-    drawn = draw_pair(pair, claim.event)
+    pair = claim.witness.pair
+    drawn = draw_pair(pair, claim.event.definition)
     assert drawn is not None
     groups = {role: [drawn.name(v) for v in found] for role, found in drawn.groups.items()}
     assert groups == {"lost": ["Cosette", "Enjolras"], "kept": ["Valjean"], "gained": ["Marius"]}
@@ -120,7 +126,7 @@ def test_a_pair_is_drawn_towards_the_likelier_side(audit_body: dict[str, Any]) -
     words = "".join(ElementTree.fromstring(picture.draw("a")).itertext())
     for said in (*signs, "contact lost", "contact gained", "contact kept", "other contacts"):
         assert said in words
-    turned = draw_pair(pair, {**claim.event, "side": "right"})
+    turned = draw_pair(pair, replace(claim.witness.event, side="right"))
     assert turned is not None
     assert (turned.groups["lost"], turned.groups["gained"]) == (
         drawn.groups["gained"],
@@ -130,8 +136,8 @@ def test_a_pair_is_drawn_towards_the_likelier_side(audit_body: dict[str, Any]) -
 
 def test_of_a_network_that_is_only_named_the_rewired_are_drawn(audit_body: dict[str, Any]) -> None:
     base = {"n": 1_000_000, "seeds": [0], "file": {"edges": "big.csv"}}
-    pair = {**audit_body["claims"][0]["pair"], "base": base}
-    drawn = draw_pair(pair, {"side": "right", "values": [2], "feature": "first"})
+    pair = pair_from_json({**audit_body["claims"][0]["pair"], "base": base})
+    drawn = draw_pair(pair, Membership("right", Column("first"), frozenset({2})))
     assert drawn is not None
     picture = drawn.picture("a")
     # Vertex 0 is kept, and only its number is known.
@@ -139,12 +145,17 @@ def test_of_a_network_that_is_only_named_the_rewired_are_drawn(audit_body: dict[
     assert picture.note.endswith("only those rewired are drawn.")
 
 
-@pytest.mark.parametrize("broken", [{"base": None}, {"vertex": "a"}, {"left": 3}, {"base": {}}])
-def test_of_what_is_no_pair_nothing_is_drawn(
-    audit_body: dict[str, Any], broken: dict[str, Any]
-) -> None:
-    pair = audit_body["claims"][0]["witness"]["pair"]
-    assert draw_pair({**pair, **broken}, {}) is None
+@pytest.mark.parametrize("broken", [{"vertex": "a"}, {"left": 3}, {"base": {}}, {"lost": [1]}])
+def test_what_is_no_pair_is_refused(audit_body: dict[str, Any], broken: dict[str, Any]) -> None:
+    audit_body["claims"][0]["witness"]["pair"] |= broken
+    with pytest.raises(InputError, match=r"claims\[0\].witness.pair is .*, not a pair"):
+        source_from_json(audit_body, "a.json")
+
+
+def test_of_a_pair_without_its_network_nothing_is_drawn(audit_body: dict[str, Any]) -> None:
+    claim = source_from_json(audit_body, "a.json").result.claims[0]
+    assert draw_pair(claim.pair, None) is None
+    assert draw_pair(OwnPair("0 → 1", 1), None) is None
 
 
 @given(
@@ -156,11 +167,10 @@ def test_a_large_pair_is_cut_to_what_matters(
     left: set[int], right: set[int], edges: set[tuple[int, int]]
 ) -> None:
     base = {"n": 901, "seeds": [900], "targeted": [900], "edges": [list(e) for e in edges]}
-    pair = {
-        "vertex": 0, "left": sorted(left), "right": sorted(right), "network": "a", "base": base,
-    }  # fmt: skip
-    event: dict[str, Any] = {"side": "right", "values": [], "feature": "first"}
-    drawn = draw_pair(pair, event)
+    pair = pair_from_json(
+        {"vertex": 0, "left": sorted(left), "right": sorted(right), "network": "a", "base": base}
+    )
+    drawn = draw_pair(pair, None)
     assert drawn is not None
     assert len(drawn.drawn) == len(set(drawn.drawn)) <= MOST + 1
     more = sum(int(label[1:].split()[0]) for _, v, label in drawn.ring if v is None and label)
@@ -168,7 +178,7 @@ def test_a_large_pair_is_cut_to_what_matters(
     assert around + more == len(left | right)
     if len(left | right) <= MOST:
         assert not more
-    assert drawn == draw_pair(pair, event)
+    assert drawn == draw_pair(pair, None)
 
 
 def test_a_counterexample_shows_scores_before_and_after(check_body: dict[str, Any]) -> None:

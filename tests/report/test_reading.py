@@ -25,7 +25,7 @@ def test_a_result_is_read_as_it_is(audit_body: dict[str, Any], saved: Saved) -> 
     claim = source.result.claims[2]
     assert source.name == "result.json"
     assert claim.detectable_epsilon == float("inf")
-    assert claim.claimed == {"epsilon": 20.0, "delta": 0.0}
+    assert (claim.promise.epsilon, claim.promise.delta) == (20.0, 0.0)
     assert source.result.status == "violated"
 
 

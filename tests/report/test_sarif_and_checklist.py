@@ -12,6 +12,7 @@ from sarif_pydantic import Sarif
 
 from pdpaudit import audit, check
 from pdpaudit.checks import Options
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.report.exports import UNANSWERED, answers, render_checklist, render_sarif
 from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.results import ClaimResult, Result
@@ -55,7 +56,7 @@ def test_what_stands_is_no_alert(checked: Source) -> None:
 
 def test_an_alert_is_at_the_line_that_leaks() -> None:
     first = FirstDifference(9, (Difference("line", "my_search.py", 14, "if x:", 9),))
-    claim = ClaimResult("a", "1-DP", "", "violated", {"epsilon": 1, "delta": 0}, lower_bound=2.0)
+    claim = ClaimResult("a", "1-DP", "", "violated", PrivacyClaim(1.0), lower_bound=2.0)
     for found, place in ((first, ("my_search.py", 14)), (None, ("mine.py", 3))):
         one = ClaimResult(**{**vars(claim), "first_difference": found})
         source = Source("r.json", Result("audit", "x", 1, 0.0, claims=(one,), place="mine.py:3"))

@@ -46,7 +46,7 @@ def file(tmp_path: Path) -> str:
 def test_a_warning_on_one_of_two_inputs_is_found(file: str, jobs: int) -> None:
     [claim] = audit(f"{file}:Mean", seed=1, jobs=jobs).claims
     assert claim.status == "violated"
-    assert claim.event["words"] in ("it warns RuntimeWarning", "it does not warn")
+    assert claim.event.words in ("it warns RuntimeWarning", "it does not warn")
     elsewhere = audit(f"{file}:Mean", seed=1, python=sys.executable).claims[0]
     assert (elsewhere.event, elsewhere.lower_bound) == (claim.event, claim.lower_bound)
 
@@ -55,7 +55,7 @@ def test_a_warning_on_both_inputs_says_nothing_and_hides_nothing(file: str) -> N
     """One verdict at 0.1 %, seed 1; its numbers are looked at as if it did not warn."""
     [claim] = audit(f"{file}:Same", seed=1, confidence=0.999).claims
     assert claim.status == "not_rejected"
-    assert str(claim.event["words"]).startswith("the output is ")
+    assert str(claim.event.words).startswith("the output is ")
 
 
 class Warns:

@@ -110,12 +110,12 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
 
         @pytest.mark.pdp_audit(epsilon=0.5, delta=0.3)
         def test_slack(pdp):
-            assert pdp.assert_private(ExactCoin(1.0)).claims[0].claimed["delta"] == 0.3
+            assert pdp.assert_private(ExactCoin(1.0)).claims[0].promise.delta == 0.3
 
         @pytest.mark.pdp_audit(delta=0.3)
         def test_slack_alone(pdp):
-            claimed = pdp.assert_private(ExactCoin(1.0)).claims[0].claimed
-            assert claimed == {"epsilon": 1.0, "delta": 0.3}
+            claimed = pdp.assert_private(ExactCoin(1.0)).claims[0].promise
+            assert (claimed.epsilon, claimed.delta) == (1.0, 0.3)
 
         def test_own():
             assert_private(ExactCoin)

@@ -1,0 +1,256 @@
+"""What was measured of a claim: by one event, and of the attackers that accuse by such events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pdpaudit.outputs.events import Event, Side, event_from_json
+from pdpaudit.outputs.records import JSON
+from pdpaudit.results.fields import Fields, given
+from pdpaudit.results.witnesses import THEOREM, Enclosure
+
+__all__ = [
+    "AtMost",
+    "AttackMetrics",
+    "ClaimEvent",
+    "Counts",
+    "Curve",
+    "EventLaw",
+    "KnownLoss",
+    "Rate",
+]
+
+#: Nobody draws this often, and counts below it are exact as floats.
+MOST_RUNS = 10**15
+
+#: Points of a curve: those along it, and the values there.
+Curve: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many fresh runs fell into an event, where it is likelier and on the other side."""
+
+    inside: int
+    inside_other: int
+    runs_a_side: int
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> Counts | None:
+        """Return the counts of a JSON form; None where it has none."""
+        keys = ("inside", "inside_other", "runs_a_side")
+        if not any(key in fields.body for key in keys):
+            return None
+        inside, other, runs = map(fields.whole, keys)
+        for key, value in zip(keys, (inside, other, runs), strict=True):
+            if not 0 <= value <= runs < MOST_RUNS:
+                raise fields.fail(key, "a count of runs")
+        return cls(inside, other, runs)
+
+
+@dataclass(frozen=True)
+class KnownLoss:
+    """A loss that is known of a mechanism, and how."""
+
+    epsilon: float
+    words: str
+
+    @classmethod
+    def from_json(cls, fields: Fields, key: str) -> KnownLoss | None:
+        """Return the loss of a JSON form; None where it has none."""
+        known = fields.inner(key)
+        if not known.body:
+            return None
+        return cls(known.required("epsilon", known.number("epsilon")), known.text("words"))
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """What no pair tried loses more than, and the probability that its laws leave out."""
+
+    epsilon: float
+    left_out: float
+
+
+@dataclass(frozen=True)
+class EventLaw:
+    """Both exact probabilities of an event, and what else follows from the laws of its pair.
+
+    ``left_out`` is the probability that the laws leave out, ``excess`` how far the trade-off curve
+    falls below the claimed one, ``hockey_stick`` δ at each ε, ``trade_off`` the rates of false
+    negatives at those of false positives.
+    """
+
+    probability: float
+    probability_other: float
+    left_out: float | None = None
+    at_most: AtMost | None = None
+    largest_found: KnownLoss | None = None
+    proved_bound: KnownLoss | None = None
+    excess: float | None = None
+    hockey_stick: Curve | None = None
+    trade_off: Curve | None = None
+
+    def to_json(self) -> JSON:
+        """Return the JSON form, without what is not known."""
+        body = given(**vars(self))
+        for key in body.keys() & {"at_most", "largest_found", "proved_bound"}:
+            body[key] = vars(body[key])
+        for key in body.keys() & CURVES.keys():
+            body[key] = dict(zip(CURVES[key], getattr(self, key), strict=True))
+        return body
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> EventLaw | None:
+        """Return the law of a JSON form; None where it has none."""
+        ours, theirs = fields.share("probability"), fields.share("probability_other")
+        if ours is None or theirs is None:
+            return None
+        most = fields.inner("at_most")
+        return cls(
+            ours,
+            theirs,
+            fields.number("left_out"),
+            AtMost(
+                most.required("epsilon", most.number("epsilon")),
+                most.required("left_out", most.number("left_out")),
+            )
+            if most.body
+            else None,
+            KnownLoss.from_json(fields, "largest_found"),
+            KnownLoss.from_json(fields, "proved_bound"),
+            fields.number("excess"),
+            *(_curve(fields, key, *names) for key, names in CURVES.items()),
+        )
+
+
+#: What the values of a curve are called in a file.
+CURVES = {"hockey_stick": ("epsilon", "delta"), "trade_off": ("false_alarm", "miss")}
+
+
+def _curve(fields: Fields, key: str, along: str, value: str) -> Curve | None:
+    inner = fields.inner(key)
+    if not inner.body:
+        return None
+    xs = inner.numbers(along)
+    return xs, inner.numbers(value, len(xs))
+
+
+@dataclass(frozen=True)
+class ClaimEvent:
+    """The event that a claim is judged by, in words, and what was measured of it.
+
+    ``proof`` encloses its loss; ``unproved`` says why nothing does, where that was asked for.
+    """
+
+    words: str = ""
+    definition: Event | None = None
+    counts: Counts | None = None
+    law: EventLaw | None = None
+    proof: Enclosure | None = None
+    unproved: str = ""
+
+    def to_json(self) -> JSON:
+        """Return the JSON form; empty where nothing is known."""
+        if self == ClaimEvent():
+            return {}
+        proof = None if self.proof is None else {**self.proof.to_json(), "words": THEOREM}
+        return {
+            **({} if self.definition is None else self.definition.to_json()),
+            "words": self.words,
+            **({} if self.counts is None else vars(self.counts)),
+            **({} if self.law is None else self.law.to_json()),
+            **given(proof=proof, unproved=self.unproved or None),
+        }
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> ClaimEvent:
+        """Return the event of a JSON form, every field looked at."""
+        defined = Fields({"event": fields.body}, fields.file, fields.place.removesuffix("event."))
+        return cls(
+            fields.text("words"),
+            defined.read("event", "an event", event_from_json)
+            if "feature" in fields.body
+            else None,
+            Counts.from_json(fields),
+            EventLaw.from_json(fields),
+            fields.read("proof", "a proof", Enclosure.from_json)
+            if "proof" in fields.body
+            else None,
+            fields.text("unproved"),
+        )
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What attackers attain, no less than what with confidence, and what the claim allows."""
+
+    attained: float
+    allowed: float
+    at_least: float | None = None
+
+    def to_json(self) -> JSON:
+        """Return the JSON form."""
+        return given(attained=self.attained, at_least=self.at_least, allowed=self.allowed)
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> Rate:
+        """Return the rates of a JSON form."""
+        attained, allowed = (
+            fields.required(key, fields.share(key)) for key in ("attained", "allowed")
+        )
+        return cls(attained, allowed, fields.share("at_least"))
+
+
+@dataclass(frozen=True)
+class AttackMetrics:
+    """How well an attacker tells the two networks of a pair apart by an output.
+
+    ``side`` is where it accuses, ``advantage`` TPR - FPR, ``roc`` the rates of true positives at
+    those of false ones, ``limits`` what both are with ``confidence``, where runs were counted.
+    """
+
+    side: Side
+    advantage: Rate
+    low_fpr: float
+    tpr_at_low_fpr: Rate
+    roc: Curve
+    confidence: float | None = None
+    limits: Curve | None = None
+
+    def to_json(self) -> JSON:
+        """Return the JSON form."""
+        limits = {} if self.limits is None else dict(zip(LIMITS, self.limits, strict=True))
+        return given(
+            side=self.side,
+            exact=self.limits is None,
+            confidence=self.confidence,
+            advantage=self.advantage.to_json(),
+            tpr_at_low_fpr={"fpr": self.low_fpr, **self.tpr_at_low_fpr.to_json()},
+            roc={"fpr": self.roc[0], "tpr": self.roc[1], **limits},
+        )
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> AttackMetrics | None:
+        """Return the metrics of a JSON form; None where it has none."""
+        if not fields.body:
+            return None
+        low, roc = fields.inner("tpr_at_low_fpr"), fields.inner("roc")
+        side: Side = "right" if fields.text("side") == "right" else "left"
+        for key in roc.body:
+            if not all(0 <= rate <= 1 + 1e-9 for rate in roc.numbers(key)):
+                raise roc.fail(key, "a list of rates")
+        return cls(
+            side,
+            Rate.from_json(fields.inner("advantage")),
+            low.required("fpr", low.share("fpr")),
+            Rate.from_json(low),
+            fields.required("roc", _curve(fields, "roc", "fpr", "tpr")),
+            fields.share("confidence"),
+            _curve(fields, "roc", *LIMITS) if LIMITS[0] in roc.body else None,
+        )
+
+
+#: What the limits of a curve of attackers are called in a file.
+LIMITS = ("fpr_at_most", "tpr_at_least")
