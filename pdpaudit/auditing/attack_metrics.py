@@ -26,16 +26,6 @@ from pdpaudit.inference.sequential import anytime_limits
 from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Side, batch_of
 from pdpaudit.results.measurements import AttackMetrics, Rate
 
-__all__ = [
-    "LOW_FPR",
-    "SHARES",
-    "advantage_allowed",
-    "metrics_by_counts",
-    "metrics_by_law",
-    "other_thresholds",
-    "tpr_allowed",
-]
-
 Floats = npt.NDArray[np.float64]
 
 #: The rate of false positives at which attacks are compared.

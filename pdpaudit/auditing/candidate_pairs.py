@@ -29,23 +29,6 @@ from pdpaudit.results.pairs import OwnPair
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import as_text, decode
 
-__all__ = [
-    "CandidatePair",
-    "Halves",
-    "MeasuredPair",
-    "benchmark_networks",
-    "by_score",
-    "candidate_pairs",
-    "empty_halves",
-    "local_moves",
-    "local_search",
-    "network_candidate",
-    "networks_for",
-    "own_pairs",
-    "recorded_pair",
-    "within_degree_bound",
-]
-
 #: Most vertices of a benchmark network that a mechanism is run on one run at a time.
 LARGEST = 1000
 

@@ -24,18 +24,6 @@ from pdpaudit.results.results import ClaimResult, Status
 from pdpaudit.results.witnesses import AuditWitness
 from pdpaudit.sampling import Misbehaviour, draw
 
-__all__ = [
-    "UNSEEDED",
-    "AuditContext",
-    "Evidence",
-    "Prover",
-    "Witnessed",
-    "claim_fields",
-    "ended_by",
-    "unconfirmed_claim",
-]
-
-
 #: What is said of a mechanism whose randomness is its own.
 UNSEEDED = (
     "its randomness is its own and has no seed: the command again draws other runs and gives other "

@@ -44,14 +44,6 @@ from pdpaudit.results.measurements import ClaimEvent, Counts
 from pdpaudit.results.results import ClaimResult, SampledFinding, Status
 from pdpaudit.sampling import Hits, Misbehaviour, stream
 
-__all__ = [
-    "Chosen",
-    "Confirmation",
-    "Power",
-    "audit_by_samples",
-    "verdict",
-]
-
 #: From here on the power of the exact method is computed by the score method, which then
 #: differs from it by less than 0.001 and takes a tenth of the time.
 POWER_BY_SCORE = 1000

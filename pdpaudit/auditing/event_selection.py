@@ -43,8 +43,6 @@ from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, strea
 from pdpaudit.sampling.backends import obstacle
 from pdpaudit.sampling.clock import in_time
 
-__all__ = ["EventSelection"]
-
 Floats = npt.NDArray[np.float64]
 
 #: How much discovery may cost, as a multiple of the confirming samples a side: where each output

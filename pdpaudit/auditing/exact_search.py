@@ -15,8 +15,6 @@ from pdpaudit.core.privacy_loss import loss_for
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.core.subject import LIMIT_S, Subject
 
-__all__ = ["DECIMALS", "TooExpensive", "search_by_law", "worst_of"]
-
 #: Decimals of a loss that do not depend on the machine.
 DECIMALS = 8
 

@@ -48,8 +48,6 @@ from pdpaudit.outputs import simplest
 from pdpaudit.results.measurements import AtMost, ClaimEvent, Curve, EventLaw, KnownLoss
 from pdpaudit.results.results import ClaimResult, ExactFinding, Status
 
-__all__ = ["EXACT_SLACK", "METHOD", "audit_by_law", "by_beginning", "exact_claim", "verdict"]
-
 #: An exact loss is computed to about 1e-10, unless a law says otherwise; a claim is broken by more
 #: than this.
 EXACT_SLACK = 1e-9

@@ -25,8 +25,6 @@ from pdpaudit.core.protocols import RewiringStatistic, RoundMechanism, SearchRou
 from pdpaudit.core.statistic import score_all
 from pdpaudit.outputs.records import JSON
 
-__all__ = ["Exposure", "Loss", "measure_exposure"]
-
 Ints = npt.NDArray[np.int64]
 Vertices = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]

@@ -42,8 +42,6 @@ from pdpaudit.sampling.trace import (
     tracing,
 )
 
-__all__ = ["RUNS", "explained", "explained_result", "first_difference"]
-
 #: Runs a side that are compared, and steps after which fewer are.
 RUNS, MOST_STEPS = 100, 200_000
 

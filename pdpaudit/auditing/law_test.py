@@ -23,15 +23,6 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import shown
 from pdpaudit.sampling import draw
 
-__all__ = [
-    "Incomparable",
-    "compare_laws",
-    "comparison",
-    "contradiction",
-    "deviation",
-    "pairs_to_compare",
-]
-
 #: Runs a side and pairs at most, where many runs are drawn at once, and where one by one.
 AT_ONCE, ONE_BY_ONE = (1000, 16), (100, 6)
 

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from pdpaudit.core.neighbors import ANYBODY, ONE_TIE, NeighborPair
 from pdpaudit.core.network import Network
 
-__all__ = ["network_pairs"]
-
 #: Vertices that are rewired on one network, and ties of each that are added or taken away.
 VERTICES, TIES = 8, 4
 

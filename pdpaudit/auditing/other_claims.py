@@ -14,8 +14,6 @@ from pdpaudit.inference.claim_bounds import Band, claim_bound
 from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Several
 from pdpaudit.sampling import Hits
 
-__all__ = ["Weighed", "least_detectable", "nested", "weighed"]
-
 #: Quantile of each count that a loss is still found at, so that 19 of 20 are.
 UNLUCKY = 0.025
 

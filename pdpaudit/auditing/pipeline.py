@@ -26,8 +26,6 @@ from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result
 
-__all__ = ["audit", "budget_words"]
-
 #: What an audit says where nothing that is random happens.
 NOTHING_LEFT = (
     "nothing left to find: the components of the seeds hold every target, so the search draws no "

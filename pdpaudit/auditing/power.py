@@ -34,18 +34,6 @@ from pdpaudit.outputs.columns import Group
 from pdpaudit.outputs.draws import Array
 from pdpaudit.outputs.records import NUMERIC, Path, Record
 
-__all__ = [
-    "ABOVE_UNPARTED",
-    "FOUND",
-    "UNPARTED",
-    "Rehearsal",
-    "confirmed",
-    "least_score",
-    "measured_power",
-    "parts_surely",
-    "planted_rates",
-]
-
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 

@@ -21,8 +21,6 @@ from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import Certificate, Enclosure, Interval, printed
 
-__all__ = ["Unproved", "prove", "prove_claim"]
-
 #: Working precision of the logarithm, in bits.
 BITS = 256
 

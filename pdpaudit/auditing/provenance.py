@@ -24,8 +24,6 @@ from pdpaudit.core.registry import Group, loaded_modules, registered
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.files import versions
 
-__all__ = ["Origin", "origin_of", "source_digest", "source_files", "store_settings"]
-
 #: Hexadecimal digits that are shown of a digest.
 DIGITS = 16
 

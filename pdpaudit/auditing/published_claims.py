@@ -43,19 +43,6 @@ from pdpaudit.results.results import CheckResult, ClaimResult, Result, worst
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = [
-    "Audited",
-    "BoundClaim",
-    "Exhausted",
-    "MechanismClaim",
-    "Paper",
-    "PublishedClaim",
-    "audit_claims",
-    "catalogue",
-    "composition_rows",
-    "paper_form_region",
-]
-
 
 @dataclass(frozen=True)
 class Audited:

@@ -26,8 +26,6 @@ from pdpaudit.inference.sequential import (
 from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.sampling import Hits, Misbehaviour, hits, stream
 
-__all__ = ["FreshRuns", "Looks", "first_count", "planned_looks", "power_of_looks"]
-
 #: Pairs of runs after which progress is reported, and the bets are looked at.
 BLOCK = 100
 

@@ -19,17 +19,6 @@ from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.core.subject import Part, Subject
 
-__all__ = [
-    "ALL",
-    "OBSERVABLES",
-    "REPRESENTATION",
-    "SAMPLES",
-    "WORDS",
-    "ExactForm",
-    "Observed",
-    "observed",
-]
-
 
 def _queries(instance: Any, _: float) -> Hashable:
     return len(instance.oracle.log)

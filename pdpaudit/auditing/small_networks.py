@@ -19,8 +19,6 @@ from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable
 from pdpaudit.core.subject import as_law
 from pdpaudit.outputs import flatten
 
-__all__ = ["SmallNetworks", "try_small_networks"]
-
 T = TypeVar("T")
 
 

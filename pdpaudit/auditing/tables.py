@@ -19,17 +19,6 @@ from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result
 
-__all__ = [
-    "LIST",
-    "audit_relations",
-    "audit_released",
-    "cost_words",
-    "relations_budget",
-    "released_rows",
-    "shares_words",
-    "tried_together",
-]
-
 #: The list itself, which the guarantee is about.
 LIST = "list"
 

@@ -37,8 +37,6 @@ from pdpaudit.replay.trust import compared, differences, finder
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.encoding import decode
 
-__all__ = ["Verification", "replay_check", "replay_sensitivity", "verify_witness"]
-
 #: How the sentence on a broken bound ends, and how that on a failure that was expected begins.
 SEARCHED = ("no smaller network breaks it", "nothing can be left out of it")
 EXCUSED = "expected failure ("

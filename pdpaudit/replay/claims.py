@@ -43,8 +43,6 @@ from pdpaudit.results.pairs import NamedNetwork, NetworkPair, Pair, ReadNetwork
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import AuditWitness
 
-__all__ = ["Replay", "Terms", "candidate_of", "replay_claim"]
-
 #: Probability of two counts so different, drawn from one mechanism, that they count as of two.
 DIFFERENT = 1e-6
 

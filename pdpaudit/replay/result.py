@@ -25,8 +25,6 @@ from pdpaudit.results.pairs import NamedNetwork, NetworkPair, ReadNetwork
 from pdpaudit.results.results import CheckResult, ClaimResult, Result
 from pdpaudit.results.witnesses import AuditWitness
 
-__all__ = ["replay_result", "terms_of"]
-
 #: The method of what is observed anew in each run, and has no witness.
 IN_PAIRS = "betting, in pairs"
 

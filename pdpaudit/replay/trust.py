@@ -25,8 +25,6 @@ from pdpaudit.outputs import JSON
 from pdpaudit.report.plaintext import clip
 from pdpaudit.results.fields import is_number
 
-__all__ = ["compared", "differences", "finder", "made_again"]
-
 #: Characters of a name that a message shows.
 LONGEST = 200
 

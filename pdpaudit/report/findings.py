@@ -18,7 +18,7 @@ from importlib.resources import files
 from pdpaudit.core.registry import KEARNS, claims_of, paper_of
 from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
 from pdpaudit.results.fields import STATUS_WORDS
-from pdpaudit.results.measurements import AtMost, Rate
+from pdpaudit.results.measurements import AtMost, Counts, Rate
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
 from pdpaudit.results.witnesses import THEOREM, Difference, Kind
@@ -362,8 +362,14 @@ def event_words(claim: ClaimResult) -> str:
     """Say what the event is and how likely, or why nothing was measured; long names cut."""
     if not claim.event.words or claim.status in ("error", "skipped"):
         return claim.method
-    exactly = "probability " if claim.event.law is not None else ""
-    return f"{_shortened(claim.event.words, claim)}: {exactly}{_chance(claim)}"
+    words, seen = _shortened(claim.event.words, claim), claim.event.counts
+    if claim.event.law is None and seen is not None:
+        return f"{words}: {_hits(seen)} of {count(seen.runs_a_side)} runs"
+    return f"{words}: probability {_chance(claim)}"
+
+
+def _hits(seen: Counts) -> str:
+    return f"{count(seen.inside)} against {count(seen.inside_other)}"
 
 
 def _shortened(words: str, claim: ClaimResult) -> str:
@@ -588,8 +594,7 @@ def claim_facts(claim: ClaimResult, seen: Chances | None) -> tuple[tuple[str, st
         facts["observed"] = f"{nats(seen.loss(promise.delta))}, at most {most} for this event"
     facts["event"] = event.words
     if counts is not None and counts.runs_a_side:
-        hits = f"{count(counts.inside)} against {count(counts.inside_other)}"
-        facts["runs with the event"] = f"{hits}, of {count(counts.runs_a_side)} each"
+        facts["runs with the event"] = f"{_hits(counts)}, of {count(counts.runs_a_side)} each"
     elif seen is not None:
         facts["probability"] = f"{number(seen.p, 6)} against {number(seen.q, 6)}"
     attack, least = attack_of(claim), claim.detectable_epsilon

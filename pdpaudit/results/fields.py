@@ -10,8 +10,6 @@ from typing import Literal, TypeGuard, TypeVar
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs.records import JSON
 
-__all__ = ["SEVERITY", "STATUS_WORDS", "Fields", "Status", "given", "is_number", "whole"]
-
 T = TypeVar("T")
 
 Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]

@@ -17,20 +17,6 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.io.files import open_file
 from pdpaudit.outputs.records import JSON
 
-__all__ = [
-    "FORMAT",
-    "load",
-    "plain",
-    "plain_fields",
-    "save",
-    "sealed",
-    "unchanged",
-    "user",
-    "versions",
-    "write_bytes",
-    "write_text",
-]
-
 FORMAT = "pdpaudit-result/1"
 
 #: What a result's digest is not about: what differs from one run to the next, and itself.

@@ -10,17 +10,6 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import Fields, given
 from pdpaudit.results.witnesses import THEOREM, Enclosure
 
-__all__ = [
-    "AtMost",
-    "AttackMetrics",
-    "ClaimEvent",
-    "Counts",
-    "Curve",
-    "EventLaw",
-    "KnownLoss",
-    "Rate",
-]
-
 #: Nobody draws this often, and counts below it are exact as floats.
 MOST_RUNS = 10**15
 

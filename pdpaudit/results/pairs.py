@@ -16,17 +16,6 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import list_names
 from pdpaudit.results.fields import given, whole
 
-__all__ = [
-    "InlineNetwork",
-    "NamedNetwork",
-    "NetworkPair",
-    "OwnPair",
-    "Pair",
-    "ReadNetwork",
-    "pair_from_json",
-    "rewiring_words",
-]
-
 #: How a network is read again from what its file was called and the options it was read with.
 ReadNetwork = Callable[[JSON, int], Network]
 

@@ -13,18 +13,6 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.pairs import Pair, pair_from_json
 
-__all__ = [
-    "AuditWitness",
-    "Certificate",
-    "Difference",
-    "Enclosure",
-    "Ends",
-    "FirstDifference",
-    "Interval",
-    "Kind",
-    "printed",
-]
-
 #: Significant digits of an interval's ends.
 DIGITS = 15
 

@@ -32,8 +32,6 @@ from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.session import Budget, Turn, current
 from pdpaudit.testing.summary import broken_words, labelled, record, relative, saved, short
 
-__all__ = ["Plan", "judge_mechanism"]
-
 #: Runs a side that show where a claim breaks: few, for a test is to fail soon.
 EXPLAINED = 20
 

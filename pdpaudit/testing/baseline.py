@@ -32,17 +32,6 @@ from pdpaudit.results.pairs import pair_from_json
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.sampling import Misbehaviour, hits
 
-__all__ = [
-    "FORMAT",
-    "Growth",
-    "baseline_text",
-    "entry_of",
-    "measure_growth",
-    "read_baseline",
-    "upper_bound",
-    "write_baseline",
-]
-
 FORMAT = "pdpaudit-baseline/1"
 
 #: Decimals of a recorded loss, and what two exact losses may differ by on two machines.

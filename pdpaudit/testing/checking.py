@@ -13,8 +13,6 @@ from pdpaudit.results.results import CheckResult, Result
 from pdpaudit.testing.session import Budget, current
 from pdpaudit.testing.summary import labelled, record, saved, short
 
-__all__ = ["checks_as_tests", "judge_statistic"]
-
 #: Lines of a counterexample, or of the author's own traceback, that are shown.
 SHOWN = 12
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pdpaudit.testing.session import Budget, Session
 
-__all__ = ["pdp"]
-
 
 class Worker(Protocol):
     """A worker process of pytest-xdist, which need not be installed."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
 
-__all__ = ["Budget", "Session", "Settings", "Turn", "current", "enter", "entered", "taken"]
 
 UNANNOUNCED = (
     "this test audits a mechanism, which could not be seen before it ran: mark it with "

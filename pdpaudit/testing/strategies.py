@@ -25,8 +25,6 @@ from scipy.sparse import csr_array
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_edges, adjacency_from_networkx
 
-__all__ = ["adjacencies", "graphs", "neighbor_pairs", "networks", "partitions", "subsets"]
-
 Edges = list[tuple[int, int]]
 
 

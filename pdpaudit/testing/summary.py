@@ -18,17 +18,6 @@ from pdpaudit.results.files import save
 from pdpaudit.results.results import SEVERITY, Result, Status
 from pdpaudit.testing.session import Budget, Settings
 
-__all__ = [
-    "broken_words",
-    "labelled",
-    "record",
-    "relative",
-    "saved",
-    "short",
-    "summary_lines",
-    "summary_markdown",
-]
-
 Rows = Sequence[JSON]
 
 #: Rows of the table in the job summary, and failures shown in full: a summary holds 1 MiB.
