@@ -115,7 +115,7 @@ def audit(
     from pdpaudit.auditing import Config
     from pdpaudit.auditing import audit as carry_out
     from pdpaudit.auditing.candidate_pairs import networks_for
-    from pdpaudit.auditing.tables import audit_relations
+    from pdpaudit.auditing.pipeline import audit_relations
     from pdpaudit.core.variants import ALL, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
 

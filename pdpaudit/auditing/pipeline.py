@@ -1,7 +1,11 @@
-"""The course of an audit: gather pairs, break what can be broken, tell what was found."""
+"""The course of an audit: gather pairs, break what can be broken, build its result.
+
+Several audits make one table: of a search's list and its side channels, and of each relation.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,11 +21,13 @@ from pdpaudit.auditing.confirmation import audit_by_samples
 from pdpaudit.auditing.exact_verdict import audit_by_law, by_beginning
 from pdpaudit.auditing.first_difference import explained_result
 from pdpaudit.auditing.provenance import origin_of
+from pdpaudit.auditing.side_channels import ALL, OBSERVABLES, SAMPLES, WORDS, Observed
 from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawUnavailable, SearchRound
 from pdpaudit.core.subject import Subject
+from pdpaudit.core.variants import related, relations_of
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.results import ClaimResult, Result
@@ -147,3 +153,188 @@ def budget_words(config: Config, claims: int, *, exact: bool) -> str:
     if exact:
         return "exact output laws: no sampling error"
     return ErrorBudget(1 - config.confidence, claims).describe()
+
+
+# Several audits in one table
+
+#: The list itself, which the guarantee is about.
+LIST = "list"
+
+
+def audit_released(
+    mechanism: object,
+    networks: Sequence[Network],
+    plan: Config,
+    *,
+    subject: str,
+    spec: Mapping[str, object] | None = None,
+    file: dict[str, object] | None = None,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Test the claims of a search on its list and on each of its side channels."""
+    began, whats = time.monotonic(), [LIST, *OBSERVABLES]
+    limit = None if plan.time_limit is None else plan.time_limit / len(whats)
+    shared = replace(_shared(plan, len(whats)), time_limit=limit)
+    results = {
+        what: audit(
+            mechanism if what == LIST else Observed(mechanism, what),
+            networks,
+            shared if what == LIST else replace(shared, default_samples=SAMPLES),
+            subject=f"{subject} {what}",
+            spec=dict(spec or {}) if what == LIST else {**(spec or {}), "observe": what},
+            file=file,
+            watcher=watcher,
+        )
+        for what in whats
+    }
+    rows = [_row(what, claim) for what, result in results.items() for claim in result.claims]
+    known = {"error_budget": shares_words(plan.confidence), "released": rows}
+    return _together(mechanism, subject, results, plan, began, {"observe": ALL}, known, file)
+
+
+def audit_relations(
+    mechanism: object,
+    networks: Sequence[Network],
+    plan: Config,
+    *,
+    subject: str,
+    spec: Mapping[str, object] | None = None,
+    domain: Domain | Network | None = None,
+    file: dict[str, object] | None = None,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Test the claims of a mechanism under each relation that its inputs know."""
+    began, names = time.monotonic(), relations_of(mechanism, domain)
+    ones = {name: related(mechanism, name, domain) for name in names}
+    results = {
+        name: audit(
+            one,
+            networks,
+            _shared(plan, len(names)),
+            subject=f"{subject} {name}",
+            spec=one.specification(dict(spec or {})),
+            file=file,
+            watcher=watcher,
+        )
+        for name, one in ones.items()
+    }
+    claims = [claim for result in results.values() for claim in result.claims]
+    budget = relations_budget(claims, plan.confidence, len(names))
+    known = {"error_budget": budget, "relations": list(names)}
+    return _together(mechanism, subject, results, plan, began, {"relation": ALL}, known, file)
+
+
+def _shared(plan: Config, audits: int) -> Config:
+    """Return what one of several audits may spend of the probability of a false positive."""
+    return replace(plan, confidence=1 - ErrorBudget(1 - plan.confidence, audits).share)
+
+
+def _together(
+    mechanism: object,
+    subject: str,
+    results: Mapping[str, Result],
+    plan: Config,
+    began: float,
+    asked: Mapping[str, str],
+    known: Mapping[str, object],
+    file: dict[str, object] | None,
+) -> Result:
+    """Return one result of the claims of several."""
+    remarks = [
+        f"{name}: {words}"
+        for name, result in results.items()
+        for words in result.context.get("remarks", ())
+    ]
+    samples = {} if plan.samples is None else {"samples": plan.samples}
+    return Result(
+        command="audit",
+        subject=subject,
+        seed=plan.seed,
+        elapsed_s=time.monotonic() - began,
+        claims=tuple(claim for result in results.values() for claim in result.claims),
+        context={
+            "tried": tried_together(list(results.values())),
+            **known,
+            "options": {**asked, "confidence": plan.confidence, **samples},
+            **({"remarks": remarks} if remarks else {}),
+            **({"network": file} if file else {}),
+        },
+        **origin_of(mechanism),
+    )
+
+
+def tried_together(results: Sequence[Result]) -> JSON:
+    """Count what several audits looked at, by family and network."""
+    by: Counter[str] = Counter()
+    families: Counter[tuple[str, str]] = Counter()
+    for result in results:
+        tried = result.context["tried"]
+        by.update(tried["by"])
+        for one in tried["families"]:
+            families[one["family"], one["network"]] += one["pairs"]
+    listed = [
+        {"family": family, "network": network, "pairs": many}
+        for (family, network), many in families.items()
+    ]
+    return {"pairs": by.total(), "by": dict(by), "families": listed}
+
+
+def relations_budget(claims: Sequence[ClaimResult], confidence: float, relations: int) -> str:
+    """Say how the probability of a false positive is shared among the relations."""
+    if all(claim.exact is not None for claim in claims):
+        return budget_words(Config(0), len(claims), exact=True)
+    if relations == 1:
+        return budget_words(Config(0, confidence=confidence), len(claims), exact=False)
+    budget = ErrorBudget(1 - confidence, relations)
+    return (
+        f"false-positive rate at most {100 * budget.alpha:.4g}% over {relations} relations "
+        f"together, {100 * budget.share:.4g}% each (Bonferroni)"
+    )
+
+
+def shares_words(confidence: float) -> str:
+    """Say how the probability of a false positive is shared among the list and the observables."""
+    budget = ErrorBudget(1 - confidence, 1 + len(OBSERVABLES))
+    return (
+        f"false-positive rate at most {100 * budget.alpha:.4g}% over the list and "
+        f"{len(OBSERVABLES)} observables together, {100 * budget.share:.4g}% each (Bonferroni)"
+    )
+
+
+def released_rows(result: Result) -> list[JSON]:
+    """Return the table of what each observable costs, from the claims of the result alone."""
+    rows = []
+    for claim in result.claims:
+        what = claim.id.rpartition(" #")[0].removeprefix(f"{result.subject} ")
+        rows.append(_row(what, claim))
+    return rows
+
+
+def _row(what: str, claim: ClaimResult) -> JSON:
+    """Return the row of one claim on one observable."""
+    return {
+        "observable": what,
+        "what is seen": WORDS.get(what, "the list of people found, in order"),
+        "claimed ε": claim.promise.value,
+        "claimed δ": claim.promise.delta,
+        "measured": cost_words(claim),
+        "verdict": claim.status,
+    }
+
+
+def cost_words(claim: ClaimResult) -> str:
+    """Say what loss was measured, and how."""
+    if claim.lower_bound is None:
+        return "not measured"
+    if claim.exact is not None:
+        if math.isinf(claim.exact):
+            return "∞ (exact: it happens on one side only)"
+        return f"{claim.exact:.3f} (exact, on the pairs tried)"
+    words = f"at least {claim.lower_bound:.3f}"
+    seen = claim.event.counts
+    if seen is not None and seen.inside == seen.runs_a_side and seen.inside_other == 0:
+        words += (
+            " (always on one side, never on the other: ∞ for all that "
+            f"{seen.runs_a_side} runs show)"
+        )
+    return words

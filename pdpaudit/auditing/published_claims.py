@@ -340,6 +340,9 @@ COMPARED = (
     (2.0, 100, 1e-3),
 )
 
+#: What is shown of each form.
+SHOWN = ("form", "formula", "epsilon", "proved", "valid", "condition")
+
 #: Rounds up to which the paper's form is compared with the optimal one.
 MOST_ROUNDS = 20_000
 
@@ -353,14 +356,7 @@ def composition_rows() -> list[JSON]:
             "rounds": rounds,
             "delta": delta,
             "bounds": [
-                {
-                    "form": row.form,
-                    "formula": row.formula,
-                    "epsilon": row.epsilon,
-                    "proved": row.proved,
-                    "valid": row.valid,
-                    "condition": row.condition,
-                }
+                {key: getattr(row, key) for key in SHOWN}
                 for row in composition_table(epsilon, rounds, delta)
             ],
         }

@@ -425,7 +425,7 @@ def _audit(
 ) -> Result:
     """Audit in the workers and with the store asked for."""
     from pdpaudit.auditing import audit
-    from pdpaudit.auditing.tables import audit_relations, audit_released
+    from pdpaudit.auditing.pipeline import audit_relations, audit_released
     from pdpaudit.cli.output import progress
 
     made, spec, file = audited.made, audited.spec, audited.file

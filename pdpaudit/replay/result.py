@@ -8,9 +8,14 @@ from dataclasses import replace
 
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.law_test import AT_ONCE, ONE_BY_ONE, comparison
-from pdpaudit.auditing.pipeline import budget_words
+from pdpaudit.auditing.pipeline import (
+    LIST,
+    budget_words,
+    relations_budget,
+    released_rows,
+    shares_words,
+)
 from pdpaudit.auditing.provenance import source_digest
-from pdpaudit.auditing.tables import LIST, relations_budget, released_rows, shares_words
 from pdpaudit.checks.sensitivity import NAME
 from pdpaudit.checks.suite import check_names
 from pdpaudit.core.errors import InputError, described

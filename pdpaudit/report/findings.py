@@ -398,7 +398,7 @@ def grown_words(
 ) -> tuple[str, str]:
     """Say what a recorded loss was, with its upper limit, and is now, with its lower limit.
 
-    From so many fresh runs; exactly where there are none.
+    ``runs`` are fresh; None where both losses are exact.
     """
     most = "" if then[0] == then[1] else f", at most {then[1]:.4g}"
     shown = f"loss {now[0]:.4g}, exact"

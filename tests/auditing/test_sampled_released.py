@@ -15,11 +15,11 @@ from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.attacks.benchmark_networks import planted_network
-from pdpaudit.auditing import Config, audit, tables
+from pdpaudit.auditing import Config, audit, pipeline
+from pdpaudit.auditing.pipeline import audit_released
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.auditing.sequential import FreshRuns
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed
-from pdpaudit.auditing.tables import audit_released
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
 from pdpaudit.inference import Betting
@@ -30,7 +30,7 @@ from pdpaudit.sampling import Store
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch, without_power: None, few_moves: None) -> None:
     """Few runs and moves, and no word on what would have been seen."""
-    monkeypatch.setattr(tables, "SAMPLES", 400)
+    monkeypatch.setattr(pipeline, "SAMPLES", 400)
 
 
 @pytest.mark.usefixtures("quick")

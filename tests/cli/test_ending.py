@@ -167,7 +167,7 @@ CODES = {
 #: Runs the command in a copy of this process in each folder given: what is imported is so once.
 COPIES = """
 import os, runpy, sys
-import pdpaudit.algorithms.graph.claims, pdpaudit.attacks.events, pdpaudit.auditing.tables
+import pdpaudit.algorithms.graph.claims, pdpaudit.attacks.events, pdpaudit.auditing.pipeline
 import pdpaudit.cli.app, pdpaudit.report.terminal, pdpaudit.core.composition, rich.progress
 
 for folder in sys.argv[2:]:

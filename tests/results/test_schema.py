@@ -16,6 +16,7 @@ import pdpaudit
 from pdpaudit.auditing import benchmark_networks
 from pdpaudit.checks import Options
 from pdpaudit.cli import main
+from pdpaudit.results.results import Result
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads(files("pdpaudit.results").joinpath("schema.json").read_text(encoding="utf-8"))
@@ -54,6 +55,12 @@ def test_the_schema_is_one() -> None:
 def test_what_commands_write_is_what_it_says(written: list[Any]) -> None:
     assert len(written) == len(COMMANDS)
     assert [errors(body) for body in written] == [[]] * len(COMMANDS)
+
+
+def test_what_is_read_is_written_again_as_it_was(written: list[Any]) -> None:
+    for body in written:
+        read = Result.from_json(body, "it").claims
+        assert json.loads(json.dumps([one.to_json() for one in read])) == body.get("claims", [])
 
 
 def test_what_functions_return_is_what_it_says() -> None:
