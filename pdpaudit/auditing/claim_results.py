@@ -131,12 +131,10 @@ def claim_fields(
     """Return the fields that all verdicts on a claim share; ``shown`` is of the event."""
     context, candidate, event = evidence.context, evidence.candidate, evidence.event
     pair: Pair
-    shown_pair: Pair
     if candidate.pair is None:
-        pair = shown_pair = OwnPair(candidate.words(event.side), candidate.number, candidate.sides)
+        pair = OwnPair(candidate.words(event.side), candidate.number, candidate.sides)
     else:
         pair = NetworkPair.of(candidate.pair, event.side, context.file)
-        shown_pair = pair.shown
     if UNSEEDED in context.remarks:
         witnessed = {**witnessed, "unseeded": True}
     return {
@@ -147,7 +145,7 @@ def claim_fields(
             definition=event,
             words=event_words(event, _vocabulary(context, candidate)),
         ),
-        "pair": shown_pair,
+        "pair": pair.shown,
         "witness": AuditWitness(
             mechanism=dict(context.spec),
             claim=evidence.number,

@@ -126,11 +126,10 @@ class _Unlike(Exception):
 
 def _not_copied(claim: ClaimResult, witness: AuditWitness) -> str:
     """Say what is shown otherwise than the witness has it, before any of it is run."""
-    shown, event, counts = claim.pair, claim.event.definition, claim.event.counts
-    pair = witness.pair.shown if isinstance(witness.pair, NetworkPair) else witness.pair
+    event, counts = claim.event.definition, claim.event.counts
     same = {
         "event": event is not None and event.to_json() == witness.event.to_json(),
-        "pair": shown == pair,
+        "pair": claim.pair == witness.pair.shown,
         "claim.method": claim.method == witness.method,
     }
     if witness.method not in (METHOD, PROVED):

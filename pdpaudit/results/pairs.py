@@ -125,6 +125,11 @@ class OwnPair:
     number: int | None = None
     sides: tuple[str, str] | None = None
 
+    @property
+    def shown(self) -> OwnPair:
+        """What is shown of it outside its witness: all."""
+        return self
+
     def to_json(self) -> JSON:
         """Return the JSON form; empty where nothing is known."""
         sides = None if self.sides is None else list(self.sides)
