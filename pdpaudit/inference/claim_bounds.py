@@ -54,6 +54,9 @@ PLANNED, HALVINGS = 5, 34
 #: Stakes to begin with, and steps towards the best.
 START, STEPS = 0.05, 100
 
+#: Growth of the capital's logarithm a draw below which bets are as good as the best.
+LEAST_GAIN = 1e-13
+
 
 def claim_bound(
     claim: PrivacyClaim, x: npt.ArrayLike, y: npt.ArrayLike, n: int, alpha: float
@@ -169,6 +172,9 @@ class Band:
             free = np.array([*((found[:2] > 0) | (slope[:2] > 0)), True])
             step = np.zeros(3)
             step[free] = np.linalg.lstsq(curved[np.ix_(free, free)], slope[free], rcond=None)[0]
+            # A whole step wins half of this at most: no shorter one is worth looking for.
+            if slope @ step < LEAST_GAIN:
+                break
             for _ in range(STEPS):
                 tried = found + step
                 tried[:2] = np.maximum(tried[:2], 0.0)
@@ -176,7 +182,7 @@ class Band:
                 if grown > best:
                     break
                 step = step / 2
-            if not grown > best + 1e-13:
+            if not grown > best + LEAST_GAIN:
                 break
             found, ratios, best = tried, moved, grown
         one, other, split = (float(f"{value:.{DIGITS}g}") for value in found.tolist())
