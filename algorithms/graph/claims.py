@@ -26,7 +26,7 @@ from pdpaudit.report.sources import section
 from .degree_sequence import AscendingDegrees, NoisyDegrees
 from .degree_truncation import FlowTies
 from .exposure_notification import RandomisedNotification
-from .joint_degree import NoisyJointDegrees
+from .joint_degree import NoisyJointDegrees, NoisyJointDegreesSmooth
 from .link_prediction import ProtectedPrediction
 from .loose_claims import loose_sections
 from .personalised_pagerank import CappedPageRank, NoisyPageRank
@@ -88,6 +88,7 @@ COMPARED = (
     Compared(NoisyDegrees, "edge", *_PEOPLE),
     Compared(AscendingDegrees, "edge", *_PEOPLE, most=4),
     Compared(NoisyJointDegrees, "edge", *_PEOPLE),
+    Compared(NoisyJointDegreesSmooth, "edge, with δ = 1e-6", *_PEOPLE, most=3),
     Compared(RandomisedTies, "edge", "(n - 1)·ε", lambda n: n - 1),
     # Whoever is served is there at least with the probability p that a walk stops at once.
     Compared(NoisyPageRank, "edge", "p·ε at most, p = 0.15", lambda n: 0.15, serving),
@@ -147,9 +148,8 @@ def relation_sections() -> tuple[JSON, ...]:
         "Losses at ε = 1 on all graphs of the stated size, by exact laws: of one tie, and of one "
         "protected person's contacts, all of which may change while everybody stays. Who is "
         "served or asks is not the protected person. The last column is worked out by hand. The "
-        "loss of a recommendation is infinite, as a contact of who is served is no candidate. "
-        "Left out are joint degrees with noise for a smooth bound, whose δ is another for several "
-        "ties, and 3-stars, which are as 2-stars."
+        "loss of a recommendation is infinite, as a contact of who is served is no candidate. A δ "
+        "is the same for one tie and for several. 3-stars are left out, which are as 2-stars."
     )
     table = Table("Loss under two relations", columns, tuple(rows))
     return (section("One tie, or one person's contacts", text=[text], tables=[table]),)

@@ -125,6 +125,15 @@ class NoisyJointDegreesSmooth(NoisyJointDegrees):
     Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data analysis",
     2007.
 
+    *k ties at once* keep the same δ. From b to b' the scale changes by a factor e^(kβ) at most, and
+    the counts move by ``Σ e^(βs) b' ε/2`` over s < k, as the s-th tie from the other graph moves
+    them by what its smooth bound allows there: ``e^(kβ) kε/2`` at most. A smaller scale on the
+    other side multiplies the density by ``exp((e^(kβ) - 1) Y)``, Y being the noise in sum over b, a
+    gamma variable of shape m, above ``t = m + √(2mL) + L <= 1.708 (m + L)`` with probability δ at
+    most, for L = ln(1/δ); that is ``e^(kβ) 0.427 kε``. A larger one multiplies it by e^(mkβ), which
+    is less. In sum it is below kε where kβ is below 0.075, as it is for all k < n at ε = 1 and the
+    default δ.
+
     Parameters
     ----------
     epsilon : float
