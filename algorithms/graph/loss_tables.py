@@ -22,6 +22,7 @@ from pdpaudit.core.graphs import (
     rewired_pairs,
     small_graphs,
 )
+from pdpaudit.core.protocols import LawfulMechanism
 from pdpaudit.core.registry import make_mechanism
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
@@ -33,7 +34,7 @@ from .personalised_pagerank import CappedPageRank, NoisyPageRank
 from .projections import FlowTies, ProjectedTies, ProjectedTriangles
 from .randomised_response import RandomisedTies
 from .recommendation import ExponentialRecommendation, NoisyRecommendation, ProtectedPrediction
-from .small_graphs import VERTICES, Lawful, Losses, SmallGraphs, asking, scored, serving
+from .small_graphs import VERTICES, Losses, SmallGraphs, asking, scored, serving
 from .subgraph_counts import (
     NoisyStars,
     NoisyStarsSmooth,
@@ -59,7 +60,7 @@ TIGHT = 1e-6
 MOST = 64.0
 
 
-def losses_by_size(mechanism: Lawful, pairs: Sequence[GraphPair]) -> dict[int, float]:
+def losses_by_size(mechanism: LawfulMechanism, pairs: Sequence[GraphPair]) -> dict[int, float]:
     """Return the largest loss among each number of people, of the larger side."""
     losses, largest = Losses(mechanism), dict[int, float]()
     for pair in pairs:
@@ -67,7 +68,7 @@ def losses_by_size(mechanism: Lawful, pairs: Sequence[GraphPair]) -> dict[int, f
     return largest
 
 
-def tight_epsilon(make: Callable[[float], Lawful], pairs: Sequence[GraphPair]) -> float:
+def tight_epsilon(make: Callable[[float], LawfulMechanism], pairs: Sequence[GraphPair]) -> float:
     """Return the ε with which a mechanism loses 1 on these pairs; it loses less at ε = 1."""
 
     def excess(epsilon: float) -> float:
@@ -107,9 +108,9 @@ def loose_sections(claims: Sequence[MechanismClaim]) -> tuple[JSON, ...]:
     return (section("Noise that is wasted", text=text, tables=[table]),)
 
 
-def _made(claim: MechanismClaim, epsilon: float) -> Lawful:
+def _made(claim: MechanismClaim, epsilon: float) -> LawfulMechanism:
     made, _ = make_mechanism(claim.mechanism, {**claim.parameters, "epsilon": epsilon})
-    return cast("Lawful", made)
+    return cast("LawfulMechanism", made)
 
 
 # One tie, or one person's contacts
@@ -123,7 +124,7 @@ class Compared(NamedTuple):
     vertices; they are all labelled ones where numbers matter.
     """
 
-    make: Callable[[float], Lawful]
+    make: Callable[[float], LawfulMechanism]
     claimed: str
     formula: str
     loss: Callable[[int], float]

@@ -71,20 +71,16 @@ def shared_contacts(graph: Graph) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class _Recommendation(CalibratedMechanism):
-    """What all three share: the utilities, and the pairs."""
+    """What all three share: the pairs."""
 
     source = "Machanavajjhala, Korolova, Das Sarma 2011"
-
-    def utilities(self, graph: Graph) -> dict[int, int]:
-        """Return the number of contacts that each candidate shares with vertex 0."""
-        return shared_contacts(graph)
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices, and those of graphs with a favourite."""
         small = (graph for n in (3, 4) for graph in labelled_graphs(n))
         graphs = [*small, favourite(2, 3), favourite(3, 2)]
         # Where nobody, or only one person, can be recommended nothing is shown.
-        some = [graph for graph in graphs if len(self.utilities(graph)) > 1]
+        some = [graph for graph in graphs if len(shared_contacts(graph)) > 1]
         return tuple(edge_pairs(some, spared=0))
 
 
@@ -109,7 +105,7 @@ class ExponentialRecommendation(Selection, _Recommendation):
 
     def chances(self, graph: Graph) -> tuple[list[int], Floats]:
         """Return the candidates and their probabilities, a softmax."""
-        utilities = self.utilities(graph)
+        utilities = shared_contacts(graph)
         return list(utilities), softmax(self.epsilon * np.array(list(utilities.values())))
 
 
@@ -154,7 +150,7 @@ class NoisyRecommendation(_Recommendation):
         return ReportNoisyMax1(2.0 * self.epsilon)
 
     def _listed(self, graph: Graph) -> tuple[list[int], tuple[float, ...]]:
-        utilities = self.utilities(graph)
+        utilities = shared_contacts(graph)
         return list(utilities), tuple(map(float, utilities.values()))
 
 
@@ -180,7 +176,7 @@ class TwoRecommendations(_Recommendation):
 
     def run(self, instance: Graph, rng: np.random.Generator) -> tuple[int, ...]:
         """Return two candidates, in order."""
-        utilities = self.utilities(instance)
+        utilities = shared_contacts(instance)
         chosen: list[int] = []
         for _ in range(2):
             chances = self._next(utilities, chosen)
@@ -189,7 +185,7 @@ class TwoRecommendations(_Recommendation):
 
     def law(self, instance: Graph) -> Law:
         """Return the exact law; O(candidates²)."""
-        utilities = self.utilities(instance)
+        utilities = shared_contacts(instance)
         return Law(
             {
                 (one, other): chance * later

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK
@@ -27,7 +26,7 @@ from pdpaudit.core.graphs import (
     vertex_pairs,
 )
 from pdpaudit.core.privacy_loss import ROUNDED, exact_loss, loss_for
-from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
+from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
 
 from .noise import Floats, ProductRows
 from .randomised_response import exchanged
@@ -44,7 +43,6 @@ __all__ = [
     "SOURCE",
     "VERTEX",
     "VERTICES",
-    "Lawful",
     "Losses",
     "SmallGraphs",
     "SmallPairs",
@@ -57,14 +55,6 @@ __all__ = [
 VERTICES = 6
 
 
-class Lawful(Protocol):
-    """A mechanism on graphs with an exact law."""
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law."""
-        ...
-
-
 @dataclass(eq=False)
 class Losses:
     """The losses of a mechanism on pairs of graphs, in the unit of what it claims, ε if nothing.
@@ -72,7 +62,7 @@ class Losses:
     Equal laws are compared once.
     """
 
-    mechanism: Lawful
+    mechanism: LawfulMechanism
     _numbers: dict[Graph, int] = field(default_factory=dict)
     _known: dict[Hashable, int] = field(default_factory=dict)
     _laws: list[Law | list[Floats]] = field(default_factory=list)
@@ -170,7 +160,7 @@ class SmallGraphs:
         """Return the same on graphs of at most so few vertices."""
         return replace(self, most=most)
 
-    def __call__(self, mechanism: Lawful) -> SmallPairs:
+    def __call__(self, mechanism: LawfulMechanism) -> SmallPairs:
         """Compute the loss of every pair, in the unit of what the mechanism claims."""
         losses = Losses(mechanism)
         count, epsilon, worst = 0, 0.0, None

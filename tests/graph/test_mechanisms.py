@@ -16,7 +16,7 @@ import pdpaudit.algorithms.graph as published
 from pdpaudit.algorithms.graph import Graph, GraphPair
 from pdpaudit.algorithms.graph.loss_tables import COMPARED, Compared, losses
 from pdpaudit.algorithms.graph.noise import geometric_cells, laplace_cells
-from pdpaudit.algorithms.graph.recommendation import favourite
+from pdpaudit.algorithms.graph.recommendation import favourite, shared_contacts
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import (
@@ -290,10 +290,9 @@ def _bound_by_subsets(graph: Graph, degree: int) -> int:
 
 
 def test_utilities_move_by_1_with_a_tie_that_spares_who_is_served() -> None:
-    mechanism = published.ExponentialRecommendation(1.0)
     moved = set()
     for pair in edge_pairs(labelled_graphs(5), spared=0):
-        left, right = mechanism.utilities(pair.left), mechanism.utilities(pair.right)
+        left, right = shared_contacts(pair.left), shared_contacts(pair.right)
         assert set(left) == set(right)
         for one, shared in left.items():
             common = nx.common_neighbors(_nx(pair.left), 0, one)
