@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
@@ -31,6 +31,7 @@ from pdpaudit.report.sources import (
     listing_of,
     preface_of,
     replay_of,
+    with_largest,
 )
 from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
@@ -143,6 +144,7 @@ class _Part:
 
 def compose(sources: Sequence[Source]) -> Document:
     """Return what a report of at least one result says; O(size of the results)."""
+    sources = [replace(one, result=with_largest(one.result, one.name)) for one in sources]
     found = [one for source in sources for one in source.result.findings]
     drawable = sorted((one for one in found if one.witness), key=_severity)
     drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
@@ -279,7 +281,9 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
 
 def _measured(claim: ClaimResult) -> str:
     if claim.exact is not None:
-        return f"{nats(claim.exact)} (exact)"
+        largest = f.least_true(claim)
+        more = f"; {nats(largest)} without a witness" if largest > claim.exact else ""
+        return f"{nats(claim.exact)} (exact){more}"
     return "-" if claim.lower_bound is None else f"at least {nats(claim.lower_bound)}"
 
 
