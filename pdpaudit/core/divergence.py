@@ -23,6 +23,7 @@ __all__ = [
     "convex_curve",
     "event_divergence",
     "event_rate",
+    "larger_divergence",
     "largest_ratio",
     "law_divergence",
     "law_rate",
@@ -133,7 +134,7 @@ def least_miss(order: Floats | float, most: Floats | float, fpr: Floats) -> Floa
     low, high = np.zeros(shape), np.broadcast_to(1.0 - fpr, shape)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        fine = _either(order, 1.0 - middle, middle, fpr, 1.0 - fpr) <= most
+        fine = larger_divergence(order, 1.0 - middle, middle, fpr, 1.0 - fpr) <= most
         low, high = np.where(fine, low, middle), np.where(fine, middle, high)
     return np.where(high <= 2.0**-HALVINGS, 0.0, high)
 
@@ -145,13 +146,16 @@ def largest_ratio(order: Floats | float, most: Floats | float, log_p: Floats) ->
     low, high = np.zeros(shape), np.full(shape, 745.0)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        fine = _either(order, p, not_p, np.exp(log_p - middle), -np.expm1(log_p - middle)) <= most
+        q, not_q = np.exp(log_p - middle), -np.expm1(log_p - middle)
+        fine = larger_divergence(order, p, not_p, q, not_q) <= most
         low, high = np.where(fine, middle, low), np.where(fine, high, middle)
     return low
 
 
-def _either(order: Floats | float, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
-    """Return the larger divergence of both directions."""
+def larger_divergence(
+    order: Floats | float, p: Floats, not_p: Floats, q: Floats, not_q: Floats
+) -> Floats:
+    """Return the larger divergence of an event's two directions, elementwise."""
     forward = event_divergence(order, p, not_p, q, not_q)
     return np.maximum(forward, event_divergence(order, q, not_q, p, not_p))
 
