@@ -31,8 +31,6 @@ from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import encode
 
-__all__ = ["FORMAT", "LARGEST", "NAME", "Question", "broken_words", "check_sensitivity"]
-
 #: What the check is called, and the form of its counterexample.
 NAME, FORMAT = "sensitivity", "pdpaudit-sensitivity-witness/1"
 

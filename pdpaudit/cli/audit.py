@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import Store
 
-__all__ = ["EXAMPLES", "audit_command"]
-
 #: Exit status of what was interrupted.
 INTERRUPTED = 130
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pdpaudit.core.registry import Registered
     from pdpaudit.results.results import Result
 
-__all__ = ["EXAMPLES", "LIST_EXAMPLES", "claims_command", "list_command"]
-
 EXAMPLES = o.examples(
     "pdpaudit claims --select C6 --select C11 --seed 1",
     "pdpaudit claims --seed 1 --output reports/paper",

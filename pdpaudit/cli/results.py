@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pdpaudit.outputs import JSON
     from pdpaudit.report.sources import Source
 
-__all__ = ["REPLAY_EXAMPLES", "REPORT_EXAMPLES", "replay_command", "report_command"]
-
 #: What can be written, and the file it is written to where none is named.
 FORMS = {
     "html": "report.html",

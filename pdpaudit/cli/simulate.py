@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
 
-__all__ = ["EXAMPLES", "simulate_command"]
-
 EXAMPLES = o.examples(
     "pdpaudit simulate --seed 1",
     "pdpaudit simulate --regime dominant --json result.json --csv curves.csv",

@@ -18,8 +18,6 @@ import numpy.typing as npt
 from pdpaudit.core.divergence import Floats, best_events, convex_curve, lower_curve
 from pdpaudit.core.errors import ParameterError
 
-__all__ = ["PrivacyClaim", "check_parameter"]
-
 #: What a claim may be on the command line.
 FORMS = "eps=1, eps=1,delta=1e-6, zcdp:0.5, renyi:2:1.0 or gdp:0.45"
 

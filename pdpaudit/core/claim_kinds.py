@@ -23,15 +23,6 @@ from pdpaudit.core.divergence import (
     turned,
 )
 
-__all__ = [
-    "CurveClaim",
-    "DivergenceClaim",
-    "GaussianClaim",
-    "OtherClaim",
-    "RenyiClaim",
-    "ZeroConcentratedClaim",
-]
-
 #: Rounding forgiven in what must be at most 1.
 ROUNDING = 1e-9
 

@@ -19,17 +19,6 @@ from pdpaudit.core.errors import InputError
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-__all__ = [
-    "CompositionBound",
-    "basic_composition",
-    "composition_table",
-    "general_composition",
-    "optimal_composition",
-    "optimal_delta",
-    "paper_composition",
-    "paper_composition_proved",
-]
-
 # ln(1/δ) ≥ 1/2: where the step from the general form to the paper's needs it.
 _LARGEST_PAPER_DELTA = math.exp(-0.5)
 # Two computations of the same bound may differ by this share before one counts as smaller.

@@ -14,23 +14,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Floats",
-    "Points",
-    "best_events",
-    "best_order",
-    "by_ratio",
-    "convex_curve",
-    "event_divergence",
-    "event_rate",
-    "largest_ratio",
-    "law_divergence",
-    "law_rate",
-    "least_miss",
-    "lower_curve",
-    "turned",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 #: A convex curve from the left to the right, straight between its points.

@@ -16,23 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = [
-    "Graph",
-    "GraphPair",
-    "coloured_graphs",
-    "complete",
-    "cut_off_pairs",
-    "edge_pairs",
-    "hubs",
-    "labelled_graphs",
-    "last_vertex_pairs",
-    "rewired_pairs",
-    "small_graphs",
-    "star",
-    "vertex_pairs",
-    "wheel",
-]
-
 Tie = tuple[int, int]
 
 

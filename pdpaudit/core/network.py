@@ -18,16 +18,6 @@ from pdpaudit.outputs.records import JSON
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = [
-    "IdentityOracle",
-    "Network",
-    "SearchInstance",
-    "adjacency_from_edges",
-    "adjacency_from_networkx",
-    "default_seeds",
-    "targeted_components",
-]
-
 T = TypeVar("T")
 
 

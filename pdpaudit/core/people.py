@@ -13,8 +13,6 @@ from pdpaudit.core.domains import Bounded, Change, InputPair, OneOf, Value
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.records import Records
 
-__all__ = ["People"]
-
 #: Records that are tried alone, and many times.
 ALIKE = 4
 

@@ -16,17 +16,6 @@ from pdpaudit.core.divergence import best_events, by_ratio
 from pdpaudit.core.protocols import CodedOutputs, Law
 from pdpaudit.outputs import equal_is_same, flatten
 
-__all__ = [
-    "ROUNDED",
-    "ExactLoss",
-    "epsilon_at",
-    "exact_loss",
-    "hockey_stick",
-    "largest_excess",
-    "loss_for",
-    "trade_off",
-]
-
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -23,8 +23,6 @@ from pdpaudit.core.domains import (
 )
 from pdpaudit.core.errors import InputError
 
-__all__ = ["Records"]
-
 #: How often a record that is put in is like one that is there: duplicates break things.
 ALIKE = 0.25
 

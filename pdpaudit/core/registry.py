@@ -24,31 +24,6 @@ if TYPE_CHECKING:
     from pdpaudit.core.protocols import Mechanism
     from pdpaudit.outputs.records import JSON
 
-__all__ = [
-    "KEARNS",
-    "SINGULAR",
-    "Find",
-    "Group",
-    "Registered",
-    "UserCodeError",
-    "adapted",
-    "adapter_of",
-    "check_arguments",
-    "check_file",
-    "check_run",
-    "claims_of",
-    "configure",
-    "imported_for",
-    "is_registered",
-    "make_mechanism",
-    "make_sop",
-    "needs_trust",
-    "paper_of",
-    "refuse_without_claim",
-    "registered",
-    "resolve",
-]
-
 T = TypeVar("T")
 
 Group = Literal[

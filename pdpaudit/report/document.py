@@ -35,8 +35,6 @@ from pdpaudit.report.sources import (
 from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 
-__all__ = ["Document", "compose", "found_words"]
-
 #: Claims and checks that get pictures, the worst first.
 MOST_PICTURES = 20
 

@@ -21,8 +21,6 @@ from pdpaudit.report.sources import Source
 from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, Status
 
-__all__ = ["UNANSWERED", "answers", "render_checklist", "render_sarif"]
-
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 #: How loud an alert is; what stands, or was not looked at, is none.

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "Plot", "plots_of", "write_comparison", "write_figures"]
-
 FORMATS = ("svg", "png")
 
 #: What the horizontal axis counts.

@@ -22,8 +22,6 @@ from pdpaudit.results.results import Status
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["code", "escape", "fenced", "render_blocks", "render_html", "render_markdown"]
-
 # What has a meaning anywhere in a line, and what has one at its beginning.
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _LEADING = re.compile(r"^(?:([#+=-])|(\d+)([.)])(?=\s|$))")
