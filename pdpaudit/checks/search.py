@@ -10,8 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pdpaudit.checks.declaration import Declared
-from pdpaudit.checks.evaluation import Evaluate, TooSlow, limit, measure
+from pdpaudit.checks.evaluation import Declared, Evaluate, TooSlow, limit, measure
 from pdpaudit.checks.graphs import SHAPES, Bits, Case, edges_of, members_of
 
 LARGEST_NETWORK = 30

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +59,6 @@ def claims_command(
 
     from pdpaudit.auditing.published_claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, progress
-    from pdpaudit.core.errors import InputError
     from pdpaudit.core.registry import KEARNS
     from pdpaudit.results.results import exit_status
     from pdpaudit.sampling import draw_seed
