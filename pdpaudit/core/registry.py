@@ -16,15 +16,13 @@ from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from pdpaudit.core.protocols import Mechanism
     from pdpaudit.outputs.records import JSON
-
-T = TypeVar("T")
 
 Group = Literal[
     "sops",
@@ -219,11 +217,7 @@ def resolve(group: Group, name: str) -> Any:
     )
 
 
-@overload
-def configure(factory: type[T], name: str, options: Mapping[str, object]) -> T: ...
-@overload
-def configure(factory: object, name: str, options: Mapping[str, object]) -> object: ...
-def configure(factory: object, name: str, options: Mapping[str, object]) -> object:
+def configure(factory: Any, name: str, options: Mapping[str, object]) -> Any:
     """Make an object of a class with those options that were given."""
     given = {key: value for key, value in options.items() if value is not None}
     takes = _arguments(factory)
