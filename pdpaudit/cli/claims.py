@@ -11,9 +11,10 @@ from pdpaudit.cli import options as o
 from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from rich.console import Console
 
-    from pdpaudit.core.registry import Registered
     from pdpaudit.results.results import Result
 
 EXAMPLES = o.examples(
@@ -181,9 +182,8 @@ def list_command() -> int:
     return 0
 
 
-def _origin(item: Registered) -> str:
+def _origin(item: EntryPoint) -> str:
     """Return the module, the name in it where it is another, and whose package it is."""
-    module, _, attribute = item.place.partition(":")
-    place = module if attribute == item.name.rpartition(":")[2] else item.place
-    ours = module.partition(".")[0] == item.package
-    return place if ours else f"{place} ({item.package})"
+    place = item.module if item.attr == item.name.rpartition(":")[2] else item.value
+    package = item.dist.name if item.dist else "unknown"
+    return place if item.module.partition(".")[0] == package else f"{place} ({package})"
