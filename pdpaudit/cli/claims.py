@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from pdpaudit.core.registry import Group
     from pdpaudit.results.results import Result
 
 EXAMPLES = o.examples(
@@ -143,7 +144,7 @@ def _show(screen: Console, result: Result) -> None:
 LIST_EXAMPLES = o.examples("pdpaudit list")
 
 #: What each group holds, and how it is used.
-TITLES = {
+TITLES: dict[Group, str] = {
     "sops": "statistics of proximity, for check and --sop (sops)",
     "mechanisms": "mechanisms, for audit (mechanisms)",
     "attacks": "kinds of pairs an audit tries (attacks)",
@@ -159,20 +160,18 @@ TITLES = {
 
 def list_command() -> int:
     """Show what can be named, and where each comes from."""
-    from typing import get_args
-
     from rich.table import Table
     from rich.text import Text
 
     from pdpaudit.cli.output import console
-    from pdpaudit.core.registry import Group, registered
+    from pdpaudit.core.registry import registered
 
     screen = console()
-    for group in get_args(Group):
+    for group, title in TITLES.items():
         items = {item.name: item for item in registered(group)}
         if not items:
             continue
-        screen.print(Text(TITLES.get(group, group), style="bold"))
+        screen.print(Text(title, style="bold"))
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         table.add_column(style="dim", overflow="fold")

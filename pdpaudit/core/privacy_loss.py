@@ -213,16 +213,16 @@ def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
 
 
 def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
-    """Return the best attack's rate of misses at each rate of false alarms.
+    """Return the false-positive rates of the best attacks, and their false-negative rates.
 
-    The attacker sees one output and says whether it came from ``left`` (an alarm) or ``right``.
+    The attacker sees one output and says whether it came from ``left`` (positive) or ``right``.
     """
     _, p, q = _aligned(left, right)
     order = by_ratio(p, q)
-    false_alarm = np.concatenate([[0.0], np.cumsum(q[order])])
+    fpr = np.concatenate([[0.0], np.cumsum(q[order])])
     miss = 1.0 - np.concatenate([[0.0], np.cumsum(p[order])])
-    miss[-1], false_alarm[-1] = 0.0, 1.0
-    return false_alarm, miss
+    miss[-1], fpr[-1] = 0.0, 1.0
+    return fpr, miss
 
 
 def _excess(p: Floats, q: Floats, missing: float, factor: Floats) -> Floats:
