@@ -27,9 +27,8 @@ _PLURAL = re.compile(r"\b(self-loop|duplicate|row|header)s\b")
 
 def dropped_words(dropped: Mapping[str, int]) -> str:
     """Return the counts that are not zero, in words."""
-    counted = [
-        f"{n:,} {_PLURAL.sub(r'\1', what) if n == 1 else what}" for what, n in dropped.items() if n
-    ]
+    one = {what: _PLURAL.sub(r"\1", what) for what in dropped}
+    counted = [f"{n:,} {one[what] if n == 1 else what}" for what, n in dropped.items() if n]
     return ", ".join(counted) or "nothing"
 
 
