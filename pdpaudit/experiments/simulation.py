@@ -198,14 +198,25 @@ def trace_by_running(
     rng: np.random.Generator,
 ) -> Trajectory:
     """Run a search and look at the log of its oracle; the cost of one run."""
+    return trajectory_of_log(network, log_of(mechanism, network, instance, budget, rng))
+
+
+def log_of(
+    mechanism: Mechanism,
+    network: Network,
+    instance: SearchInstance,
+    budget: int,
+    rng: np.random.Generator,
+) -> list[int]:
+    """Return whom a run of a search asks about, within a budget of calls."""
     view = instance.fresh()
     view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
     with suppress(BudgetSpent):
         mechanism.run(view, rng)
-    return trajectory_of_log(network, view.oracle.log[:budget])
+    return list(map(int, view.oracle.log[:budget]))
 
 
-def trajectory_of_log(network: Network, log: Iterable[object]) -> Trajectory:
+def trajectory_of_log(network: Network, log: Iterable[int]) -> Trajectory:
     """Return the curve of a run that asked about these vertices, in this order."""
     asked = np.fromiter(log, dtype=np.int64)
     found = np.flatnonzero(network.targeted[asked]) + 1
@@ -327,14 +338,13 @@ def trajectories(
     *,
     jobs: int = 1,
     watcher: Watcher | None = None,
-    plain: bool = False,
 ) -> list[Trajectory]:
     """Return ``runs`` trajectories, or one where the search uses no randomness.
 
     A run that leaves its random stream untouched would go on in the same way with any other.
     """
     watcher = watcher or Silent()
-    work = _Work(one, network, network.instance(), budget, seed, plain)
+    work = _Work(one, network, network.instance(), budget, seed)
     began = time.perf_counter()
     first, random = work.first()
     watcher.advance(1)
@@ -374,7 +384,6 @@ class _Work:
     instance: SearchInstance
     budget: int
     seed: int
-    plain: bool
 
     def first(self) -> tuple[Trajectory, bool]:
         """Return run 0, and whether it used any randomness."""
@@ -388,10 +397,7 @@ class _Work:
         return self._runs([stream(self.seed, "simulate", self.one.name, i) for i in numbers])
 
     def _runs(self, rngs: Sequence[np.random.Generator]) -> list[Trajectory]:
-        arguments = self.one.mechanism, self.network, self.instance, self.budget
-        if self.plain:
-            return [trace_by_running(*arguments, rng) for rng in rngs]
-        return trace(*arguments, rngs)
+        return trace(self.one.mechanism, self.network, self.instance, self.budget, rngs)
 
 
 def excerpt(network: Network, searches: Sequence[tuple[str, Mechanism]], seed: int) -> JSON:
@@ -401,7 +407,11 @@ def excerpt(network: Network, searches: Sequence[tuple[str, Mechanism]], seed: i
     the first search asked about, and of the others' first calls the targets found and everybody
     with a tie into the part shown. Whom noise makes a search ask about far away is not shown.
     """
-    logs = [_log(mechanism, network, name, seed, 4 * MOST_DRAWN) for name, mechanism in searches]
+    whole, calls = network.instance(), 4 * MOST_DRAWN
+    logs = [
+        log_of(mechanism, network, whole, calls, stream(seed, "drawing", name))
+        for name, mechanism in searches
+    ]
     alike = _alike(logs)
     first = dict.fromkeys([*network.seeds, *logs[0][max(0, alike - COMMON) : alike]])
     chosen = list(first)[:MOST_DRAWN]
@@ -448,22 +458,10 @@ def excerpt(network: Network, searches: Sequence[tuple[str, Mechanism]], seed: i
     }
 
 
-def _log(mechanism: Mechanism, network: Network, name: str, seed: int, calls: int) -> list[int]:
-    view = network.instance()
-    view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=calls)
-    with suppress(BudgetSpent):
-        mechanism.run(view, stream(seed, "drawing", name))
-    return [int(vertex) for vertex in view.oracle.log[:calls]]
-
-
 def _alike(logs: Sequence[Sequence[int]]) -> int:
     """Return how many calls all searches have in common at the beginning."""
-    count = 0
-    for asked in zip(*logs, strict=False):
-        if len(set(asked)) > 1:
-            break
-        count += 1
-    return count
+    apart = (i for i, asked in enumerate(zip(*logs, strict=False)) if len(set(asked)) > 1)
+    return next(apart, min(map(len, logs)))
 
 
 def _joins(network: Network, vertex: int, shown: set[int]) -> bool:
