@@ -71,8 +71,9 @@ DISTINCT = 8
 #: Categories that come up so often on average are some that a leak may be about.
 REPEATS = 4
 
-#: Largest log ratio that an event is thinned by, and halvings of the interval that it is in.
-MOST_THINNED, HALVED = 30.0, 40
+#: Largest log ratio that an event is thinned by, into how many parts the interval that it is in is
+#: cut, all at once as a claim is asked for arrays, and how often: to 2e-6.
+MOST_THINNED, PARTS, PARTED = 30.0, 64, 4
 
 #: Ends of a count's law that are summed over.
 TAILS = (1e-6, 1 - 1e-6)
@@ -211,10 +212,10 @@ def _thinned(claim: PrivacyClaim, rate: float, size: float) -> float:
     if claim.approximate:
         return max(rate - claim.delta, 0.0) * math.exp(-size)
     low, high = -MOST_THINNED, 0.0
-    for _ in range(HALVED):
-        middle = (low + high) / 2
-        far = float(claim.smallest(rate, rate * math.exp(middle))) >= size
-        low, high = (middle, high) if far else (low, middle)
+    for _ in range(PARTED):
+        tried = np.linspace(low, high, PARTS + 1)
+        far = int(np.count_nonzero(claim.smallest(rate, rate * np.exp(tried[1:-1])) >= size))
+        low, high = float(tried[far]), float(tried[far + 1])
     return rate * math.exp(low)
 
 

@@ -21,8 +21,8 @@ from pdpaudit.core.divergence import (
     best_events,
     best_order,
     convex_curve,
-    event_divergence,
     event_rate,
+    larger_divergence,
     largest_ratio,
     law_divergence,
     law_rate,
@@ -410,10 +410,7 @@ class RenyiClaim(DivergenceClaim):
 
     def of_events(self, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
         """Return the smallest parameter by events and their complements."""
-        return np.maximum(
-            event_divergence(self.alpha, p, not_p, q, not_q),
-            event_divergence(self.alpha, q, not_q, p, not_p),
-        )
+        return larger_divergence(self.alpha, p, not_p, q, not_q)
 
     def trade_off(self, fpr: npt.ArrayLike) -> Floats:
         """Return the least rate of false negatives allowed at each rate of false positives."""

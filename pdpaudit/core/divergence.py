@@ -115,7 +115,7 @@ def least_miss(order: Floats | float, most: Floats | float, fpr: Floats) -> Floa
     """Return the least false-negative rate at which no direction of an event exceeds ``most``."""
 
     def too_low(miss: Floats) -> Bits:
-        return ~(_either(order, 1.0 - miss, miss, fpr, 1.0 - fpr) <= most)
+        return ~(larger_divergence(order, 1.0 - miss, miss, fpr, 1.0 - fpr) <= most)
 
     shape = np.broadcast_shapes(np.shape(order), fpr.shape)
     _, high = _halved(too_low, np.broadcast_to(1.0 - fpr, shape))
@@ -127,7 +127,10 @@ def largest_ratio(order: Floats | float, most: Floats | float, log_p: Floats) ->
     p, not_p = np.exp(log_p), -np.expm1(log_p)
 
     def allowed(ratio: Floats) -> Bits:
-        return _either(order, p, not_p, np.exp(log_p - ratio), -np.expm1(log_p - ratio)) <= most
+        return (
+            larger_divergence(order, p, not_p, np.exp(log_p - ratio), -np.expm1(log_p - ratio))
+            <= most
+        )
 
     return _halved(allowed, np.full(np.broadcast_shapes(np.shape(order), log_p.shape), 745.0))[0]
 
@@ -142,8 +145,10 @@ def _halved(below: Callable[[Floats], Bits], high: Floats) -> tuple[Floats, Floa
     return low, high
 
 
-def _either(order: Floats | float, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
-    """Return the larger divergence of both directions."""
+def larger_divergence(
+    order: Floats | float, p: Floats, not_p: Floats, q: Floats, not_q: Floats
+) -> Floats:
+    """Return the larger divergence of an event's two directions, elementwise."""
     forward = event_divergence(order, p, not_p, q, not_q)
     return np.maximum(forward, event_divergence(order, q, not_q, p, not_p))
 

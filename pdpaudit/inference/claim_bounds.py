@@ -30,7 +30,7 @@ import numpy.typing as npt
 from scipy import special
 
 from pdpaudit.core.claim import PrivacyClaim, RenyiClaim, ZeroConcentratedClaim
-from pdpaudit.core.divergence import law_divergence
+from pdpaudit.core.divergence import larger_divergence, law_divergence
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,8 +76,9 @@ def expected_claim_bound(
     ends = np.clip(short, 0.0, 1.0), np.clip(long, 0.0, 1.0)
     if isinstance(claim, ZeroConcentratedClaim):
         # Nearly the best order is enough to choose by, and much quicker than the best.
-        by_order = [PrivacyClaim.renyi(order, 0.0).smallest(*ends) / order for order in ORDERS]
-        shown = np.max(by_order, axis=0)
+        orders = np.reshape(ORDERS, (-1, *(1 for _ in ends[0].shape)))
+        rates = larger_divergence(orders, ends[0], 1.0 - ends[0], ends[1], 1.0 - ends[1]) / orders
+        shown = np.where(ends[0] > ends[1], rates.max(axis=0), 0.0)
     else:
         shown = claim.smallest(*ends)
     # What shows nothing is ranked by the standard errors that it lacks.
