@@ -26,6 +26,7 @@ from pdpaudit.core.protocols import (
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import Silent, Watcher, stream
 from pdpaudit.sampling.backends import in_workers
+from pdpaudit.sampling.engine import WORTH_WORKERS_S
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -233,10 +234,6 @@ def trajectory_of_log(network: Network, log: Iterable[int]) -> Trajectory:
 #: Runs done at once, at least and at most, and in about how many seconds; results never depend on
 #: it. Together they share more, but whoever waits wants to see that it goes on.
 FEWEST, MOST, CHUNK_S = 8, 256, 1.0
-
-#: Seconds of remaining work below which starting worker processes does not pay.
-WORTH_WORKERS_S = 4.0
-
 
 #: Vertices drawn at most: more cannot be distinguished on a page.
 MOST_DRAWN = 300

@@ -1,4 +1,9 @@
-"""What a report says of measurements: a simulation, and how exposed the people of a network are."""
+"""What a report says of measurements: a simulation, and how exposed the people of a network are.
+
+They are the values of ``context.simulation`` and ``context.exposure`` in a result; every field is
+looked at. A simulation has searches with and without privacy on one network, targets found against
+oracle calls.
+"""
 
 from __future__ import annotations
 

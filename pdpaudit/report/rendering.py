@@ -1,4 +1,10 @@
-"""A report as HTML or Markdown, as SARIF 2.1.0 for code hosts, or as a checklist for reviewers."""
+"""A report as HTML or Markdown, as SARIF 2.1.0 for code hosts, or as a checklist for reviewers.
+
+A page needs nothing else: no script, no network. SARIF shows alerts at lines of the source. The
+checklist holds the questions that guidelines for evaluating differential privacy ask, after NIST SP
+800-226 (Near, Darais, Lefkovitz, Howarth: Guidelines for Evaluating Differential Privacy
+Guarantees); what was not looked at is said as well.
+"""
 
 from __future__ import annotations
 
@@ -213,6 +219,9 @@ def _environment() -> Environment:
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.globals |= {"MARKS": MARKS, "WORDS": STATUS_WORDS, "spans": spans}
     return environment
+
+
+# SARIF and the checklist
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
