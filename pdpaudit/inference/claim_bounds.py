@@ -29,8 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.claim_kinds import RenyiClaim, ZeroConcentratedClaim
+from pdpaudit.core.claim import PrivacyClaim, RenyiClaim, ZeroConcentratedClaim
 from pdpaudit.core.divergence import larger_divergence, law_divergence
 
 Floats = npt.NDArray[np.float64]

@@ -13,15 +13,15 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
-from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
-from pdpaudit.report.simulation import (
+from pdpaudit.report.measurements import (
     Simulation,
+    exposure_section,
     lead_words,
     simulation_blocks,
     simulation_in,
 )
+from pdpaudit.report.pair_drawing import draw_pair, draw_witness
+from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.sources import KEY as PREFACE
 from pdpaudit.report.sources import (
     MISTAKES,
@@ -35,8 +35,6 @@ from pdpaudit.report.sources import (
 )
 from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
-
-__all__ = ["Document", "compose", "found_words"]
 
 #: Claims and checks that get pictures, the worst first.
 MOST_PICTURES = 20
