@@ -92,11 +92,16 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
     """Say what to do about the worst verdict; nothing where nothing was judged."""
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
     if status == "violated" and len(claims) == 1 and not claims[0].promise.delta:
-        bound, symbol = claims[0].lower_bound or 0.0, claims[0].promise.symbol
-        needed = f", or claim no less than {symbol} = {nats(bound)}" if math.isfinite(bound) else ""
+        one, largest = claims[0], least_true(claims[0])
+        symbol, needed, shown = one.promise.symbol, "", "the violation again"
+        if math.isfinite(largest):
+            needed = f", or claim no less than {symbol} = {nats(largest)}"
+        if largest > (one.lower_bound or 0.0):
+            needed += ", the largest loss known"
+            shown = f"a loss of {nats(one.lower_bound)} again"
         return (
-            f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
-            "The last command below shows the violation again."
+            f"Do not rely on the claimed {claimed_words(one)}: fix the mechanism{needed}. "
+            f"The last command below shows {shown}."
         )
     if status == "inconclusive" and claims and not any(one.event.words for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
@@ -149,7 +154,9 @@ def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
     sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
     claimed = f"ε = {nats(one.promise.value)}"
     claimed += f", δ = {number(one.promise.delta, 3)}" if one.promise.delta else ""
-    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}."
+    largest, shown = least_true(one), one.lower_bound or 0.0
+    more = f"; {nats(largest)} known, without a witness" if largest > shown else ""
+    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}{more}."
 
 
 def _excess(claim: ClaimResult) -> float:
@@ -300,9 +307,10 @@ def true_words(claim: ClaimResult) -> str:
 
 
 def least_true(claim: ClaimResult) -> float:
-    """Return the most that any pair is known to lose in the configuration a pair was found in."""
+    """Return the most that any pair is known to lose, with a witness or without."""
     found = claim.event.law and claim.event.law.largest_found
-    return max(claim.exact or 0.0, found.epsilon if found else 0.0)
+    shown = (claim.lower_bound or 0.0) if claim.exact is None else claim.exact
+    return max(shown, found.epsilon if found else 0.0)
 
 
 def _effect(claim: ClaimResult) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 
 from pdpaudit.core.errors import InputError
@@ -18,6 +18,7 @@ from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import claim_words, least_true
 from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.files import load, plain
+from pdpaudit.results.measurements import KnownLoss
 from pdpaudit.results.pairs import NamedNetwork, NetworkPair
 from pdpaudit.results.results import ClaimResult, Result, Status
 from pdpaudit.results.witnesses import AuditWitness
@@ -157,6 +158,9 @@ def _options(values: object) -> list[str]:
 #: Where a result's context holds it.
 KEY = "dossier"
 
+#: How a loss is known that no witness shows.
+ELSEWHERE = "another pair, by exact laws, without a witness"
+
 #: Heads the claims that are there to be found violated.
 MISTAKES = "Common mistakes, which no publication claims"
 
@@ -252,9 +256,26 @@ def _rounded(value: object) -> object:
     return value
 
 
+def with_largest(result: Result, file: str = "") -> Result:
+    """Return a result whose claims say of a larger loss in its catalogue, if there is any."""
+    if not isinstance(result.context.get("catalogue"), list):
+        return result
+    entries = Fields(result.context, file, "context.").records("catalogue")
+    known = {one.text("id"): one.number("largest") for one in entries}
+    claims = []
+    for claim in result.claims:
+        largest, law = known.get(claim.id), claim.event.law
+        if largest is not None and law is not None:
+            law = replace(law, largest_found=KnownLoss(largest, ELSEWHERE))
+            claim = replace(claim, event=replace(claim.event, law=law))
+        claims.append(claim)
+    return replace(result, claims=tuple(claims))
+
+
 def verdict_words(result: Result, name: str) -> list[str]:
     """Say what was found about one entry of the catalogue, a sentence or more for each finding."""
-    words = [claim_words(claim) for claim in result.claims if claim.id == name]
+    claims = with_largest(result).claims
+    words = [claim_words(claim) for claim in claims if claim.id == name]
     for check in result.checks:
         if check.name.split()[0] == name:
             scope = f" Over {check.scope}." if check.status == "certified" else ""
@@ -265,11 +286,11 @@ def verdict_words(result: Result, name: str) -> list[str]:
 def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     """Return what a report of published claims says before the verdicts."""
     context = result.context
-    claims = {claim.id: claim for claim in result.claims}
+    claims = {claim.id: claim for claim in with_largest(result).claims}
     entries = context["catalogue"]
     rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
     for one in entries:
-        cells = _cells(one["status"], claims.get(one["id"]), one.get("largest", 0.0))
+        cells = _cells(one["status"], claims.get(one["id"]))
         rows[one.get("mistake", False)].append((one["id"], one["statement"], *cells))
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
     alone = f"{command.split(' --seed')[0]} --seed {result.seed} --select {entries[0]['id']}"
@@ -298,13 +319,13 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     }
 
 
-def _cells(status: Status, claim: ClaimResult | None, largest: float) -> tuple[str, ...]:
-    """Return a claim's numbers; ``largest`` is a loss that has no witness."""
+def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
+    """Return a claim's numbers."""
     claimed = least = most = proved = ""
     if claim is not None:
         slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
         claimed = f"{claim.promise.value:.4g}{slack}"
-        least = "" if claim.exact is None else f"{max(least_true(claim), largest):.4f}"
+        least = "" if claim.exact is None else f"{least_true(claim):.4f}"
         bound = None if claim.event.law is None else claim.event.law.proved_bound
         most = "" if bound is None else f"{bound.epsilon:.4f}"
         proved = "" if claim.event.proof is None else ", proved"
