@@ -53,9 +53,10 @@ def test_a_result_comes_back_from_its_file_as_it_was_written(tmp_path):
         "sensitivity", "certified", declared=4, observed=np.float64(0.5), exact=True
     )
     whole = result(checks=(check,), claims=(claim(lower_bound=1.5),), context={"tried": {"a": 2}})
-    save(tmp_path / "r.json", whole.to_json())
+    written = whole.to_json()
+    save(tmp_path / "r.json", written)
     body = load(tmp_path / "r.json")
-    assert body == whole.to_json()
+    assert body == written
     assert (body["format"], body["seed"], body["elapsed_s"]) == (FORMAT, 7, 1.235)
     assert body["status"] == "violated"
     assert body["claims"][0]["lower_bound"] == 1.5
