@@ -294,3 +294,10 @@ def test_many_events_are_weighed_at_once():
     apart_ = np.hstack([blended([one], (400, 200), 1.0) for one in single])
     np.testing.assert_allclose(found, apart_, rtol=1e-12)
     assert found.shape == (3, 2)
+
+
+def test_two_categories_are_one_choice_and_keep_their_ratio():
+    """5 of 16 against none, and 11 against 16: there is nothing to be lucky among."""
+    ratios, errors = shrunk(np.array([5.0, 11.0]), np.array([0.0, 16.0]), (16.0, 16.0))
+    np.testing.assert_allclose(ratios, np.log([5.375 / 0.375, 11.375 / 16.375]))
+    np.testing.assert_allclose(errors, [1 / 5.375 + 1 / 0.375, 1 / 11.375 + 1 / 16.375])
