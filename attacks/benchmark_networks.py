@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from pdpaudit.core.network import (
 )
 from pdpaudit.core.registry import resolve
 from pdpaudit.sampling import stream
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 #: Sizes (remaining targets, protected vertices) the search starts from.
 SIZES = tuple((m, n) for n in (24, 400, 2000) for m in (2, 5, 10, 20))
@@ -59,6 +63,14 @@ def planted() -> Iterator[Network]:
         yield planted_network(targets, protected)
 
 
+def _strong(whole: nx.Graph, least: int) -> nx.Graph:
+    """Return a network without its ties of a weight below ``least``."""
+    weak = [(a, b) for a, b, weight in whole.edges(data="weight") if weight < least]
+    strong = whole.copy()
+    strong.remove_edges_from(weak)
+    return strong
+
+
 def les_miserables() -> Iterator[Network]:
     """Yield the co-appearances in Les Misérables (Knuth), ties of weight below 2 dropped.
 
@@ -66,11 +78,7 @@ def les_miserables() -> Iterator[Network]:
     """
     import networkx as nx
 
-    whole = nx.les_miserables_graph()
-    strong = nx.Graph()
-    strong.add_nodes_from(whole)
-    strong.add_edges_from(edge[:2] for edge in whole.edges(data="weight") if edge[2] >= 2)
-    adjacency, nodes = adjacency_from_networkx(strong)
+    adjacency, nodes = adjacency_from_networkx(_strong(nx.les_miserables_graph(), 2))
     source, p, q, rounds, seed = INFECTION
     infect = resolve("populations", "infect")
     targeted = infect(adjacency, nodes.index(source), p, q, rounds, stream(seed, "infect"))
@@ -89,10 +97,7 @@ def karate_club() -> Iterator[Network]:
     import networkx as nx
 
     whole = nx.karate_club_graph()
-    strong = nx.Graph()
-    strong.add_nodes_from(whole)
-    strong.add_edges_from(edge[:2] for edge in whole.edges(data="weight") if edge[2] >= 3)
-    adjacency, nodes = adjacency_from_networkx(strong)
+    adjacency, nodes = adjacency_from_networkx(_strong(whole, 3))
     targeted = np.array([whole.nodes[node]["club"] == "Mr. Hi" for node in nodes])
     names = tuple(f"member {node}" for node in nodes)
     yield Network(

@@ -87,30 +87,27 @@ def admissible(network: Network, vertex: int, wanted: npt.ArrayLike) -> Vertices
     return allowed
 
 
-def pair_of(
+def pairs_of(
     network: Network,
     vertex: int,
     left: npt.ArrayLike,
     right: npt.ArrayLike,
     family: str,
-) -> NeighborPair | None:
-    """Return the pair in which ``vertex`` has these neighbours left and right, as far as allowed.
+) -> Iterator[NeighborPair]:
+    """Yield the pair in which ``vertex`` has these neighbours left and right, as far as allowed.
 
-    Returns None where the two sides would be the same network.
+    Nothing where the two sides would be the same network.
     """
     ours = admissible(network, vertex, left)
     theirs = admissible(network, vertex, right)
-    if np.array_equal(np.sort(ours), np.sort(theirs)):
-        return None
-    return NeighborPair(network, vertex, ours, theirs, family)
+    if not np.array_equal(np.sort(ours), np.sort(theirs)):
+        yield NeighborPair(network, vertex, ours, theirs, family)
 
 
 def isolate(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
     """Take all contacts away: the counterfactual in which the person never took part."""
     for u in exposed(network, look(network), VERTICES, rng):
-        pair = pair_of(network, u, network.neighbours(u), [], "isolate")
-        if pair is not None:
-            yield pair
+        yield from pairs_of(network, u, network.neighbours(u), [], "isolate")
 
 
 def saturate(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
@@ -118,9 +115,7 @@ def saturate(network: Network, rng: np.random.Generator) -> Iterator[NeighborPai
     view = look(network)
     everybody = np.concatenate([view.found[:1], view.remaining, view.found[1:], network.protected])
     for u in exposed(network, view, VERTICES, rng):
-        pair = pair_of(network, u, network.neighbours(u), everybody, "saturate")
-        if pair is not None:
-            yield pair
+        yield from pairs_of(network, u, network.neighbours(u), everybody, "saturate")
 
 
 def toggle(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
@@ -131,9 +126,7 @@ def toggle(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]
         ends = np.concatenate([view.remaining, view.found, now])
         for end in rng.permutation(np.unique(ends[ends != u]))[:CHOICES]:
             other = now[now != end] if end in now else np.append(now, end)
-            pair = pair_of(network, u, now, other, "toggle")
-            if pair is not None:
-                yield pair
+            yield from pairs_of(network, u, now, other, "toggle")
 
 
 def swap(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
@@ -145,9 +138,7 @@ def swap(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
             others = view.remaining[view.remaining != one]
             left = np.append(anchor, one)
             right = np.concatenate([anchor, others])
-            pair = pair_of(network, u, left, right, "swap")
-            if pair is not None:
-                yield pair
+            yield from pairs_of(network, u, left, right, "swap")
 
 
 def squeeze(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
@@ -159,9 +150,7 @@ def squeeze(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair
         for size in sorted({most, max(1, most // 2), min(most, 8)}, reverse=True):
             chosen = rng.permutation(view.remaining)[:size]
             left = np.concatenate([anchor, chosen])
-            pair = pair_of(network, u, left, anchor, "squeeze")
-            if pair is not None:
-                yield pair
+            yield from pairs_of(network, u, left, anchor, "squeeze")
 
 
 def random_rewiring(network: Network, rng: np.random.Generator) -> Iterator[NeighborPair]:
@@ -173,9 +162,7 @@ def random_rewiring(network: Network, rng: np.random.Generator) -> Iterator[Neig
         left, right = (
             rng.permutation(others)[: rng.integers(0, min(most, 40) + 1)] for _ in range(2)
         )
-        pair = pair_of(network, u, left, right, "random")
-        if pair is not None:
-            yield pair
+        yield from pairs_of(network, u, left, right, "random")
 
 
 #: Single-contact moves drawn at each step.
@@ -197,9 +184,7 @@ def contacts(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborP
         now = right if side else left
         new = now[now != end] if end in now else np.append(now, end)
         ours, theirs = (left, new) if side else (new, right)
-        moved = pair_of(pair.network, u, ours, theirs, pair.family)
-        if moved is not None:
-            yield moved
+        yield from pairs_of(pair.network, u, ours, theirs, pair.family)
 
 
 def sizes(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborPair]:
@@ -225,9 +210,7 @@ def sizes(pair: NeighborPair, rng: np.random.Generator) -> Iterator[NeighborPair
         u = int(network.protected[0])
         left = _resized(pair.left_neighbours, view, targets)
         right = _resized(pair.right_neighbours, view, targets)
-        moved = pair_of(network, u, left, right, pair.family)
-        if moved is not None:
-            yield moved
+        yield from pairs_of(network, u, left, right, pair.family)
 
 
 def _resized(neighbours: Vertices, view: View, targets: int) -> Vertices:

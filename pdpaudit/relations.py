@@ -6,7 +6,6 @@ relation is chosen by ``relation=`` or ``--relation``. Whatever has ``relations`
 """
 
 from pdpaudit.core.domains import Answers, Bounded, Domain, Graphs, OneOf
-from pdpaudit.core.people import People
-from pdpaudit.core.records import Records
+from pdpaudit.core.records import People, Records
 
 __all__ = ["Answers", "Bounded", "Domain", "Graphs", "OneOf", "People", "Records"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pdpaudit.auditing import confirmation, event_selection, exact_search
-from pdpaudit.checks import behaviour
+from pdpaudit.checks import properties
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def shared_data() -> Path:
 @pytest.fixture
 def few_graphs(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int], int]) -> None:
     """Check how a statistic behaves on all graphs up to 3 vertices; with --slow up to 4."""
-    monkeypatch.setattr(behaviour, "SMALL", repetitions(3, behaviour.SMALL))
+    monkeypatch.setattr(properties, "SMALL", repetitions(3, properties.SMALL))
 
 
 @pytest.fixture

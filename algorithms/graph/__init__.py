@@ -7,37 +7,46 @@ worked out in the docstring.
 
 from pdpaudit.core.graphs import Graph, GraphPair
 
-from .degree_sequence import (
+from .contact_tracing import (
+    RandomisedMeetings,
+    RandomisedNotification,
+    RiskScore,
+    RiskScoreLinear,
+    RiskScoreUnclipped,
+)
+from .degrees import (
     AscendingDegrees,
     AscendingDegreesExactTotal,
     NoisyDegrees,
     NoisyDegreesHalfNoise,
+    NoisyJointDegrees,
+    NoisyJointDegreesLocal,
+    NoisyJointDegreesSmooth,
 )
-from .degree_truncation import FlowTies, TruncatedTies
-from .exposure_notification import RandomisedMeetings, RandomisedNotification
-from .joint_degree import NoisyJointDegrees, NoisyJointDegreesLocal, NoisyJointDegreesSmooth
-from .link_prediction import (
-    ProtectedPrediction,
-    ProtectedPredictionOneTie,
-    ProtectedPredictionSquared,
-)
-from .one_sided import SuppressedTies
 from .personalised_pagerank import (
     CappedPageRank,
     CappedPageRankOpen,
     NoisyPageRank,
     NoisyPageRankByDegree,
 )
-from .randomised_response import RandomisedLists, RandomisedTies
-from .recommendation import ExponentialRecommendation, NoisyRecommendation, TwoRecommendations
-from .restricted_sensitivity import (
+from .projections import (
     AssumedTriangles,
+    FlowTies,
     ProjectedTies,
     ProjectedTiesUnsmoothed,
     ProjectedTriangles,
     ProjectedTrianglesUnscaled,
+    TruncatedTies,
 )
-from .risk_score import RiskScore, RiskScoreLinear, RiskScoreUnclipped
+from .randomised_response import RandomisedLists, RandomisedTies, SuppressedTies
+from .recommendation import (
+    ExponentialRecommendation,
+    NoisyRecommendation,
+    ProtectedPrediction,
+    ProtectedPredictionOneTie,
+    ProtectedPredictionSquared,
+    TwoRecommendations,
+)
 from .subgraph_counts import (
     NoisyStars,
     NoisyStarsOneEnd,

@@ -46,14 +46,14 @@ def geometric_noise(rate: float, size: int | tuple[int, ...], rng: np.random.Gen
 class Selection(CalibratedMechanism):
     """One of some candidates, drawn by their probabilities."""
 
-    def chances(self, graph: Graph) -> tuple[list[int], Floats]:
+    def chances(self, graph: Graph) -> tuple[Sequence[int], Floats]:
         """Return the candidates and their probabilities."""
         raise NotImplementedError
 
     def run(self, instance: Graph, rng: np.random.Generator) -> int:
         """Return a candidate."""
         candidates, chances = self.chances(instance)
-        return int(rng.choice(candidates, p=chances))
+        return candidates[rng.choice(len(candidates), p=chances)]
 
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Outputs:
         """Return candidates; O(size)."""

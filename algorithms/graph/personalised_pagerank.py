@@ -163,14 +163,13 @@ class CappedPageRank(_NoisyRanks):
     sigma: float = 0.1
     rounds: int = 10
 
+    least: ClassVar = {"rounds": 1}
+
     def __post_init__(self) -> None:
         """Refuse what pushes nothing."""
         super().__post_init__()
-        if not (0 < self.sigma < math.inf and self.rounds >= 1):
-            raise InputError(
-                f"sigma = {self.sigma}, rounds = {self.rounds}: give a finite number above 0 and a "
-                "whole number, at least 1"
-            )
+        if not 0 < self.sigma < math.inf:
+            raise InputError(f"sigma = {self.sigma}: give a finite number above 0")
 
     @property
     def lazy(self) -> float:

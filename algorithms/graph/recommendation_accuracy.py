@@ -20,17 +20,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import networkx as nx
 
 from pdpaudit.core.graphs import Graph
-from pdpaudit.core.protocols import Law
+from pdpaudit.core.protocols import LawfulMechanism
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.sources import section
 
-from .recommendation import ExponentialRecommendation, NoisyRecommendation, favourite
+from .recommendation import (
+    ExponentialRecommendation,
+    NoisyRecommendation,
+    favourite,
+    shared_contacts,
+)
 
 __all__ = ["accuracy", "accuracy_bound", "accuracy_sections", "our_ties", "paper_ties"]
 
@@ -41,21 +45,9 @@ EPSILONS = (0.5, 1.0, 3.0)
 CONTACTS, OTHERS = (2, 3, 5, 9, 17), 1000
 
 
-class Recommendation(Protocol):
-    """A mechanism that recommends somebody to vertex 0, with an exact law."""
-
-    def utilities(self, graph: Graph) -> dict[int, int]:
-        """Return the utility of each candidate."""
-        ...
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law."""
-        ...
-
-
-def accuracy(mechanism: Recommendation, graph: Graph) -> float:
+def accuracy(mechanism: LawfulMechanism, graph: Graph) -> float:
     """Return the expected utility over the largest, which is not 0."""
-    utilities, chances = mechanism.utilities(graph), mechanism.law(graph).probabilities
+    utilities, chances = shared_contacts(graph), mechanism.law(graph).probabilities
     expected = sum(utility * chances[one] for one, utility in utilities.items())
     return expected / max(utilities.values())
 
@@ -84,7 +76,7 @@ def accuracy_bound(utilities: Sequence[int], ties: int, epsilon: float) -> float
 def _row(graph: Graph, epsilon: float) -> tuple[float, ...]:
     """Return both bounds and the accuracy of both mechanisms."""
     exponential, noisy = ExponentialRecommendation(epsilon), NoisyRecommendation(epsilon)
-    utilities = list(exponential.utilities(graph).values())
+    utilities = list(shared_contacts(graph).values())
     most, contacts = max(utilities), len(graph.contacts()[0])
     bounds = (
         accuracy_bound(utilities, ties, epsilon)
@@ -106,7 +98,7 @@ def served_graphs(network: nx.Graph) -> Iterator[Graph]:
         number = {name: i for i, name in enumerate(sorted(names, key=lambda one: one != served))}
         ties = (sorted((number[a], number[b])) for a, b in network.edges)
         graph = Graph(len(names), tuple(sorted((a, b) for a, b in ties)))
-        utilities = ExponentialRecommendation(1.0).utilities(graph).values()
+        utilities = shared_contacts(graph).values()
         if len(utilities) > 1 and max(utilities) > 0:
             yield graph
 

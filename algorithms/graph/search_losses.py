@@ -20,13 +20,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, vertex_pairs
 from pdpaudit.core.network import SearchInstance, adjacency_from_edges
-from pdpaudit.core.protocols import Law
+from pdpaudit.core.protocols import Law, LawfulMechanism
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.blocks import Table
 from pdpaudit.report.sources import section
@@ -68,14 +68,6 @@ RELATIONS: dict[Relation, str] = {
 }
 
 
-class Search(Protocol):
-    """A search with an exact law."""
-
-    def law(self, instance: SearchInstance) -> Law:
-        """Return the exact law."""
-        ...
-
-
 class Sizes(NamedTuple):
     """The public degree bound d, IC at it, targets left to find m, and those that move m'."""
 
@@ -96,7 +88,7 @@ class Searched(NamedTuple):
     """A search, and what it loses at most under each relation, by a proof on paper."""
 
     name: str
-    search: Search
+    search: LawfulMechanism
     most: dict[Relation, Most]
 
 
@@ -184,7 +176,7 @@ SEARCHED = (
 class _OnGraphs:
     """A search of vertex 0 on graphs whose vertices up to ``targets`` are targeted."""
 
-    search: Search
+    search: LawfulMechanism
     targets: int
 
     def law(self, graph: Graph) -> Law:
@@ -195,7 +187,7 @@ class _OnGraphs:
         return self.search.law(SearchInstance(adjacency, targeted, (0,)))
 
 
-def search_losses(search: Search, people: int) -> dict[Relation, float]:
+def search_losses(search: LawfulMechanism, people: int) -> dict[Relation, float]:
     """Return the largest loss under each relation on all networks of that many people."""
     largest = dict.fromkeys(RELATIONS, 0.0)
     for targets in range(1, people):

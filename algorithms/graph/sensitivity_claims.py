@@ -7,7 +7,7 @@ to G40 of the paper ``graph``; the others are in ``claims``.
 from __future__ import annotations
 
 from .claims import DEGREES, graph_claim
-from .relations import EDGE, HIDDEN, NUMBERED, OTHERS, REWIRED, SOURCE
+from .small_graphs import EDGE, HIDDEN, NUMBERED, OTHERS, REWIRED, SOURCE
 
 __all__ = [f"G{number}" for number in range(18, 41)]
 
@@ -55,7 +55,6 @@ G22 = graph_claim(
     "personalised PageRank with noise for 2(1 - p)/(p(d + 1)), d the degree, is ε-edge-DP",
     f"mistake: {WALKS}, a sensitivity that is read off the degree",
     exhaust=SOURCE,
-    violated=True,
 )
 G23 = graph_claim(
     23,
@@ -70,7 +69,6 @@ G24 = graph_claim(
     "personalised PageRank capped but at the person served with the same noise is ε-edge-DP",
     f"mistake: {WALKS}, privacy of others' ties taken for that of all",
     exhaust=SOURCE,
-    violated=True,
 )
 G25 = graph_claim(
     25,
@@ -85,7 +83,6 @@ G26 = graph_claim(
     "the triangles among everybody's first k ties with noise for k - 1 are ε-edge-DP",
     f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
     exhaust=NUMBERED,
-    violated=True,
 )
 G27 = graph_claim(
     27,
@@ -93,7 +90,6 @@ G27 = graph_claim(
     "the triangles with noise for k - 1 are ε-edge-DP",
     f"mistake: {RESTRICTED}, degrees assumed to be at most k and not made so",
     exhaust=EDGE,
-    violated=True,
 )
 G28 = graph_claim(
     28,
@@ -109,7 +105,6 @@ G29 = graph_claim(
     "the ties left by a linear program with noise for 2k are ε-DP for one person's ties",
     f"mistake: {RESTRICTED}, restricted sensitivity taken for that after the projection",
     exhaust=REWIRED.up_to(5),
-    violated=True,
 )
 G30 = graph_claim(
     30,
@@ -126,7 +121,6 @@ G31 = graph_claim(
     "ε at order 2",
     f"mistake: {SCORE}, sensitivity not taken of the logarithm",
     exhaust=OTHERS,
-    violated=True,
 )
 G32 = graph_claim(
     32,
@@ -135,7 +129,6 @@ G32 = graph_claim(
     "ε at order 2",
     f"mistake: {SCORE}, one of two bounds not enforced",
     exhaust=OTHERS,
-    violated=True,
 )
 G33 = graph_claim(
     33,
@@ -152,7 +145,6 @@ G34 = graph_claim(
     "protected contacts",
     f"mistake: {PROTECTED}, sensitivity of another relation",
     exhaust=HIDDEN,
-    violated=True,
 )
 G35 = graph_claim(
     35,
@@ -161,7 +153,6 @@ G35 = graph_claim(
     "contacts",
     f"mistake: {PROTECTED}, a transformation that gets steeper",
     exhaust=HIDDEN,
-    violated=True,
 )
 G36 = graph_claim(
     36,
@@ -177,7 +168,6 @@ G37 = graph_claim(
     "the number of 3-stars with noise for a sensitivity of C(n - 2, 2) is ε-edge-DP",
     f"mistake: {STARS}, stars counted at one end of a tie",
     exhaust=EDGE,
-    violated=True,
     k=3,
 )
 G38 = graph_claim(
@@ -201,5 +191,4 @@ G40 = graph_claim(
     "the nearest ascending numbers to noisy degrees that add up as the degrees do are ε-edge-DP",
     f"mistake: {DEGREES}, a constraint read off the data",
     exhaust=EDGE.up_to(4),
-    violated=True,
 )

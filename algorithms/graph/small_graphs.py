@@ -1,48 +1,68 @@
 """The loss of a mechanism on every pair of neighbouring graphs of few vertices, by exact laws.
 
 Losses do not depend on how people are numbered, as far as people have the same role, so one graph
-of each class under renumbering stands for all of them.
+of each class under renumbering stands for all of them, unless a mechanism looks at the numbers:
+then all graphs are looked at. Each relation that claims are made for has all its pairs here.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from functools import cached_property
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.exact_verdict import EXACT_SLACK
-from pdpaudit.core.graphs import Graph, GraphPair
+from pdpaudit.core.graphs import (
+    Graph,
+    GraphPair,
+    coloured_graphs,
+    edge_pairs,
+    labelled_graphs,
+    rewired_pairs,
+    small_graphs,
+    vertex_pairs,
+)
 from pdpaudit.core.privacy_loss import ROUNDED, exact_loss, loss_for
-from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
+from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable, PrivacyClaim
 
 from .noise import Floats, ProductRows
+from .randomised_response import exchanged
 
-__all__ = ["VERTICES", "Lawful", "Losses", "SmallGraphs", "SmallPairs"]
+__all__ = [
+    "ASKED",
+    "EDGE",
+    "EXCHANGED",
+    "HIDDEN",
+    "NUMBERED",
+    "OTHERS",
+    "REWIRED",
+    "SERVED",
+    "SOURCE",
+    "VERTEX",
+    "VERTICES",
+    "Losses",
+    "SmallGraphs",
+    "SmallPairs",
+    "asking",
+    "scored",
+    "serving",
+]
 
 #: Vertices of the graphs that all are looked at of: 156 up to isomorphism, and 7 has 1,044.
 VERTICES = 6
 
 
-class Lawful(Protocol):
-    """A mechanism on graphs with an exact law."""
-
-    def law(self, instance: Graph) -> Law:
-        """Return the exact law."""
-        ...
-
-
 @dataclass(eq=False)
 class Losses:
-    """The losses of a mechanism on pairs of graphs; equal laws are compared once.
+    """The losses of a mechanism on pairs of graphs, in the unit of what it claims, ε if nothing.
 
-    They are ε, or in the unit of a ``claim`` of another kind.
+    Equal laws are compared once.
     """
 
-    mechanism: Lawful
-    claim: PrivacyClaim | None = None
+    mechanism: LawfulMechanism
     _numbers: dict[Graph, int] = field(default_factory=dict)
     _known: dict[Hashable, int] = field(default_factory=dict)
     _laws: list[Law | list[Floats]] = field(default_factory=list)
@@ -53,7 +73,7 @@ class Losses:
         left, right = sorted((self._number(pair.left), self._number(pair.right)))
         if (left, right) not in self._losses:
             laws = self._laws[left], self._laws[right]
-            self._losses[left, right] = _loss(*laws, None if self._pure else self.claim)
+            self._losses[left, right] = _loss(*laws, self._claim)
         return self._losses[left, right]
 
     def largest(self, pairs: Iterable[GraphPair]) -> float:
@@ -65,15 +85,17 @@ class Losses:
                 break
         return largest
 
-    @property
-    def _pure(self) -> bool:
-        return self.claim is None or (self.claim.approximate and self.claim.delta == 0)
+    @cached_property
+    def _claim(self) -> PrivacyClaim | None:
+        """What is claimed, where that is another loss than ε."""
+        claim: PrivacyClaim | None = getattr(self.mechanism, "claim", None)
+        return None if claim is None or (claim.approximate and not claim.delta) else claim
 
     def _number(self, graph: Graph) -> int:
         """Return the number of a graph's law, the same where the law is."""
         if graph not in self._numbers:
             law: Law | list[Floats]
-            if isinstance(self.mechanism, ProductRows) and self._pure:
+            if isinstance(self.mechanism, ProductRows) and self._claim is None:
                 law = self.mechanism.parts(graph)
                 key: Hashable = tuple(tuple(part.tolist()) for part in law)
             else:
@@ -138,9 +160,9 @@ class SmallGraphs:
         """Return the same on graphs of at most so few vertices."""
         return replace(self, most=most)
 
-    def __call__(self, mechanism: Lawful) -> SmallPairs:
+    def __call__(self, mechanism: LawfulMechanism) -> SmallPairs:
         """Compute the loss of every pair, in the unit of what the mechanism claims."""
-        losses = Losses(mechanism, getattr(mechanism, "claim", None))
+        losses = Losses(mechanism)
         count, epsilon, worst = 0, 0.0, None
         for pair in self.pairs(self.most):
             count += 1
@@ -150,3 +172,90 @@ class SmallGraphs:
             epsilon = max(epsilon, loss)
         scope = f"all {count:,} pairs of graphs of up to {self.most} vertices {self.words}"
         return SmallPairs(scope, epsilon, worst)
+
+
+# The relations that claims on graphs are made for
+
+
+def serving(vertices: int) -> list[int]:
+    """Return roles: vertex 0 is served, or protected, and all others are alike."""
+    return [0, *[1] * (vertices - 1)]
+
+
+def asking(vertices: int) -> list[int]:
+    """Return roles: vertex 0 asks, vertices 1 and 2 are infected, and all others are not."""
+    return [0, 1, 1, *[2] * vertices][:vertices]
+
+
+def scored(vertices: int) -> list[int]:
+    """Return roles: vertex 0 is served, vertex 1 tested positive, and all others did not."""
+    return [0, 1, *[2] * vertices][:vertices]
+
+
+def _with(
+    roles: Callable[[int], Sequence[int]], least: int, most: int, candidates: int = 0
+) -> Iterator[Graph]:
+    """Yield one graph of each class, where vertex 0 has no tie to that many people at least."""
+    for vertices in range(least, most + 1):
+        for graph in coloured_graphs(roles(vertices)):
+            if len(graph.contacts()[0]) < vertices - candidates:
+                yield graph
+
+
+def _hidden(graph: Graph) -> Iterator[GraphPair]:
+    """Yield a graph with any other ties of each candidate to the contacts of vertex 0."""
+    contacts = graph.contacts()
+    for one in set(range(1, graph.vertices)) - contacts[0]:
+        places = [(min(one, other), max(one, other)) for other in sorted(contacts[0])]
+        kept = set(graph.ties) - set(places)
+        for size in range(len(places) + 1):
+            for chosen in itertools.combinations(places, size):
+                other = Graph(graph.vertices, tuple(sorted({*kept, *chosen})))
+                if other != graph:
+                    ties = " ".join(f"{a}-{b}" for a, b in graph.ties)
+                    name = f"{graph.vertices} vertices with {ties}; those of {one} to contacts now "
+                    yield GraphPair(f"{name}{list(chosen)}", graph, other)
+
+
+EDGE = SmallGraphs(
+    lambda most: edge_pairs(small_graphs(most, 2)), "that differ in one tie, up to renumbering"
+)
+NUMBERED = SmallGraphs(
+    lambda most: (pair for n in range(2, most + 1) for pair in edge_pairs(labelled_graphs(n))),
+    "that differ in one tie, with every numbering",
+)
+VERTEX = SmallGraphs(
+    lambda most: vertex_pairs(small_graphs(most, 2)),
+    "of which one lacks one vertex of the other, up to renumbering",
+)
+REWIRED = SmallGraphs(
+    lambda most: rewired_pairs(small_graphs(most, 2)),
+    "that differ in one person's ties, up to renumbering",
+)
+SOURCE = SmallGraphs(
+    lambda most: edge_pairs(_with(serving, 2, most)),
+    "that differ in one tie, wherever walks start, up to renumbering",
+)
+SERVED = SmallGraphs(
+    lambda most: edge_pairs(_with(serving, 3, most, candidates=2), spared=0),
+    "that differ in one tie of others, whoever is served, up to renumbering, where there are two "
+    "candidates at least",
+)
+ASKED = SmallGraphs(
+    lambda most: edge_pairs(_with(asking, 2, most)),
+    "that differ in one tie, whoever asks and whichever two are infected, up to renumbering",
+)
+OTHERS = SmallGraphs(
+    lambda most: edge_pairs(_with(scored, 2, most), spared=0),
+    "that differ in one tie of others, whoever is served and whoever tested positive, up to "
+    "renumbering",
+)
+HIDDEN = SmallGraphs(
+    lambda most: (pair for one in _with(serving, 3, most, candidates=2) for pair in _hidden(one)),
+    "that differ in a candidate's ties to contacts of who is served, up to renumbering",
+)
+EXCHANGED = SmallGraphs(
+    lambda most: (pair for graph in _with(serving, 3, most) for pair in exchanged(graph)),
+    "that exchange a tie of a protected person for another, whoever is protected, up to "
+    "renumbering",
+)

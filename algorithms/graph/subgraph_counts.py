@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pdpaudit.core.domains import Graphs, unchanged
-from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
 from pdpaudit.core.protocols import PrivacyClaim
 
@@ -221,11 +220,7 @@ class NoisyStars(_NoisyCount):
 
     k: int = 2
 
-    def __post_init__(self) -> None:
-        """Refuse stars that are ties."""
-        super().__post_init__()
-        if self.k < 2:
-            raise InputError(f"k = {self.k}: give a whole number, at least 2")
+    least: ClassVar = {"k": 2}  # a star of one leaf is a tie
 
     def count(self, graph: Graph) -> int:
         """Return the number of k-stars."""

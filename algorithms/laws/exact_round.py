@@ -22,7 +22,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.core.protocols import Instance, LawUnavailable, StatisticOfProximity
 
-from ..samplers.partition import component_members, component_order, remaining, seed_components
+from ..samplers.partition import component_order, members, remaining, seed_components
 from ..samplers.search_com import remaining_targets, state_after_sfs, state_at_seeds
 
 Ball = Any  # python-flint has no type information
@@ -173,9 +173,8 @@ def found_and_left(
     instance: SearchInstance,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return what statistic-first search finds from the seeds, and the targets left; ascending."""
-    members, labels = component_members(instance), seed_components(instance)
-    found = np.sort(np.concatenate([members[label] for label in labels]))
-    return found, remaining(instance, labels)
+    labels = seed_components(instance)
+    return np.sort(members(instance, labels)), remaining(instance, labels)
 
 
 def enclose_winners(

@@ -7,6 +7,7 @@ Every noise has one parameter, its scale, in units of the score. Scale 0 is the 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -182,11 +183,17 @@ class CalibratedMechanism:
     source: ClassVar[str]
     #: How many ε are claimed.
     composed: ClassVar[int] = 1
+    #: The least that may be given for whole numbers it is made with.
+    least: ClassVar[Mapping[str, int]] = {}
 
     def __post_init__(self) -> None:
-        """Refuse what scales no noise."""
+        """Refuse what scales no noise, and whole numbers that are too small."""
         if not 0.0 < self.epsilon < math.inf:
             raise InputError(f"epsilon = {self.epsilon}: give a finite number of nats above 0")
+        for name, least in self.least.items():
+            if getattr(self, name) < least:
+                given = f"{name} = {getattr(self, name)}"
+                raise InputError(f"{given}: give a whole number, at least {least}")
 
     @property
     def claim(self) -> PrivacyClaim:

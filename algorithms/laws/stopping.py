@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
+from scipy.special import expit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -95,12 +96,6 @@ def _log_survival(b: FloatArray, threshold: FloatArray | float, scale: float) ->
     t = (b - threshold) / scale
     tail = -np.abs(t) - np.log(2.0)
     return np.asarray(np.where(t > 0.0, tail, np.log1p(-np.exp(tail))))
-
-
-def expit(x: FloatArray) -> FloatArray:
-    """Logistic function, accurate in the lower tail."""
-    tail = np.exp(-np.abs(x))
-    return np.asarray(np.where(x > 0.0, 1.0, tail) / (1.0 + tail))
 
 
 def _tilt(

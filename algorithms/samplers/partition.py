@@ -78,11 +78,11 @@ def targeted_mask(instance: SearchInstance) -> npt.NDArray[np.bool_]:
 
 def component_members(instance: SearchInstance) -> list[npt.NDArray[np.int64]]:
     """Return the components of the targeted subgraph; O(n + m) the first time."""
-    members: list[npt.NDArray[np.int64]] = instance.remember(
+    parts: list[npt.NDArray[np.int64]] = instance.remember(
         "simulation: components",
         lambda: targeted_components(instance.adjacency, targeted_mask(instance)),
     )
-    return members
+    return parts
 
 
 def component_labels(instance: SearchInstance) -> npt.NDArray[np.int64]:
@@ -90,12 +90,18 @@ def component_labels(instance: SearchInstance) -> npt.NDArray[np.int64]:
 
     def build() -> npt.NDArray[np.int64]:
         labels = np.full(instance.adjacency.shape[0], -1)
-        for label, members in enumerate(component_members(instance)):
-            labels[members] = label
+        for label, part in enumerate(component_members(instance)):
+            labels[part] = label
         return labels
 
     labels: npt.NDArray[np.int64] = instance.remember("simulation: component labels", build)
     return labels
+
+
+def members(instance: SearchInstance, labels: Iterable[int]) -> npt.NDArray[np.int64]:
+    """Return the members of some components, in the order of these."""
+    parts = component_members(instance)
+    return np.concatenate([parts[label] for label in labels])
 
 
 def seed_components(instance: SearchInstance) -> tuple[int, ...]:
@@ -125,8 +131,7 @@ def neighbourhood(
 def members_of(instance: SearchInstance, start: tuple[int, ...]) -> tuple[tuple[int, ...], Ints]:
     """Return the labels of the components of some targets, and their members, ascending."""
     labels = tuple(sorted({*component_labels(instance)[list(start)].tolist()}))
-    parts = component_members(instance)
-    return labels, np.sort(np.concatenate([parts[label] for label in labels]))
+    return labels, np.sort(members(instance, labels))
 
 
 def targets_in_order(
@@ -137,23 +142,23 @@ def targets_in_order(
     Protected vertices are left out: they come and go between targets without changing the order
     of these, see :func:`.sfs.sfs`.
     """
-    labels, members = members_of(instance, start)
+    labels, everybody = members_of(instance, start)
 
     def build() -> list[list[int]]:
-        rows = instance.adjacency[members]
+        rows = instance.adjacency[everybody]
         inside = targeted_mask(instance)[rows.indices]
         ends = np.concatenate(([0], np.cumsum(inside)))[rows.indptr[1:-1]]
-        places = np.searchsorted(members, rows.indices[inside])
+        places = np.searchsorted(everybody, rows.indices[inside])
         return [part.tolist() for part in np.split(places, ends)]
 
     neighbours = shelf(instance, "outputs").get(
         ("neighbours", labels), build, lambda lists: sum(map(len, lists))
     )
-    found = np.searchsorted(members, start).tolist()
+    found = np.searchsorted(everybody, start).tolist()
     counts = [0] * len(found)
     # A vertex and its count as one number: the smallest is who has the most found neighbours, and
     # of these the smallest vertex. Who is found has a number larger than all.
-    unit = len(members)
+    unit = len(everybody)
     ranks = list(range(unit))
     for vertex in found:
         ranks[vertex] = unit
@@ -173,7 +178,7 @@ def targets_in_order(
                 found.append(best)
                 counts.append((best - rank) // unit)
                 ranks[best] = unit
-    return members[found], np.array(counts, dtype=np.int64)
+    return everybody[found], np.array(counts, dtype=np.int64)
 
 
 def component_order(instance: SearchInstance, start: tuple[int, ...]) -> tuple[int, ...]:
@@ -215,10 +220,10 @@ def coding_of(instance: SearchInstance) -> str:
 
     Protected vertices make no difference to an output, see :func:`component_order`.
     """
-    members = np.flatnonzero(targeted_mask(instance))
-    inside = instance.adjacency[members][:, members]
+    targets = np.flatnonzero(targeted_mask(instance))
+    inside = instance.adjacency[targets][:, targets]
     digest = hashlib.blake2b(repr([*map(int, instance.seeds)]).encode(), digest_size=16)
-    for array in (members, inside.indptr, inside.indices):
+    for array in (targets, inside.indptr, inside.indices):
         digest.update(np.ascontiguousarray(array, dtype=np.int64).data)
     return digest.hexdigest()
 

@@ -22,7 +22,7 @@ from ..searches.rounds import score
 from .partition import (
     by_label,
     component_labels,
-    component_members,
+    members,
     neighbourhood,
     outputs_of_rounds,
     remaining,
@@ -84,7 +84,7 @@ def state_after_sfs(instance: SearchInstance, sop: StatisticOfProximity) -> Stat
     def build() -> State:
         found = seed_components(instance)
         targets, scores = _scored(instance, sop, found)
-        near = neighbourhood(instance, _members(instance, found))
+        near = neighbourhood(instance, members(instance, found))
         unseen = np.flatnonzero(~targeted_mask(instance) & ~near)
         return State(targets, classes_by_score(unseen, scores[unseen]))
 
@@ -103,23 +103,18 @@ def state_after(
 
     def build() -> State:
         targets, scores = _scored(instance, sop, found)
-        seen = neighbourhood(instance, _members(instance, found[-1:]))
+        seen = neighbourhood(instance, members(instance, found[-1:]))
         return State(targets, refined(before.classes, ~seen, scores))
 
     key = ("in order", sop, found)
     return shelf(instance, "states").get(key, build, State.weight, keep=keep)
 
 
-def _members(instance: SearchInstance, found: tuple[int, ...]) -> Ints:
-    members = component_members(instance)
-    return np.concatenate([members[label] for label in found])
-
-
 def _scored(
     instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
 ) -> tuple[Levels, npt.NDArray[np.float64]]:
     """Score every vertex, and group the targets left."""
-    scores = score(sop, instance, _members(instance, found))
+    scores = score(sop, instance, members(instance, found))
     left = remaining(instance, found)
     return group_by_score(left, scores[left]), scores
 
@@ -215,16 +210,11 @@ def remaining_targets(
     instance: SearchInstance, sop: StatisticOfProximity, found: tuple[int, ...]
 ) -> Levels:
     """Return the targets outside the components ``found``, by score; one scoring, then kept."""
-
-    def build() -> Levels:
-        members = component_members(instance)
-        known = np.concatenate([members[label] for label in found])
-        scores = score(sop, instance, known)
-        left = remaining(instance, found)
-        return group_by_score(left, scores[left])
-
-    key = ("whatever order", sop, found)
-    return shelf(instance, "states").get(key, build, lambda levels: len(levels.members))
+    return shelf(instance, "states").get(
+        ("whatever order", sop, found),
+        lambda: _scored(instance, sop, found)[0],
+        lambda levels: len(levels.members),
+    )
 
 
 def sample_winners(

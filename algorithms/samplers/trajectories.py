@@ -23,7 +23,7 @@ from ..searches.rounds import score
 from ..statistics import CN, Path, Triangle
 from .partition import (
     component_labels,
-    component_members,
+    members,
     members_of,
     remaining,
     shelf,
@@ -104,25 +104,25 @@ def _turns(
     A vertex that r targets found so far are next to has rank (r, index); it is asked about before
     the first target that is chosen, at a lower rank, while it has this one.
     """
-    labels, members = members_of(instance, tuple(targets[:started].tolist()))
+    labels, inside = members_of(instance, tuple(targets[:started].tolist()))
 
     def build() -> tuple[Ints, Ints, Ints, Ints]:
-        rows = instance.adjacency[members]
+        rows = instance.adjacency[inside]
         outside = np.flatnonzero(~targeted_mask(instance)[rows.indices])
         order = outside[np.argsort(rows.indices[outside], kind="stable")]
         x = rows.indices[order].astype(np.int64)
         first = np.diff(x, prepend=-1) > 0
         number = np.cumsum(first) - 1
         times = np.arange(1, len(x) + 1) - np.flatnonzero(first)[number]
-        owner = np.repeat(np.arange(len(members)), np.diff(rows.indptr))[order]
+        owner = np.repeat(np.arange(len(inside)), np.diff(rows.indptr))[order]
         return x, owner, number, times
 
     x, owner, number, times = shelf(instance, "outputs").get(
         ("protected neighbours", labels), build, lambda found: 4 * len(found[0])
     )
     size, width = len(targets), instance.adjacency.shape[0] + 1
-    place = np.full(len(members), size)
-    place[np.searchsorted(members, targets)] = np.arange(size)
+    place = np.full(len(inside), size)
+    place[np.searchsorted(inside, targets)] = np.arange(size)
     # When each is met, in order.
     shift = number * (size + 1)
     met = np.sort(place[owner] + shift) - shift
@@ -336,8 +336,7 @@ class _Scores:
         """Return who has a score other than 0 with some components found, and the scores."""
 
         def build() -> tuple[Ints, Floats]:
-            members = component_members(self._instance)
-            found = np.concatenate([members[label] for label in labels])
+            found = members(self._instance, labels)
             scores = score(self._sop, self._instance, found.tolist())
             vertices = np.flatnonzero(scores)
             return vertices, scores[vertices]
@@ -350,8 +349,9 @@ class _Scores:
 
         def build() -> tuple[Ints, Ints, Floats]:
             adjacency = self._instance.adjacency
-            members = component_members(self._instance)[label]
-            around = np.unique(adjacency[members].indices).astype(np.int64)
+            around = np.unique(adjacency[members(self._instance, (label,))].indices).astype(
+                np.int64
+            )
             counted, counts = np.unique(adjacency[around].indices, return_counts=True)
             return around, counted.astype(np.int64), counts.astype(np.float64)
 

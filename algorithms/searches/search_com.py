@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +38,8 @@ from ..laws.exact_round import (
     view_of_round,
 )
 from ..laws.networks import law_of_search, law_of_searches
-from ..laws.noise import Laplace, Rule
-from ..laws.one_round import RoundScores, law_of_rule
+from ..laws.noise import Rule
+from ..laws.one_round import RoundScores, law_of_rule, search_com_noises
 from ..laws.verify import enclose_by_quadrature
 from ..laws.worst_case import search_com_bound, search_com_worst_case
 from ..samplers.search_com import (
@@ -132,17 +131,6 @@ def search_com(
     return examine(instance.oracle, ranked(vertices, noisy_scores), noisy_stop)
 
 
-class _Parameters(Protocol):
-    @property
-    def sop(self) -> StatisticOfProximity: ...
-    @property
-    def epsilon(self) -> float: ...
-    @property
-    def stop(self) -> int | None: ...
-    @property
-    def max_degree(self) -> int | None: ...
-
-
 @dataclass(frozen=True)
 class SearchComRound:
     """A round of SearchCom with its parameters as they are on one network."""
@@ -153,7 +141,7 @@ class SearchComRound:
     max_degree: int
 
     @classmethod
-    def of(cls, search: _Parameters, instance: Instance) -> SearchComRound:
+    def of(cls, search: _BySearchCom, instance: Instance) -> SearchComRound:
         """Return the round of a search on a network."""
         stop = query_limit(search.stop, instance.adjacency.shape[0])
         return cls(search.sop, search.epsilon, stop, degree_bound(search.max_degree, instance))
@@ -166,9 +154,8 @@ class SearchComRound:
     @property
     def rule(self) -> Rule:
         """The noises and the limit."""
-        delta_f, ic_f = declared(self.sop, self.max_degree)
-        noise = Laplace(4 * delta_f / self.epsilon)
-        return Rule(noise, limit=self.stop, limit_scale=2 * ic_f / self.epsilon)
+        noise, stop = search_com_noises(self.epsilon, *declared(self.sop, self.max_degree))
+        return Rule(noise, limit=self.stop, limit_scale=stop.scale)
 
     def question(self, targets: list[Number], protected: list[tuple[Number, int]]) -> ExactRound:
         """State the round in exact numbers."""

@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -162,11 +163,7 @@ class _Limited(SparseVector):
 
     limit: int = 1
 
-    def __post_init__(self) -> None:
-        """Refuse what says nothing."""
-        super().__post_init__()
-        if self.limit < 1:
-            raise InputError(f"limit = {self.limit}: give a whole number, at least 1")
+    least: ClassVar = {"limit": 1}
 
 
 @dataclass(frozen=True)

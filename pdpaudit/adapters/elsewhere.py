@@ -299,7 +299,7 @@ class Elsewhere(Outside):
     def _first(self) -> JSON:
         """Start the process, and have the mechanism made there."""
         self.pipe = Pipe([self.python, worker.__file__])
-        places = {one.name: one.place for one in registered("adapters")}
+        places = {one.name: one.value for one in registered("adapters")}
         made = {"name": self.name, "parameters": self.parameters, "adapters": places}
         self.pipe.ask({"do": "make", **made})
         try:

@@ -146,13 +146,9 @@ def decode(coded: object) -> object:
     if len(coded) != 1:
         raise ValueError("a value has one tag")
     ((tag, body),) = coded.items()
-    return READERS[tag](*body) if tag in READERS else _plainly(tag, body)
-
-
-def _plainly(tag: str, body: Sequence[object]) -> object:
-    if tag == "tuple":
-        return tuple(decode(item) for item in body)
-    raise ValueError("unknown tag " + tag)
+    if tag not in READERS:
+        raise ValueError("unknown tag " + tag)
+    return READERS[tag](*body)
 
 
 def _numpy(dtype: str, shape: Sequence[int] | None, raw: str) -> object:
@@ -180,6 +176,7 @@ def _fields(kind: str, names: Sequence[str], values: Sequence[object]) -> object
 
 
 READERS: dict[str, Callable[..., object]] = {
+    "tuple": lambda *items: tuple(map(decode, items)),
     "dict": lambda kind, items: _named(dict, kind)([(decode(k), decode(v)) for k, v in items]),
     "set": lambda kind, items: (set if kind == "set" else frozenset)(map(decode, items)),
     "array": _numpy,

@@ -32,7 +32,7 @@ from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_score, parts_surely
-from pdpaudit.core.claim_kinds import DivergenceClaim
+from pdpaudit.core.claim import DivergenceClaim
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered

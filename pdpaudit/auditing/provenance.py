@@ -98,9 +98,7 @@ def source_digest(mechanism: object) -> str:
 
 def _sources() -> list[Path]:
     """List the source files of the harness and of what is registered."""
-    modules = {
-        item.place.partition(":")[0] for group in get_args(Group) for item in registered(group)
-    }
+    modules = {item.module for group in get_args(Group) for item in registered(group)}
     packages = {module.rpartition(".")[0] or module for module in modules}
     return sorted({path for name in {"pdpaudit", *packages} for path in _files(name)})
 

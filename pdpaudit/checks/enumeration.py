@@ -25,8 +25,16 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.checks.declaration import PROPERTIES, Declared
-from pdpaudit.checks.evaluation import TooSlow, Values, change, fast_values, limit, scalar_values
+from pdpaudit.checks.evaluation import (
+    PROPERTIES,
+    Declared,
+    TooSlow,
+    Values,
+    change,
+    fast_values,
+    limit,
+    scalar_values,
+)
 from pdpaudit.checks.graphs import (
     Bits,
     Case,

@@ -14,9 +14,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.checks.declaration import PROPERTIES, name_of, require_statistic
 from pdpaudit.checks.enumeration import LARGEST_LABELLED, Exhaustion, enumerate_labelled, exhaust
 from pdpaudit.checks.evaluation import (
+    PROPERTIES,
     CheckFailed,
     Evaluate,
     Measured,
@@ -27,6 +27,7 @@ from pdpaudit.checks.evaluation import (
     limit,
     measure,
     raised,
+    require_statistic,
     sample_of,
 )
 from pdpaudit.checks.graphs import LARGEST, Case, Edge, Sample
@@ -36,6 +37,7 @@ from pdpaudit.checks.witness import PairWitness
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import FastStatistic
+from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations, permutations
@@ -88,6 +88,16 @@ class Case:
         """Return the two networks, newly built."""
         left, right = (build(self.n, edges) for edges in self.sides())
         return left, right
+
+    def on(self, kept: Sequence[int]) -> Case:
+        """Return the pair on some vertices, ``vertex`` among them, numbered in this order."""
+        index = {v: i for i, v in enumerate(kept)}
+        edges = tuple((index[a], index[b]) for a, b in self.edges if a in index and b in index)
+        left, right, targets = (
+            tuple(index[v] for v in part if v in index)
+            for part in (self.left, self.right, self.targets)
+        )
+        return Case(len(kept), edges, index[self.vertex], left, right, targets)
 
     @property
     def max_degree(self) -> int:

@@ -296,12 +296,7 @@ def _witness(
 
 def _cut(network: Network, move: Move, kept: Sequence[int]) -> Case:
     """Return the pair on some of the vertices only."""
-    index = {v: i for i, v in enumerate(kept)}
     inside = np.transpose(network.adjacency[kept][:, kept].nonzero()).tolist()
-    u = index[move.vertex]
-    edges = tuple((a, b) for a, b in inside if a < b and u not in (a, b))
-    left, right, targets = (
-        tuple(index[v] for v in part if v in index)
-        for part in (move.left, move.right, move.targets)
-    )
-    return Case(len(kept), edges, u, left, right, targets)
+    edges = ((kept[a], kept[b]) for a, b in inside if a < b)
+    others = tuple(edge for edge in edges if move.vertex not in edge)
+    return Case(network.n, others, move.vertex, move.left, move.right, move.targets).on(kept)

@@ -10,8 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pdpaudit.checks.declaration import Declared
-from pdpaudit.checks.evaluation import Evaluate, TooSlow, limit, measure
+from pdpaudit.checks.evaluation import Declared, Evaluate, TooSlow, limit, measure
 from pdpaudit.checks.graphs import SHAPES, Bits, Case, edges_of, members_of
 
 LARGEST_NETWORK = 30
@@ -274,12 +273,4 @@ def _smoothed(case: Case, v: int) -> Case | None:
 
 
 def _without_vertex(case: Case, gone: int) -> Case:
-    """Leave a vertex out and close the gap in the numbering."""
-    kept = [v for v in range(case.n) if v != gone]
-    index = {v: i for i, v in enumerate(kept)}
-    edges = tuple((index[a], index[b]) for a, b in case.edges if a in index and b in index)
-    left, right, targets = (
-        tuple(index[v] for v in part if v in index)
-        for part in (case.left, case.right, case.targets)
-    )
-    return Case(len(kept), edges, index[case.vertex], left, right, targets)
+    return case.on([v for v in range(case.n) if v != gone])

@@ -31,8 +31,6 @@ from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import encode
 
-__all__ = ["FORMAT", "LARGEST", "NAME", "Question", "broken_words", "check_sensitivity"]
-
 #: What the check is called, and the form of its counterexample.
 NAME, FORMAT = "sensitivity", "pdpaudit-sensitivity-witness/1"
 
@@ -74,6 +72,8 @@ class Question:
         """Return the question about a function that declares the rest itself."""
         if not callable(function):
             raise InputError(f"{type(function).__name__}: it is no function of one input")
+        if hasattr(function, "impact_cardinality"):
+            raise InputError("it is a statistic of proximity; check it without `relation`")
         known = getattr(function, "domain", None) if domain is None else domain
         known = Graphs((1, LARGEST)) if known is None else known
         if not isinstance(known, Domain):

@@ -11,9 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from pdpaudit.checks import behaviour
-from pdpaudit.checks.bounds import bound_holds, tightness
-from pdpaudit.checks.evaluation import CheckFailed, TooSlow
+from pdpaudit.checks import properties as p
+from pdpaudit.checks.evaluation import PROPERTIES, CheckFailed, TooSlow
 from pdpaudit.checks.examination import Examination, Options
 from pdpaudit.checks.own_network import own_network
 from pdpaudit.checks.witness import GraphWitness
@@ -36,19 +35,18 @@ class Check:
 
 CALLS = ("finite", "deterministic", "graph-unchanged")
 FUNCTION = (*CALLS, "order-independent")
-BOUNDS = ("targeted-sensitivity", "impact-cardinality")
 
 #: All checks, in the order in which they run.
 CHECKS: tuple[Check, ...] = (
-    Check("finite", behaviour.finite),
-    Check("deterministic", behaviour.deterministic, ("finite",)),
-    Check("graph-unchanged", behaviour.graph_unchanged, ("finite",)),
-    Check("global-random-state", behaviour.global_random_state, ("finite",)),
-    Check("order-independent", behaviour.order_independent, CALLS),
-    Check("label-independent", behaviour.label_independent, FUNCTION),
-    Check("fast-path", behaviour.fast_path, FUNCTION),
-    *(Check(of, partial(bound_holds, of), FUNCTION, ("fast-path",)) for of in BOUNDS),
-    Check("tightness", tightness, FUNCTION, ("fast-path",)),
+    Check("finite", p.finite),
+    Check("deterministic", p.deterministic, ("finite",)),
+    Check("graph-unchanged", p.graph_unchanged, ("finite",)),
+    Check("global-random-state", p.global_random_state, ("finite",)),
+    Check("order-independent", p.order_independent, CALLS),
+    Check("label-independent", p.label_independent, FUNCTION),
+    Check("fast-path", p.fast_path, FUNCTION),
+    *(Check(of, partial(p.bound_holds, of), FUNCTION, ("fast-path",)) for of in PROPERTIES),
+    Check("tightness", p.tightness, FUNCTION, ("fast-path",)),
     Check("own-network", own_network, FUNCTION, ("fast-path",)),
 )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.fields import Fields
@@ -96,13 +96,18 @@ def _plain(value: object) -> object:
 class _Read(Fields):
     """The fields of a counterexample: whatever is called a vertex is one of its graph."""
 
-    def size(self) -> int:
-        """Return the number of vertices."""
-        return self.count("n")
+    def real(self, key: str) -> float:
+        """Return a number, NaN where none is known."""
+        found = self.number(key)
+        return math.nan if found is None else found
+
+    def sides(self, key: str) -> dict[str, tuple[float, ...]]:
+        """Return the values on both sides."""
+        return {side: self.inner(key).numbers(side) for side in ("left", "right")}
 
     def vertex(self, key: str) -> int:
         """Return a vertex."""
-        if not 0 <= self.whole(key) < self.size():
+        if not 0 <= self.whole(key) < self.count("n"):
             raise self.fail(key, "a vertex")
         return self.whole(key)
 
@@ -124,11 +129,22 @@ class _Read(Fields):
         return self.listed(key)
 
     def _vertices(self, key: str, found: Sequence[object]) -> Vertices:
-        n = self.size()
+        n = self.count("n")
         known = tuple(v for v in found if type(v) is int and 0 <= v < n)
         if len(known) < len(found):
             raise self.fail(key, "a list of vertices")
         return known
+
+
+#: How each field is read that is no text.
+READ: dict[str, Callable[[_Read, str], object]] = {
+    **dict.fromkeys(("n", "max_degree"), _Read.count),
+    **dict.fromkeys(("vertex", "at"), _Read.vertex),
+    **dict.fromkeys(("targets", "left", "right", "names", "node_order"), _Read.vertices),
+    **dict.fromkeys(("edges", "edge_order"), _Read.edges),
+    **dict.fromkeys(("declared", "observed"), _Read.real),
+    "values": _Read.sides,
+}
 
 
 def read_witness(body: Mapping[str, object]) -> PairWitness | GraphWitness:
@@ -136,39 +152,12 @@ def read_witness(body: Mapping[str, object]) -> PairWitness | GraphWitness:
     if body.get("format") != FORMAT:
         raise InputError(f"not a witness of the form {FORMAT}; give a result file of `check`")
     read = _Read(body, "it", "witness.")
-    if body.get("property") in PAIR_PROPERTIES:
-        values = read.inner("values")
-        declared, observed = read.number("declared"), read.number("observed")
-        return PairWitness(
-            property=read.text("property"),
-            statistic=read.text("statistic"),
-            n=read.size(),
-            edges=read.edges("edges"),
-            targets=read.vertices("targets"),
-            specification=read.text("specification"),
-            vertex=read.vertex("vertex"),
-            left=read.vertices("left"),
-            right=read.vertices("right"),
-            max_degree=read.count("max_degree"),
-            at=read.vertex("at"),
-            declared=math.nan if declared is None else declared,
-            observed=math.nan if observed is None else observed,
-            values={side: values.numbers(side) for side in ("left", "right")},
-        )
-    return GraphWitness(
-        property=read.text("property"),
-        statistic=read.text("statistic"),
-        n=read.size(),
-        edges=read.edges("edges"),
-        targets=read.vertices("targets"),
-        specification=read.text("specification"),
-        vertex=None if body.get("vertex") is None else read.vertex("vertex"),
-        message=read.text("message"),
-        traceback=read.text("traceback"),
-        names=read.vertices("names"),
-        node_order=read.vertices("node_order"),
-        edge_order=read.edges("edge_order"),
-    )
+    kind = PairWitness if body.get("property") in PAIR_PROPERTIES else GraphWitness
+    given = [each.name for each in fields(kind)]
+    if kind is GraphWitness and body.get("vertex") is None:
+        given.remove("vertex")
+    known: dict[str, Any] = {name: READ.get(name, _Read.text)(read, name) for name in given}
+    return kind(**known)
 
 
 # Text

@@ -23,8 +23,6 @@ from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import UserCodeError
 from pdpaudit.report.plaintext import clip, on_terminal
 
-__all__ = ["app", "main"]
-
 #: Characters of a complaint.
 MOST = 2000
 

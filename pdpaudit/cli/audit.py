@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import Store
 
-__all__ = ["EXAMPLES", "audit_command"]
-
 #: Exit status of what was interrupted.
 INTERRUPTED = 130
 
@@ -427,14 +425,17 @@ def _audit(
     from pdpaudit.auditing import audit
     from pdpaudit.auditing.tables import audit_relations, audit_released
     from pdpaudit.cli.output import progress
+    from pdpaudit.sampling import backend
 
+    if workers.backend == "dask" and workers.jobs != -1:
+        raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
     made, spec, file = audited.made, audited.spec, audited.file
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
     with (
         _keeping(
             workers.store, made, spec, plan.seed, max_degree=max_degree, file=kept_file
         ) as kept,
-        _workers(workers) as where,
+        backend(workers.backend, workers.scheduler) as where,
         progress(quiet=output.quiet) as watcher,
     ):
         if where:
@@ -501,14 +502,3 @@ def _keeping(
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def _workers(options: o.WorkerOptions) -> Iterator[str]:
-    """Draw in the workers asked for; yields what is to be said of them."""
-    if options.backend == "dask" and options.jobs != -1:
-        raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
-    from pdpaudit.sampling import backend
-
-    with backend(options.backend, options.scheduler) as words:
-        yield words

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pdpaudit.checks import Options
     from pdpaudit.core.network import Network
 
-__all__ = ["EXAMPLES", "check_command"]
-
 EXAMPLES = o.examples(
     "pdpaudit check CN --seed 1",
     "pdpaudit check my_sop.py:closeness --max-vertices 4 --json result.json",

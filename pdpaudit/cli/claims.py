@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from rich.console import Console
 
-    from pdpaudit.core.registry import Registered
+    from pdpaudit.core.registry import Group
     from pdpaudit.results.results import Result
-
-__all__ = ["EXAMPLES", "LIST_EXAMPLES", "claims_command", "list_command"]
 
 EXAMPLES = o.examples(
     "pdpaudit claims --select C6 --select C11 --seed 1",
@@ -60,7 +61,6 @@ def claims_command(
 
     from pdpaudit.auditing.published_claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, progress
-    from pdpaudit.core.errors import InputError
     from pdpaudit.core.registry import KEARNS
     from pdpaudit.results.results import exit_status
     from pdpaudit.sampling import draw_seed
@@ -144,7 +144,7 @@ def _show(screen: Console, result: Result) -> None:
 LIST_EXAMPLES = o.examples("pdpaudit list")
 
 #: What each group holds, and how it is used.
-TITLES = {
+TITLES: dict[Group, str] = {
     "sops": "statistics of proximity, for check and --sop (sops)",
     "mechanisms": "mechanisms, for audit (mechanisms)",
     "attacks": "kinds of pairs an audit tries (attacks)",
@@ -160,20 +160,18 @@ TITLES = {
 
 def list_command() -> int:
     """Show what can be named, and where each comes from."""
-    from typing import get_args
-
     from rich.table import Table
     from rich.text import Text
 
     from pdpaudit.cli.output import console
-    from pdpaudit.core.registry import Group, registered
+    from pdpaudit.core.registry import registered
 
     screen = console()
-    for group in get_args(Group):
+    for group, title in TITLES.items():
         items = {item.name: item for item in registered(group)}
         if not items:
             continue
-        screen.print(Text(TITLES.get(group, group), style="bold"))
+        screen.print(Text(title, style="bold"))
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         table.add_column(style="dim", overflow="fold")
@@ -183,9 +181,8 @@ def list_command() -> int:
     return 0
 
 
-def _origin(item: Registered) -> str:
+def _origin(item: EntryPoint) -> str:
     """Return the module, the name in it where it is another, and whose package it is."""
-    module, _, attribute = item.place.partition(":")
-    place = module if attribute == item.name.rpartition(":")[2] else item.place
-    ours = module.partition(".")[0] == item.package
-    return place if ours else f"{place} ({item.package})"
+    place = item.module if item.attr == item.name.rpartition(":")[2] else item.value
+    package = item.dist.name if item.dist else "unknown"
+    return place if item.module.partition(".")[0] == package else f"{place} ({package})"

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from pdpaudit.io import Reading
     from pdpaudit.results.results import Result
 
-__all__ = [
-    "NetworkOptions",
-    "OutputOptions",
-    "Quiet",
-    "among",
-    "by_number",
-    "claims_offered",
-    "examples",
-    "flagged",
-    "grouped",
-    "names_of",
-]
-
 # Written down here, as the modules that define them take a second to import; tests compare them.
 BACKENDS = ("loky", "multiprocessing", "dask")
 METHODS = ("exact", "clopper-pearson", "betting", "sequential")

@@ -30,8 +30,6 @@ from pdpaudit.report.plaintext import on_terminal, visible
 from pdpaudit.results.files import save
 from pdpaudit.results.results import Result
 
-__all__ = ["check_writable", "console", "progress", "write_json"]
-
 #: Seconds between two lines of progress in a pipe.
 LINE_S = 30
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
     from pdpaudit.core.network import Network
     from pdpaudit.outputs import JSON
-    from pdpaudit.report.sources import Source
-
-__all__ = ["REPLAY_EXAMPLES", "REPORT_EXAMPLES", "replay_command", "report_command"]
 
 #: What can be written, and the file it is written to where none is named.
 FORMS = {
@@ -71,7 +69,7 @@ def report_command(
     One page that needs nothing else: verdicts first, in words, then pictures and all numbers.
     """
     from pdpaudit.cli.output import check_writable, console
-    from pdpaudit.core.errors import InputError
+    from pdpaudit.report import rendering
     from pdpaudit.report.sources import read_source
     from pdpaudit.results.files import write_text
 
@@ -99,7 +97,7 @@ def report_command(
     if same:
         raise InputError(f"{output}: is one of the result files; choose another --output")
     sources = [read_source(path) for path in files]
-    text = _rendered(form, sources)
+    text = rendering.RENDER[form](sources)
     if to_pipe:
         typer.echo(text.encode("utf-8"), nl=False)  # whatever the terminal speaks
         return 0
@@ -109,18 +107,6 @@ def report_command(
         f"report written to {output}", markup=False, emoji=False, soft_wrap=True
     )
     return 0
-
-
-def _rendered(form: str, sources: Sequence[Source]) -> str:
-    from pdpaudit.report import exports, rendering
-
-    render = {
-        "sarif": exports.render_sarif,
-        "checklist": exports.render_checklist,
-        "md": rendering.render_markdown,
-        "html": rendering.render_html,
-    }
-    return render[form](sources)
 
 
 REPLAY_EXAMPLES = o.examples(
@@ -181,8 +167,6 @@ def replay_command(
 
 def _reader(file: Path, edges: Path | None, nodes: Path | None) -> Callable[[JSON, int], Network]:
     """Return what reads a network that a result names: beside the result, or as typed."""
-    from pdpaudit.core.errors import InputError
-
     typed = {"edges": edges, "nodes": nodes}
 
     def place(key: str, recorded: object) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
+from pdpaudit.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pdpaudit.experiments.simulation import Contestant
     from pdpaudit.outputs import JSON
     from pdpaudit.results.results import Result
-
-__all__ = ["EXAMPLES", "simulate_command"]
 
 EXAMPLES = o.examples(
     "pdpaudit simulate --seed 1",
@@ -165,7 +164,7 @@ def simulate_command(
 
 def _write_curves(result: Result, csv_file: Path | None, figures: Path | None) -> list[Path]:
     """Write the curves as numbers and as figures; return the files."""
-    from pdpaudit.experiments.curves import curves_csv
+    from pdpaudit.experiments.simulation import curves_csv
     from pdpaudit.results.files import write_text
 
     written = []
@@ -184,7 +183,6 @@ def _network(
     reading: o.NetworkOptions | None, regime: str | None, seed: int, screen: Console
 ) -> tuple[Network, JSON, o.NetworkOptions | None]:
     """Return the network, what a report needs, and how it was read; say what there is."""
-    from pdpaudit.core.errors import InputError
     from pdpaudit.core.network import targeted_components
     from pdpaudit.experiments.generated_networks import embedded_network, regime_of
 
@@ -235,8 +233,6 @@ def _contestant(name: str, common: Mapping[str, object], asked: Mapping[str, obj
 def _check_figures(folder: Path | None) -> None:
     """Refuse to draw before the work, not after it."""
     from importlib.util import find_spec
-
-    from pdpaudit.core.errors import InputError
 
     if folder is None:
         return

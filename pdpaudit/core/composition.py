@@ -19,17 +19,6 @@ from pdpaudit.core.errors import InputError
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-__all__ = [
-    "CompositionBound",
-    "basic_composition",
-    "composition_table",
-    "general_composition",
-    "optimal_composition",
-    "optimal_delta",
-    "paper_composition",
-    "paper_composition_proved",
-]
-
 # ln(1/δ) ≥ 1/2: where the step from the general form to the paper's needs it.
 _LARGEST_PAPER_DELTA = math.exp(-0.5)
 # Two computations of the same bound may differ by this share before one counts as smaller.
@@ -46,10 +35,10 @@ class CompositionBound:
     formula: str
     epsilon: float
     delta: float
-    condition: str
-    proved: bool
-    valid: bool
     source: str
+    condition: str = "none"
+    proved: bool = True
+    valid: bool = True
 
 
 def basic_composition(epsilon: float, rounds: int) -> float:
@@ -110,21 +99,6 @@ def optimal_composition(epsilon: float, rounds: int, delta: float) -> float:
     return float(brentq(excess, 0.0, rounds * epsilon, xtol=1e-300, rtol=1e-14, maxiter=500))
 
 
-def optimal_delta(epsilon: float, rounds: int, total_epsilon: float) -> float:
-    """Return the smallest δ such that every m-fold composition of ε-DP is (total, δ)-DP; O(m).
-
-    As :func:`optimal_composition`: the hockey-stick divergence of m-fold randomised response.
-    """
-    _check(epsilon, rounds)
-    if not total_epsilon >= 0.0:
-        raise InputError(f"total_epsilon = {total_epsilon}: give a number of nats, at least 0")
-    if epsilon == 0.0 or rounds == 0 or total_epsilon >= rounds * epsilon:
-        return 0.0
-    if math.isinf(rounds * epsilon):
-        return 1.0  # the two sides cannot be mistaken for each other
-    return float(_randomised_response(epsilon, rounds).get_delta_for_epsilon(total_epsilon))
-
-
 def composition_table(epsilon: float, rounds: int, delta: float) -> list[CompositionBound]:
     """Return every form's budget for m rounds, with the region where each holds; O(m)."""
     _check(epsilon, rounds, delta)
@@ -136,9 +110,6 @@ def composition_table(epsilon: float, rounds: int, delta: float) -> list[Composi
             "m·ε",
             basic_composition(epsilon, rounds),
             0.0,
-            "none",
-            True,
-            True,
             "Dwork, McSherry, Nissim, Smith 2006",
         ),
         CompositionBound(
@@ -146,19 +117,16 @@ def composition_table(epsilon: float, rounds: int, delta: float) -> list[Composi
             "2·√(2m·ln(1/δ))·ε",
             paper,
             delta,
+            "Kearns, Roth, Wu, Yaroslavtsev, appendix",
             "resulting ε below 1, δ ≤ 1/√e",
             paper_composition_proved(epsilon, rounds, delta),
             paper >= optimal * (1.0 - _ROUNDING),
-            "Kearns, Roth, Wu, Yaroslavtsev, appendix",
         ),
         CompositionBound(
             "general",
             "ε·√(2m·ln(1/δ)) + m·ε·(e^ε - 1)",
             general_composition(epsilon, rounds, delta),
             delta,
-            "none",
-            True,
-            True,
             "Dwork, Rothblum, Vadhan 2010",
         ),
         CompositionBound(
@@ -166,9 +134,6 @@ def composition_table(epsilon: float, rounds: int, delta: float) -> list[Composi
             "smallest ε for m rounds and δ",
             optimal,
             delta,
-            "none",
-            True,
-            True,
             "Kairouz, Oh, Viswanath 2015",
         ),
     ]

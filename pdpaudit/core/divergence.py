@@ -14,25 +14,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Floats",
-    "Points",
-    "best_events",
-    "best_order",
-    "by_ratio",
-    "convex_curve",
-    "event_divergence",
-    "event_rate",
-    "larger_divergence",
-    "largest_ratio",
-    "law_divergence",
-    "law_rate",
-    "least_miss",
-    "lower_curve",
-    "turned",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
+Bits: TypeAlias = npt.NDArray[np.bool_]
 
 #: A convex curve from the left to the right, straight between its points.
 Points = tuple[tuple[float, float], ...]
@@ -130,26 +113,36 @@ def best_order(value: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Flo
 
 def least_miss(order: Floats | float, most: Floats | float, fpr: Floats) -> Floats:
     """Return the least false-negative rate at which no direction of an event exceeds ``most``."""
+
+    def too_low(miss: Floats) -> Bits:
+        return ~(larger_divergence(order, 1.0 - miss, miss, fpr, 1.0 - fpr) <= most)
+
     shape = np.broadcast_shapes(np.shape(order), fpr.shape)
-    low, high = np.zeros(shape), np.broadcast_to(1.0 - fpr, shape)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        fine = larger_divergence(order, 1.0 - middle, middle, fpr, 1.0 - fpr) <= most
-        low, high = np.where(fine, low, middle), np.where(fine, middle, high)
+    _, high = _halved(too_low, np.broadcast_to(1.0 - fpr, shape))
     return np.where(high <= 2.0**-HALVINGS, 0.0, high)
 
 
 def largest_ratio(order: Floats | float, most: Floats | float, log_p: Floats) -> Floats:
     """Return the largest ``ln(p / q)`` of an event of probability p within ``most``."""
-    shape = np.broadcast_shapes(np.shape(order), log_p.shape)
     p, not_p = np.exp(log_p), -np.expm1(log_p)
-    low, high = np.zeros(shape), np.full(shape, 745.0)
+
+    def allowed(ratio: Floats) -> Bits:
+        return (
+            larger_divergence(order, p, not_p, np.exp(log_p - ratio), -np.expm1(log_p - ratio))
+            <= most
+        )
+
+    return _halved(allowed, np.full(np.broadcast_shapes(np.shape(order), log_p.shape), 745.0))[0]
+
+
+def _halved(below: Callable[[Floats], Bits], high: Floats) -> tuple[Floats, Floats]:
+    """Return neighbours between which something ceases to hold, as numbers rise from 0."""
+    low = np.zeros(high.shape)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        q, not_q = np.exp(log_p - middle), -np.expm1(log_p - middle)
-        fine = larger_divergence(order, p, not_p, q, not_q) <= most
-        low, high = np.where(fine, middle, low), np.where(fine, high, middle)
-    return low
+        holds = below(middle)
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    return low, high
 
 
 def larger_divergence(

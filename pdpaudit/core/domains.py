@@ -30,22 +30,6 @@ from pdpaudit.core.graphs import (
     wheel,
 )
 
-__all__ = [
-    "MOST_PAIRS",
-    "Answers",
-    "Bounded",
-    "Change",
-    "Domain",
-    "Graphs",
-    "InputPair",
-    "Movable",
-    "OneOf",
-    "Value",
-    "diagonal",
-    "one_for_another",
-    "unchanged",
-]
-
 #: Pairs of one relation that a domain makes at most: each costs an audit some runs or a law.
 MOST_PAIRS = 200
 

@@ -7,16 +7,6 @@ from itertools import islice
 from pathlib import Path
 from traceback import walk_tb
 
-__all__ = [
-    "Exhausted",
-    "InputError",
-    "Misbehaviour",
-    "OutOfTime",
-    "ParameterError",
-    "described",
-    "located",
-]
-
 #: Folders whose code is not the author's: this package, Python's library, and installed packages.
 OURS, STANDARD = Path(__file__).resolve().parents[1], Path(os.__file__).resolve().parent
 INSTALLED = {"site-packages", "dist-packages"}

@@ -16,23 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = [
-    "Graph",
-    "GraphPair",
-    "coloured_graphs",
-    "complete",
-    "cut_off_pairs",
-    "edge_pairs",
-    "hubs",
-    "labelled_graphs",
-    "last_vertex_pairs",
-    "rewired_pairs",
-    "small_graphs",
-    "star",
-    "vertex_pairs",
-    "wheel",
-]
-
 Tie = tuple[int, int]
 
 
@@ -57,6 +40,16 @@ class Graph(NamedTuple):
     def renumbered(self, order: Sequence[int]) -> Graph:
         """Return the graph in which vertex i is called ``order[i]``."""
         return _graph(self.vertices, ((order[one], order[other]) for one, other in self.ties))
+
+    def with_last(self, vertex: int) -> Graph:
+        """Return the graph in which a vertex has the last number, and later ones move up by one."""
+        order = [v - (v > vertex) for v in range(self.vertices)]
+        return self.renumbered([*order[:vertex], self.vertices - 1, *order[vertex + 1 :]])
+
+    def rewired(self, vertex: int, contacts: Iterable[int]) -> Graph:
+        """Return the graph in which a vertex has these contacts and no others."""
+        kept = [tie for tie in self.ties if vertex not in tie]
+        return _graph(self.vertices, [*kept, *((vertex, one) for one in contacts)])
 
     def without_last(self) -> Graph:
         """Return the graph without its last vertex."""
@@ -164,10 +157,7 @@ def last_vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
     """Yield each graph without each of its vertices, numbered so that it is the last that goes."""
     for graph in graphs:
         for gone in range(graph.vertices):
-            place = {v: v - (v > gone) for v in range(graph.vertices)} | {gone: graph.vertices - 1}
-            moved = _graph(
-                graph.vertices, ((place[one], place[other]) for one, other in graph.ties)
-            )
+            moved = graph.with_last(gone)
             yield GraphPair("", moved, moved.without_last())
 
 
@@ -175,21 +165,17 @@ def cut_off_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
     """Yield each graph with each vertex tied to nobody, to everybody, and to whom it was not."""
     for graph in graphs:
         for person, contacts in enumerate(graph.contacts()):
-            kept = [tie for tie in graph.ties if person not in tie]
             everybody = set(range(graph.vertices)) - {person}
             for chosen in (set(), everybody, everybody - contacts):
                 if chosen != contacts:
-                    rewired = _graph(graph.vertices, [*kept, *((person, one) for one in chosen)])
-                    yield GraphPair("", graph, rewired)
+                    yield GraphPair("", graph, graph.rewired(person, chosen))
 
 
 def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
     """Yield each graph without each of its vertices; the later ones move up by one."""
     for graph in graphs:
         for gone in range(graph.vertices):
-            kept = [tie for tie in graph.ties if gone not in tie]
-            moved = ((one - (one > gone), other - (other > gone)) for one, other in kept)
-            fewer = _graph(graph.vertices - 1, moved)
+            fewer = graph.with_last(gone).without_last()
             yield GraphPair(f"{_said(graph)}; vertex {gone} removed", graph, fewer)
 
 
@@ -198,10 +184,9 @@ def rewired_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iter
     for graph in graphs:
         for person in set(range(graph.vertices)) - {spared}:
             others = [vertex for vertex in range(graph.vertices) if vertex != person]
-            kept = [tie for tie in graph.ties if person not in tie]
             for chosen in itertools.product((False, True), repeat=len(others)):
                 contacts = list(itertools.compress(others, chosen))
-                rewired = _graph(graph.vertices, [*kept, *((person, one) for one in contacts)])
+                rewired = graph.rewired(person, contacts)
                 if rewired != graph:
                     name = f"{_said(graph)}; contacts of {person} now {contacts}"
                     yield GraphPair(name, graph, rewired)

@@ -14,8 +14,6 @@ from pdpaudit.core.graphs import Graph
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["difference_words", "input_words", "is_graph", "shown"]
-
 #: Two vertices.
 Tie: TypeAlias = tuple[object, object]
 

@@ -15,8 +15,6 @@ from scipy.sparse import csr_array
 
 from pdpaudit.core.network import Network
 
-__all__ = ["ANYBODY", "ONE_TIE", "PROTECTED", "NeighborPair", "Own", "difference", "rewire"]
-
 #: The relation of Kearns et al., and those under which targeted vertices are rewired as well, and
 #: under which one tie changes.
 PROTECTED = "protected"

@@ -18,17 +18,22 @@ from pdpaudit.outputs.records import JSON
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = [
-    "IdentityOracle",
-    "Network",
-    "SearchInstance",
-    "adjacency_from_edges",
-    "adjacency_from_networkx",
-    "default_seeds",
-    "targeted_components",
-]
-
 T = TypeVar("T")
+
+
+def distinct(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return numbers from 0 once each, ascending; of millions numpy's hashing takes ten times."""
+    ordered = np.sort(numbers)
+    found: npt.NDArray[np.int64] = ordered[np.diff(ordered, prepend=-1) != 0]
+    return found
+
+
+def pair_keys(
+    n: int, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int64]:
+    """Return each pair of two vertices once, as ``low · n + high``, ascending."""
+    low, high = np.minimum(one, other).astype(np.int64), np.maximum(one, other).astype(np.int64)
+    return distinct((low * n + high)[low != high])
 
 
 def adjacency_from_edges(
@@ -55,11 +60,7 @@ def adjacency_from_edges(
     >>> adjacency_from_edges(3, np.array([0, 1, 2]), np.array([1, 0, 2])).nnz
     2
     """
-    low = np.minimum(sources, targets).astype(np.int64)
-    high = np.maximum(sources, targets).astype(np.int64)
-    key = np.sort((low * n + high)[low != high])
-    key = key[np.diff(key, prepend=-1) != 0]
-    low, high = np.divmod(key, max(n, 1))
+    low, high = np.divmod(pair_keys(n, sources, targets), max(n, 1))
     rows = np.concatenate([low, high]).astype(np.int32)
     columns = np.concatenate([high, low]).astype(np.int32)
     # The edges come sorted by (low, high), so converting by row leaves each row's indices in two

@@ -16,17 +16,6 @@ from pdpaudit.core.divergence import best_events, by_ratio
 from pdpaudit.core.protocols import CodedOutputs, Law
 from pdpaudit.outputs import equal_is_same, flatten
 
-__all__ = [
-    "ROUNDED",
-    "ExactLoss",
-    "epsilon_at",
-    "exact_loss",
-    "hockey_stick",
-    "largest_excess",
-    "loss_for",
-    "trade_off",
-]
-
 Side = Literal["left", "right"]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -118,25 +107,19 @@ def loss_for(left: Law, right: Law, claim: PrivacyClaim, *, listed: bool = True)
     if p_off or q_off or any(hidden):
         less_p, more_p = p * max(0.0, 1 - p_off), p * (1 + p_off)
         less_q, more_q = q * max(0.0, 1 - q_off), q * (1 + q_off)
-        none = (0.0, 0.0)
         # What is most for one direction is least for the other.
-        forward, backward = (
-            _both(claim, less_p, more_q, hidden)[0],
-            _both(claim, more_p, less_q, hidden)[1],
+        least = max(
+            _both(claim, less_p, more_q, hidden)[0], _both(claim, more_p, less_q, hidden)[1]
         )
-        least = max(forward, backward)
-        forward, backward = (
-            _both(claim, more_p, less_q, none)[0],
-            _both(claim, less_p, more_q, none)[1],
-        )
-        most = max(forward, backward)
+        none = (0.0, 0.0)
+        most = max(_both(claim, more_p, less_q, none)[0], _both(claim, less_p, more_q, none)[1])
     ours, theirs = (p, q) if side == "left" else (q, p)
     order = by_ratio(ours, theirs)
     events = best_events(ours, theirs)
     kept = _some(len(events[0]))
-    shown = np.where(events[0] > events[2], 0.0, -1.0)[kept]
     some = [one[kept] for one in events]
-    shown = np.where(shown < 0, shown, claim.of_events(some[0], some[1], some[2], some[3]))
+    likelier = some[0] > some[2]
+    shown = np.where(likelier, claim.of_events(some[0], some[1], some[2], some[3]), -1.0)
     inside = order[: kept[int(shown.argmax())] + 1] if len(kept) else order
     chances = (_at_most(p[inside], hidden[0]), _at_most(q[inside], hidden[1]))
     outputs = write() if listed else []
@@ -230,18 +213,16 @@ def hockey_stick(left: Law, right: Law, epsilons: npt.ArrayLike) -> Floats:
 
 
 def trade_off(left: Law, right: Law) -> tuple[Floats, Floats]:
-    """Return the best attack's rate of misses at each rate of false alarms.
+    """Return the false-positive rates of the best attacks, and their false-negative rates.
 
-    The attacker sees one output and says whether it came from ``left`` (an alarm) or ``right``.
+    The attacker sees one output and says whether it came from ``left`` (positive) or ``right``.
     """
     _, p, q = _aligned(left, right)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(p > 0, np.log(p) - np.log(q), -np.inf)
-    order = np.argsort(-ratio, kind="stable")
-    false_alarm = np.concatenate([[0.0], np.cumsum(q[order])])
+    order = by_ratio(p, q)
+    fpr = np.concatenate([[0.0], np.cumsum(q[order])])
     miss = 1.0 - np.concatenate([[0.0], np.cumsum(p[order])])
-    miss[-1], false_alarm[-1] = 0.0, 1.0
-    return false_alarm, miss
+    miss[-1], fpr[-1] = 0.0, 1.0
+    return fpr, miss
 
 
 def _excess(p: Floats, q: Floats, missing: float, factor: Floats) -> Floats:

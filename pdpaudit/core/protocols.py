@@ -265,7 +265,7 @@ class LawfulMechanism(Protocol):
     def law(self, instance: Any) -> Law:
         """Return the exact output law, or raise :class:`LawUnavailable`.
 
-        An audit holds it against some runs, and believes no law that these contradict.
+        An audit compares it with some runs, and uses no law that they contradict.
         """
         ...
 

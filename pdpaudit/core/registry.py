@@ -11,45 +11,17 @@ import inspect
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from pdpaudit.core.protocols import Mechanism
     from pdpaudit.outputs.records import JSON
-
-__all__ = [
-    "KEARNS",
-    "SINGULAR",
-    "Find",
-    "Group",
-    "Registered",
-    "UserCodeError",
-    "adapted",
-    "adapter_of",
-    "check_arguments",
-    "check_file",
-    "check_run",
-    "claims_of",
-    "configure",
-    "imported_for",
-    "is_registered",
-    "make_mechanism",
-    "make_sop",
-    "needs_trust",
-    "paper_of",
-    "refuse_without_claim",
-    "registered",
-    "resolve",
-]
-
-T = TypeVar("T")
 
 Group = Literal[
     "sops",
@@ -108,32 +80,13 @@ class UserCodeError(InputError):
     """The user's own code failed before it could be asked; carries their traceback."""
 
 
-@dataclass(frozen=True)
-class Registered:
-    """One registered object: its name, and the package and place it comes from."""
-
-    name: str
-    place: str
-    package: str
-    entry_point: EntryPoint
-
-    def load(self) -> Any:
-        """Import and return the object."""
-        return self.entry_point.load()
-
-
-def registered(group: Group) -> list[Registered]:
+def registered(group: Group) -> list[EntryPoint]:
     """Return what is registered in a group, by name."""
-    found = {
-        point.name: Registered(
-            point.name, point.value, point.dist.name if point.dist else "unknown", point
-        )
-        for point in entry_points(group=f"pdpaudit.{group}")
-    }
+    found = {point.name: point for point in entry_points(group=f"pdpaudit.{group}")}
     return [found[name] for name in sorted(found)]
 
 
-def claims_of(paper: str) -> dict[str, Registered]:
+def claims_of(paper: str) -> dict[str, EntryPoint]:
     """Return the published claims of a paper by their own names, which follow its name and a colon.
 
     Those of :data:`KEARNS` are registered without it.
@@ -154,7 +107,7 @@ def paper_of(mechanism: str) -> str | None:
     return KEARNS if not colon or is_registered("mechanisms", family) else None
 
 
-def adapter_of(name: str) -> Registered | None:
+def adapter_of(name: str) -> EntryPoint | None:
     """Return the adapter of the library that a name begins with; imports nothing."""
     library, named, _ = name.partition(":")
     known = registered("adapters") if named else []
@@ -244,11 +197,7 @@ def resolve(group: Group, name: str) -> Any:
     )
 
 
-@overload
-def configure(factory: type[T], name: str, options: Mapping[str, object]) -> T: ...
-@overload
-def configure(factory: object, name: str, options: Mapping[str, object]) -> object: ...
-def configure(factory: object, name: str, options: Mapping[str, object]) -> object:
+def configure(factory: Any, name: str, options: Mapping[str, object]) -> Any:
     """Make an object of a class with those options that were given."""
     given = {key: value for key, value in options.items() if value is not None}
     takes = _arguments(factory)
@@ -318,7 +267,7 @@ def make_mechanism(
     return cast("Mechanism", mechanism), {"name": name, "parameters": given}
 
 
-def _adapted(adapter: Registered, target: object, given: JSON) -> object:
+def _adapted(adapter: EntryPoint, target: object, given: JSON) -> object:
     """Return what an adapter makes of an object of its library, or of the name of one."""
     try:
         return adapter.load()(target, **given)

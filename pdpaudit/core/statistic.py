@@ -16,8 +16,6 @@ from pdpaudit.core.protocols import StatisticOfProximity
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["DeclaredStatistic", "name_of", "score_all", "stated_error", "statistic"]
-
 N = TypeVar("N", int, float)
 
 Scalar = Callable[["nx.Graph", int, frozenset[int]], float]

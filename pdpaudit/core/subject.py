@@ -23,16 +23,6 @@ from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Guard
 
-__all__ = [
-    "LIMIT_S",
-    "OwnPair",
-    "Part",
-    "Subject",
-    "as_law",
-    "pairs_of",
-    "unnamed_pairs",
-]
-
 #: All that a mechanism may have beside ``claim`` and ``run``; the protocols say what each is.
 Part = Literal[
     "sample",

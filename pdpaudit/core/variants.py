@@ -18,11 +18,6 @@ from pdpaudit.core.statistic import name_of
 from pdpaudit.core.subject import Part, Subject, unnamed_pairs
 from pdpaudit.outputs.records import JSON
 
-__all__ = [
-    "ALL", "EXPLICIT", "NETWORK_RELATIONS", "Related", "Variant", "named_sop", "promising",
-    "related", "relations_of", "specified",
-]  # fmt: skip
-
 #: No attribute of that name.
 MISSING = object()
 

@@ -29,8 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.core.claim_kinds import RenyiClaim, ZeroConcentratedClaim
+from pdpaudit.core.claim import PrivacyClaim, RenyiClaim, ZeroConcentratedClaim
 from pdpaudit.core.divergence import larger_divergence, law_divergence
 
 Floats = npt.NDArray[np.float64]
@@ -53,6 +52,9 @@ PLANNED, HALVINGS = 5, 34
 
 #: Stakes to begin with, and steps towards the best.
 START, STEPS = 0.05, 100
+
+#: Growth of the capital's logarithm a draw below which bets are as good as the best.
+LEAST_GAIN = 1e-13
 
 
 def claim_bound(
@@ -169,6 +171,9 @@ class Band:
             free = np.array([*((found[:2] > 0) | (slope[:2] > 0)), True])
             step = np.zeros(3)
             step[free] = np.linalg.lstsq(curved[np.ix_(free, free)], slope[free], rcond=None)[0]
+            # A whole step wins half of this at most: no shorter one is worth looking for.
+            if slope @ step < LEAST_GAIN:
+                break
             for _ in range(STEPS):
                 tried = found + step
                 tried[:2] = np.maximum(tried[:2], 0.0)
@@ -176,7 +181,7 @@ class Band:
                 if grown > best:
                     break
                 step = step / 2
-            if not grown > best + 1e-13:
+            if not grown > best + LEAST_GAIN:
                 break
             found, ratios, best = tried, moved, grown
         one, other, split = (float(f"{value:.{DIGITS}g}") for value in found.tolist())

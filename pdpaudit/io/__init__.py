@@ -2,8 +2,8 @@
 
 :func:`read_network` is the way in: ``source`` turns bytes into text, ``table`` text into rows,
 ``columns`` decides what they mean and ``fields`` what a field says, ``ties`` makes pairs of people
-of them; ``formats`` knows other files by what is in them, which ``graph_formats`` and
-``text_formats`` read; ``people`` says who is targeted and what people are called, ``reading`` puts
+of them; ``graph_formats`` knows other files by what is in them and reads them, some by
+``text_formats``; ``people`` says who is targeted and what people are called, ``reading`` puts
 it together.
 """
 

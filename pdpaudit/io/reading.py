@@ -18,7 +18,7 @@ from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
 from pdpaudit.io.fields import folded
-from pdpaudit.io.formats import find_format
+from pdpaudit.io.graph_formats import find_format, read_graph_file
 from pdpaudit.io.people import (
     People,
     PeopleTable,
@@ -231,8 +231,6 @@ def _read_ties(edges: Path, table: PeopleTable | None, options: ReadOptions) -> 
     elif options.get("since") or options.get("until"):
         raise InputError(f"{edges}: `since` and `until` need an edge list with a column of times")
     else:
-        from pdpaudit.io.graph_formats import read_graph_file  # takes 0.1 s, for networkx
-
         ties = read_graph_file(source, kind, weight_column=options.get("weight_column"))
     return replace(ties, notes=(*notes, *ties.notes))
 

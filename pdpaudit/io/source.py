@@ -5,15 +5,18 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import re
+import select
+import stat
 import zipfile
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.files import open_file
 
 _PACKED = "unpack it, or pack it with gzip"
 _OFFICE = "unpack it, pack it with gzip, or save the table in it as CSV"
@@ -176,3 +179,35 @@ def _as_utf8(path: Path, data: bytes) -> tuple[bytes, tuple[str, ...]]:
             f"{path}: is neither UTF-8 nor Windows-1252 text; save it as UTF-8"
         ) from None
     return text.encode(), (f"{path} is not UTF-8: read as Windows-1252 (Latin-1)",)
+
+
+#: Seconds that the writer of a pipe is waited for.
+PATIENCE_S = 0.5
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file, or a pipe with a writer such as ``<(zcat FILE)``, to read its bytes."""
+    # Opening a pipe waits for a writer, which may never come.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(21, "Is a directory")
+        if stat.S_ISFIFO(mode):
+            _await_writer(path, handle)
+        elif not stat.S_ISREG(mode):
+            raise InputError(f"{path}: is a device, which never ends; give a file")
+        with suppress(AttributeError):  # Windows has no such mode
+            os.set_blocking(handle, True)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _await_writer(path: Path, handle: int) -> None:
+    """Refuse a pipe that has no writer, or one that is silent."""
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    if not any(event & select.POLLIN for _, event in waiting.poll(1000 * PATIENCE_S)):
+        raise InputError(f"{path}: is a pipe into which nothing is written; give a file")

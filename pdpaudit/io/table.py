@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.util import hash_array
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.fields import names_columns
@@ -31,8 +30,6 @@ _BLOCK = 1 << 20
 _TEXT = np.dtype(object)
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 _ROWS = 3_000  # parsed at once: what they hold stays in the processor's cache
-_SLOTS = 1 << 22  # hashes that are remembered, a power of 2
-KEYS = ("0123456789abcdef", "fedcba9876543210")  # of two hashes, 16 characters each
 
 Rows = npt.NDArray[np.int64]
 
@@ -122,33 +119,10 @@ class Table:
         return codes, list(map(str, values.tolist()))
 
     def _texts(self, columns: Sequence[int], head: Sequence[str]) -> tuple[Rows, list[str]]:
-        """Return codes and values of fields, by hashes, so that few texts are kept at a time."""
-
-        def parts() -> Iterator[npt.NDArray[np.object_]]:
-            yield np.array(head, dtype=object)
-            for part in self._parts(columns):
-                yield part.ravel()
-
-        seen = np.zeros(_SLOTS, dtype=np.uint64)  # the hash that came last, of those for a slot
-        hashes, others, texts, places, start = [], [], [], [], 0
-        for part in parts():
-            hashed, other = (hash_array(part, hash_key=key, categorize=False) for key in KEYS)
-            slots = hashed & np.uint64(_SLOTS - 1)
-            new = np.flatnonzero(seen[slots] != hashed)
-            seen[slots] = hashed
-            texts += part[new].tolist()
-            places.append(new + start)
-            hashes.append(hashed)
-            others.append(other)
-            start += len(part)
-        codes, distinct = pd.factorize(np.concatenate(hashes))
-        first, second = _first(codes, len(distinct)), np.concatenate(others)
-        # One hash of two texts, or a hash of 0, which counts as seen from the beginning.
-        if (second != second[first][codes]).any() or not distinct.all():
-            codes, values = pd.factorize(np.concatenate([*parts()]))
-            return codes, values.tolist()
-        kept = np.searchsorted(np.concatenate(places), first)
-        return codes, [texts[place] for place in kept.tolist()]
+        """Return codes and values of fields as they are."""
+        parts = [np.array(head, dtype=object), *map(np.ravel, self._parts(columns))]
+        codes, values = pd.factorize(np.concatenate(parts))
+        return codes, values.tolist()
 
     @cached_property
     def _plain(self) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.network import distinct
 from pdpaudit.io.columns import EdgeOptions, Ends, choose_columns, is_number
 from pdpaudit.io.fields import NOBODY, folded, gaps, is_missing, named_ends, times_of, unify
 from pdpaudit.io.source import Source, show
@@ -20,21 +21,14 @@ from pdpaudit.io.table import Table, read_table
 _MOST_ROWS = 20_000
 
 
-#: What is said of rows that are left out, where there is one and where there are more.
-_ONE = {
-    "self-loops": "self-loop",
-    "duplicates": "duplicate",
-    "blank rows": "blank row",
-    "rows with a missing end": "row with a missing end",
-    "repeated headers": "repeated header",
-}
+#: What is said in the singular of one row that is left out.
+_PLURAL = re.compile(r"\b(self-loop|duplicate|row|header)s\b")
 
 
 def dropped_words(dropped: Mapping[str, int]) -> str:
     """Return the counts that are not zero, in words."""
-    counted = [
-        f"{n:,} {_ONE.get(what, what) if n == 1 else what}" for what, n in dropped.items() if n
-    ]
+    one = {what: _PLURAL.sub(r"\1", what) for what in dropped}
+    counted = [f"{n:,} {one[what] if n == 1 else what}" for what, n in dropped.items() if n]
     return ", ".join(counted) or "nothing"
 
 
@@ -79,8 +73,7 @@ def collapse(
     )
     light = 0
     if min_weight is None:
-        ordered = np.sort(key)  # numpy's unique hashes, which these keys make very slow
-        pairs = ordered[np.diff(ordered, prepend=-1) != 0]
+        pairs = distinct(key)
     else:
         rows = pd.Series(key if weights is None else weights).groupby(key)
         heaviest = rows.size() if count_contacts else rows.max()

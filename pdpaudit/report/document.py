@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
@@ -13,15 +13,15 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
-from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
-from pdpaudit.report.simulation import (
+from pdpaudit.report.measurements import (
     Simulation,
+    exposure_section,
     lead_words,
     simulation_blocks,
     simulation_in,
 )
+from pdpaudit.report.pair_drawing import draw_pair, draw_witness
+from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.sources import KEY as PREFACE
 from pdpaudit.report.sources import (
     MISTAKES,
@@ -31,11 +31,10 @@ from pdpaudit.report.sources import (
     listing_of,
     preface_of,
     replay_of,
+    with_largest,
 )
 from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
-
-__all__ = ["Document", "compose", "found_words"]
 
 #: Claims and checks that get pictures, the worst first.
 MOST_PICTURES = 20
@@ -143,6 +142,7 @@ class _Part:
 
 def compose(sources: Sequence[Source]) -> Document:
     """Return what a report of at least one result says; O(size of the results)."""
+    sources = [replace(one, result=with_largest(one.result, one.name)) for one in sources]
     found = [one for source in sources for one in source.result.findings]
     drawable = sorted((one for one in found if one.witness), key=_severity)
     drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
@@ -279,7 +279,9 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
 
 def _measured(claim: ClaimResult) -> str:
     if claim.exact is not None:
-        return f"{nats(claim.exact)} (exact)"
+        largest = f.least_true(claim)
+        more = f"; {nats(largest)} without a witness" if largest > claim.exact else ""
+        return f"{nats(claim.exact)} (exact){more}"
     return "-" if claim.lower_bound is None else f"at least {nats(claim.lower_bound)}"
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report import charts as c
-from pdpaudit.report import simulation as s
+from pdpaudit.report import measurements as s
 from pdpaudit.report.blocks import Picture, Pictures
 from pdpaudit.report.findings import Point
 from pdpaudit.report.plaintext import count
@@ -28,8 +28,6 @@ from pdpaudit.results.files import write_bytes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["FORMATS", "Plot", "plots_of", "write_comparison", "write_figures"]
 
 FORMATS = ("svg", "png")
 

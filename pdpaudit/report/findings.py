@@ -90,11 +90,16 @@ def advice(status: Status, findings: Sequence[ClaimResult | CheckResult]) -> str
     """Say what to do about the worst verdict; nothing where nothing was judged."""
     claims = [one for one in findings if isinstance(one, ClaimResult) and one.status == status]
     if status == "violated" and len(claims) == 1 and not claims[0].promise.delta:
-        bound, symbol = claims[0].lower_bound or 0.0, claims[0].promise.symbol
-        needed = f", or claim no less than {symbol} = {nats(bound)}" if math.isfinite(bound) else ""
+        one, largest = claims[0], least_true(claims[0])
+        symbol, needed, shown = one.promise.symbol, "", "the violation again"
+        if math.isfinite(largest):
+            needed = f", or claim no less than {symbol} = {nats(largest)}"
+        if largest > (one.lower_bound or 0.0):
+            needed += ", the largest loss known"
+            shown = f"a loss of {nats(one.lower_bound)} again"
         return (
-            f"Do not rely on the claimed {claimed_words(claims[0])}: fix the mechanism{needed}. "
-            "The last command below shows the violation again."
+            f"Do not rely on the claimed {claimed_words(one)}: fix the mechanism{needed}. "
+            f"The last command below shows {shown}."
         )
     if status == "inconclusive" and claims and not any(one.event.get("words") for one in claims):
         return "Choose seeds that leave targets to be found, and run it again."
@@ -147,7 +152,9 @@ def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
     sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
     claimed = f"ε = {nats(one.promise.value)}"
     claimed += f", δ = {number(one.promise.delta, 3)}" if one.promise.delta else ""
-    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}."
+    largest, shown = least_true(one), one.lower_bound or 0.0
+    more = f"; {nats(largest)} known, without a witness" if largest > shown else ""
+    return f"{claimed} claimed; {how} {nats(one.lower_bound)} measured{sure}{of}{more}."
 
 
 def _excess(claim: ClaimResult) -> float:
@@ -294,16 +301,17 @@ def true_words(claim: ClaimResult) -> str:
     how = ""
     if found is not None and found["epsilon"] > claim.exact:
         how = f" ({found['words']}; {claim.exact:.3f} by this pair)"
-    least = least_true(claim.exact, claim.event)
+    least = least_true(claim)
     true = "unbounded" if math.isinf(least) else f"at least {least:.3f}{how}{most}"
     return f"Claimed {claim.promise.value:.3f}, true for this configuration: {true}."
 
 
-def least_true(exact: float, event: Mapping[str, object]) -> float:
-    """Return the most that any pair is known to lose in the configuration a pair was found in."""
-    found = event.get("largest_found")
+def least_true(claim: ClaimResult) -> float:
+    """Return the most that any pair is known to lose, with a witness or without."""
+    found = claim.event.get("largest_found")
+    shown = (claim.lower_bound or 0.0) if claim.exact is None else claim.exact
     known = found.get("epsilon") if isinstance(found, Mapping) else None
-    return max(exact, float(known)) if is_number(known) else exact
+    return max(shown, float(known)) if is_number(known) else shown
 
 
 def _effect(claim: ClaimResult) -> str:

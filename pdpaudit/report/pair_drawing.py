@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MOST", "PairDrawing", "draw_pair", "draw_witness"]
-
 Role = Literal["lost", "kept", "gained", "other"]
 
 #: Vertices drawn around the one that is rewired; beyond, each group is cut and counted.

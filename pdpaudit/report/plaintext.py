@@ -6,8 +6,6 @@ import math
 import re
 from collections.abc import Iterable
 
-__all__ = ["LONGEST_NAME", "clip", "isolate_names", "on_terminal", "spans", "visible"]
-
 #: Characters of a name that are shown.
 LONGEST_NAME = 60
 

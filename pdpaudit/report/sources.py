@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 
 from pdpaudit.core.errors import InputError
@@ -153,6 +153,9 @@ def _options(values: object) -> list[str]:
 #: Where a result's context holds it.
 KEY = "dossier"
 
+#: How a loss is known that no witness shows.
+ELSEWHERE = "another pair, by exact laws, without a witness"
+
 #: Heads the claims that are there to be found violated.
 MISTAKES = "Common mistakes, which no publication claims"
 
@@ -248,9 +251,28 @@ def _rounded(value: object) -> object:
     return value
 
 
+def with_largest(result: Result, file: str = "") -> Result:
+    """Return a result whose claims say of a larger loss in its catalogue, if there is any."""
+    if not isinstance(result.context.get("catalogue"), list):
+        return result
+    entries = Fields(result.context, file, "context.").records("catalogue")
+    known = {one.text("id"): one.number("largest") for one in entries}
+    claims = (
+        claim
+        if (largest := known.get(claim.id)) is None
+        else replace(
+            claim,
+            event={**claim.event, "largest_found": {"epsilon": largest, "words": ELSEWHERE}},
+        )
+        for claim in result.claims
+    )
+    return replace(result, claims=tuple(claims))
+
+
 def verdict_words(result: Result, name: str) -> list[str]:
     """Say what was found about one entry of the catalogue, a sentence or more for each finding."""
-    words = [claim_words(claim) for claim in result.claims if claim.id == name]
+    claims = with_largest(result).claims
+    words = [claim_words(claim) for claim in claims if claim.id == name]
     for check in result.checks:
         if check.name.split()[0] == name:
             scope = f" Over {check.scope}." if check.status == "certified" else ""
@@ -261,11 +283,11 @@ def verdict_words(result: Result, name: str) -> list[str]:
 def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     """Return what a report of published claims says before the verdicts."""
     context = result.context
-    claims = {claim.id: claim for claim in result.claims}
+    claims = {claim.id: claim for claim in with_largest(result).claims}
     entries = context["catalogue"]
     rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
     for one in entries:
-        cells = _cells(one["status"], claims.get(one["id"]), one.get("largest", 0.0))
+        cells = _cells(one["status"], claims.get(one["id"]))
         rows[one.get("mistake", False)].append((one["id"], one["statement"], *cells))
     columns = ("", "claim", "claimed ε", "true: at least", "at most", "verdict")
     alone = f"{command.split(' --seed')[0]} --seed {result.seed} --select {entries[0]['id']}"
@@ -294,17 +316,13 @@ def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
     }
 
 
-def _cells(status: Status, claim: ClaimResult | None, largest: float) -> tuple[str, ...]:
-    """Return a claim's numbers; ``largest`` is a loss that has no witness."""
+def _cells(status: Status, claim: ClaimResult | None) -> tuple[str, ...]:
+    """Return a claim's numbers."""
     claimed = least = most = proved = ""
     if claim is not None:
         slack = f", δ = {claim.promise.delta:g}" if claim.promise.delta else ""
         claimed = f"{claim.promise.value:.4g}{slack}"
-        least = (
-            ""
-            if claim.exact is None
-            else f"{max(least_true(claim.exact, claim.event), largest):.4f}"
-        )
+        least = "" if claim.exact is None else f"{least_true(claim):.4f}"
         bound = claim.event.get("proved_bound")
         most = "" if bound is None else f"{bound['epsilon']:.4f}"
         proved = ", proved" if "proof" in claim.event else ""

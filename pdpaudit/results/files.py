@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.files import open_file
+from pdpaudit.io.source import open_file
 from pdpaudit.outputs.records import JSON
 
 __all__ = [

@@ -24,7 +24,7 @@ from typing import Generic, TypeVar
 import joblib
 
 from pdpaudit.core.errors import InputError, ParameterError
-from pdpaudit.io.files import open_file
+from pdpaudit.io.source import open_file
 from pdpaudit.sampling.encoding import decode, encode
 
 T = TypeVar("T")

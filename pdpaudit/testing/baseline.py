@@ -22,7 +22,7 @@ from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import LawUnavailable
 from pdpaudit.core.subject import Subject
 from pdpaudit.inference import lower_bound
-from pdpaudit.io.files import open_file
+from pdpaudit.io.source import open_file
 from pdpaudit.outputs import JSON, event_from_json
 from pdpaudit.replay.claims import candidate_of
 from pdpaudit.report.findings import log_ratio

@@ -23,7 +23,6 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import Network, targeted_components
 from pdpaudit.core.registry import make_mechanism
-from pdpaudit.experiments.curves import curves_csv
 from pdpaudit.experiments.generated_networks import (
     DBLP,
     IMDB,
@@ -34,7 +33,7 @@ from pdpaudit.experiments.generated_networks import (
     plant,
     regime_of,
 )
-from pdpaudit.experiments.simulation import Contestant, simulate
+from pdpaudit.experiments.simulation import Contestant, curves_csv, simulate
 from pdpaudit.io import read_network
 from pdpaudit.outputs.records import JSON
 from pdpaudit.report.figures import write_comparison, write_figures

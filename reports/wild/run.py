@@ -155,7 +155,7 @@ def summary(rows: Sequence[JSON]) -> str:
     sound += [one for row in rows if row.get("sound") for one in row["bug"]]
     false = sum(one["status"] == "violated" for one in sound)
     finite = [row for row in bugs if math.isfinite(float(row["truth"]))]
-    shares = [one["bound"] / row["truth"] for row in finite for one in row["bug"]]
+    shares = [(one["bound"] or 0.0) / row["truth"] for row in finite for one in row["bug"]]
     near, above = (sum(one > least for one in shares) for least in (NEAR, 1.0))
     longest = max(one["seconds"] for row in bugs for one in row["bug"])
     limits = [one["limit"] for row in rows for one in (*row["bug"], *(row.get("control") or ()))]

@@ -212,8 +212,7 @@ def test_a_library_that_cannot_be_imported_is_named(
         raise error
 
     module.adapt = adapt
-    item = registry.Registered("absent", point.value, "tests", point)
-    monkeypatch.setattr(registry, "registered", lambda group: [item])
+    monkeypatch.setattr(registry, "registered", lambda group: [point])
     with pytest.raises(InputError, match=re.escape(words)):
         make_mechanism("absent:thing", {})
 

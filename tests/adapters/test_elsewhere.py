@@ -137,7 +137,7 @@ def test_an_audit_elsewhere_gives_the_same_result_and_its_witness_is_drawn_again
 @pytest.mark.parametrize("name", [one.name for one in registered("adapters")])
 def test_adapters_of_ours_need_no_pdpaudit_where_they_run(name: str) -> None:
     """They are imported by a Python without any package, as the worker imports them."""
-    place = next(one.place for one in registered("adapters") if one.name == name)
+    place = next(one.value for one in registered("adapters") if one.name == name)
     code = (
         "import importlib, sys; sys.path.insert(0, sys.argv[1]); import worker; "
         "worker.stand_in(); importlib.import_module(sys.argv[2])"

@@ -18,8 +18,7 @@ from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_edges
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import LawUnavailable
-from pdpaudit.experiments.curves import trace_by_running
-from pdpaudit.experiments.simulation import Contestant, simulate
+from pdpaudit.experiments.simulation import Contestant, simulate, trace_by_running
 
 TIES = np.array([(0, 4), (4, 1), (4, 2), (1, 2), (3, 5), (0, 5), (5, 6), (6, 7)])
 

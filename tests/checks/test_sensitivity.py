@@ -22,6 +22,7 @@ from pdpaudit.checks.evaluation import distance
 from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph
+from pdpaudit.core.statistic import statistic
 from pdpaudit.relations import Answers, Bounded, OneOf, Records
 from pdpaudit.replay.checks import replay_sensitivity
 from pdpaudit.sampling.encoding import decode, encode
@@ -261,6 +262,11 @@ def test_a_function_may_change_its_input():
     ("function", "more", "said"),
     [
         (ties, {}, "it declares no sensitivity"),
+        (
+            statistic(sensitivity=0, impact_cardinality=1)(lambda *_: 0.0),
+            {},
+            "check it without `relation`",
+        ),
         (ties, {"sensitivity": -1}, "at least 0"),
         (ties, {"sensitivity": 1, "relation": "add-remove"}, "have edge, vertex, rewired"),
         (lambda graph: "many", {"sensitivity": 1}, "no number, vector or graph"),

@@ -68,7 +68,7 @@ def test_everything_registered_can_be_loaded_and_is_found_by_its_name():
         assert items, group
         assert [item.name for item in items] == sorted(item.name for item in items)
         for item in items:
-            assert item.package == "pdpaudit"
+            assert item.dist.name == "pdpaudit"
             assert resolve(group, item.name) is item.load()
             assert callable(item.load())
 

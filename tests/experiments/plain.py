@@ -24,6 +24,13 @@ class Log:
         return bool(self.targeted[vertex])
 
 
+class RunOnly:
+    """A search without its shortcut to trajectories."""
+
+    def __init__(self, mechanism):
+        self.claim, self.run = mechanism.claim, mechanism.run
+
+
 def statistic_first(graph, start, ask):
     found = list(start)
     while True:

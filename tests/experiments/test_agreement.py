@@ -24,7 +24,7 @@ from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN, Katz3, Path, Triangle
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.core.statistic import statistic
-from pdpaudit.experiments.curves import trace, trace_by_running, trajectory_of_log
+from pdpaudit.experiments.simulation import trace, trace_by_running, trajectory_of_log
 
 from . import plain
 

@@ -17,9 +17,15 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import targeted_components
 from pdpaudit.core.protocols import RoundLoss, Trajectory
 from pdpaudit.core.registry import make_mechanism
-from pdpaudit.experiments.curves import curves_csv, grid_of, search_curves
 from pdpaudit.experiments.generated_networks import REGIMES, embedded_network, regime_of
-from pdpaudit.experiments.simulation import Contestant, simulate, trajectories
+from pdpaudit.experiments.simulation import (
+    Contestant,
+    curves_csv,
+    grid_of,
+    search_curves,
+    simulate,
+    trajectories,
+)
 
 from . import plain
 

@@ -14,6 +14,8 @@ from pdpaudit.core.registry import make_mechanism
 from pdpaudit.experiments.generated_networks import embedded_network
 from pdpaudit.experiments.simulation import Contestant, trajectories
 
+from .plain import RunOnly
+
 BUDGETS = np.linspace(100, 1_500, 8).astype(int)
 
 
@@ -25,7 +27,7 @@ def test_mean_curves_agree_with_the_reference(name):
     one = Contestant(name, mechanism, name)
     drawn = trajectories(one, network, 1_500, 200, 1)
     # Another seed, so that no stream is shared.
-    run = trajectories(one, network, 1_500, 40, 2, plain=True)
+    run = trajectories(Contestant(name, RunOnly(mechanism), name), network, 1_500, 40, 2)
     for calls in BUDGETS:
         a, b = (
             [int(np.searchsorted(each.found, calls, side="right")) for each in some]

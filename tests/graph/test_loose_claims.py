@@ -8,8 +8,8 @@ import pytest
 
 from pdpaudit.algorithms.graph import ExponentialRecommendation, NoisyTies
 from pdpaudit.algorithms.graph.claims import G1
-from pdpaudit.algorithms.graph.loose_claims import loose_sections, losses_by_size, tight_epsilon
-from pdpaudit.algorithms.graph.relations import SERVED
+from pdpaudit.algorithms.graph.loss_tables import loose_sections, losses_by_size, tight_epsilon
+from pdpaudit.algorithms.graph.small_graphs import SERVED
 from pdpaudit.core.graphs import edge_pairs, small_graphs
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import pdpaudit.algorithms.graph as published
 from pdpaudit.algorithms.graph import Graph, GraphPair
+from pdpaudit.algorithms.graph.recommendation import shared_contacts
 from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.graphs import (
@@ -351,7 +352,7 @@ def test_one_score_moves_by_what_is_protected(protected: int) -> None:
     for graph in labelled_graphs(5):
         for _, left, right in mechanism.neighbours(graph):
             assert left.contacts()[0] == right.contacts()[0]
-            before, after = mechanism.scores(left), mechanism.scores(right)
+            before, after = shared_contacts(left), shared_contacts(right)
             moved = [after[one] - before[one] for one in before if after[one] != before[one]]
             assert len(moved) == 1
             assert 1 <= moved[0] <= mechanism.sensitivity(left)

@@ -11,10 +11,9 @@ import pytest
 from networkx.algorithms.isomorphism import categorical_node_match
 
 import pdpaudit.algorithms.graph as published
-from pdpaudit.algorithms.graph import relations
-from pdpaudit.algorithms.graph.one_sided import exchanged
-from pdpaudit.algorithms.graph.relations import asking, scored, serving
-from pdpaudit.algorithms.graph.small_graphs import Losses, SmallGraphs
+from pdpaudit.algorithms.graph import small_graphs as relations
+from pdpaudit.algorithms.graph.randomised_response import exchanged
+from pdpaudit.algorithms.graph.small_graphs import Losses, SmallGraphs, asking, scored, serving
 from pdpaudit.auditing.published_claims import MechanismClaim, catalogue
 from pdpaudit.core.graphs import (
     Graph,
@@ -138,7 +137,7 @@ def test_losses_do_not_depend_on_numbers(claim):
     mechanism, rng = _mechanism(claim), np.random.default_rng(6)
     roles, _ = RELATIONS[claim.exhaust.words]
     pairs = list(claim.exhaust.pairs(FEW.get(claim.id, 5)))
-    losses = Losses(mechanism, mechanism.claim)
+    losses = Losses(mechanism)
     for place in rng.choice(len(pairs), 40):
         _, left, right = pairs[place]
         if left.vertices != right.vertices:

@@ -12,7 +12,7 @@ from sarif_pydantic import Sarif
 
 from pdpaudit import audit, check
 from pdpaudit.checks import Options
-from pdpaudit.report.exports import UNANSWERED, answers, render_checklist, render_sarif
+from pdpaudit.report.rendering import UNANSWERED, answers, render_checklist, render_sarif
 from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.results.witnesses import Difference, FirstDifference

@@ -111,7 +111,7 @@ def test_the_files_are_written_as_the_script_writes_them(published, tmp_path):
 
 def test_every_registered_statistic_is_there(entries):
     names = {entry["name"].partition("_")[0] for entry in entries}
-    assert names >= {entry.name for entry in registered("sops") if entry.package == "pdpaudit"}
+    assert names >= {entry.name for entry in registered("sops") if entry.dist.name == "pdpaudit"}
     assert [entry["name"] for entry in entries] == list(make.SCOPE)
 
 

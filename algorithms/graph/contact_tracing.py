@@ -1,7 +1,13 @@
-"""A risk score by messages of contacts, with log-normal noise, hiding one tie of others.
+"""Contact tracing that hides one contact: a notification, or a score of risk.
 
-Romijnders, Louizos, Asano and Welling, "Protect your score: contact tracing with differential
-privacy guarantees", 2023, section on the log-normal mechanism. Vertex 0 is served and knows its own
+*Exposure notification*, whether a person has met somebody who is infected: the binary answer of
+contact tracing by randomised response (Warner, "Randomized response", 1965), under the contact
+relation: one meeting more or less. Who is infected is known to the health authority and the same on
+both sides: vertices 1 to ``infected``, and vertex 0 is who asks.
+
+*A risk score* by messages of contacts, with log-normal noise, hides one tie of others: Romijnders,
+Louizos, Asano and Welling, "Protect your score: contact tracing with differential privacy
+guarantees", 2023, section on the log-normal mechanism. Vertex 0 is served and knows its own
 contacts. The message of a contact is its own score: 1 for vertices 1 to ``infected``, who tested
 positive, and else ``1 - (1 - prior) (1 - p)^m`` for a contact with m of these, p being the
 probability of transmission. Messages are clipped, and the score of vertex 0 is a function of the
@@ -31,6 +37,97 @@ from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, 
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from ..laws.noise import CalibratedMechanism
+from .noise import Floats, Selection
+
+# Exposure notification
+
+
+@dataclass(frozen=True)
+class _Notification(Selection):
+    """What both share: an answer that is yes with some probability."""
+
+    infected: int = 2
+
+    source = "Warner 1965, of one answer"
+    least: ClassVar = {"infected": 1}
+
+    def pairs(self) -> tuple[GraphPair, ...]:
+        """Return all pairs of 2 to 4 vertices, and those of a person with many contacts."""
+        graphs = (graph for n in (2, 3, 4) for graph in labelled_graphs(n))
+        return tuple(edge_pairs([*graphs, star(5), Graph(6, ((0, 2), (0, 3), (0, 4)))]))
+
+    def chances(self, graph: Graph) -> tuple[list[bool], Floats]:
+        """Return no and yes, and their probabilities."""
+        notified = self._notified(graph)
+        return [False, True], np.array([1.0 - notified, notified])
+
+    @property
+    def _right(self) -> float:
+        return 1.0 / (1.0 + math.exp(-self.epsilon))
+
+    def _meetings(self, graph: Graph) -> tuple[int, int]:
+        """Return how many of the person's contacts are infected, and how many are not."""
+        contacts = graph.contacts()[0]
+        infected = sum(contact <= self.infected for contact in contacts)
+        return infected, len(contacts) - infected
+
+    def _notified(self, graph: Graph) -> float:
+        """Return the probability of the answer yes."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RandomisedNotification(_Notification):
+    """The answer, wrong with probability 1/(1 + exp(ε)): correct.
+
+    The claim is attained where the contact is the only one with somebody infected.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    infected : int
+        How many are infected: vertices 1 to this.
+
+    Examples
+    --------
+    >>> round(RandomisedNotification(1.0).law(Graph(2, ((0, 1),))).probabilities[True], 4)
+    0.7311
+    """
+
+    def _notified(self, graph: Graph) -> float:
+        return self._right if self._meetings(graph)[0] else 1.0 - self._right
+
+
+@dataclass(frozen=True)
+class RandomisedMeetings(_Notification):
+    """Each meeting's status wrong with probability 1/(1 + exp(ε)), notified if any is yes: broken.
+
+    The mistake of hiding the status of meetings, but not that they took place: without any meeting
+    there is no notification, with one there may be, so the loss is infinite. Between people with
+    meetings one more with somebody infected divides the probability of none by 1 + exp(ε), a loss
+    of ln(1 + exp(ε)), above ε as well.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss claimed, in nats, above 0.
+    infected : int
+        How many are infected: vertices 1 to this.
+
+    Examples
+    --------
+    >>> RandomisedMeetings(1.0).law(Graph(2, ())).probabilities[True]
+    0.0
+    """
+
+    def _notified(self, graph: Graph) -> float:
+        infected, others = self._meetings(graph)
+        return float(1.0 - (1.0 - self._right) ** infected * self._right**others)
+
+
+# A risk score
+
 
 #: Cells of a standard deviation, and standard deviations on either side of 0 where they end.
 _FINE, _FAR = 8, 10
@@ -75,6 +172,7 @@ class RiskScore(CalibratedMechanism):
     source: ClassVar[str] = "Romijnders, Louizos, Asano, Welling 2023"
     #: The probability of being infected without any contact.
     prior: ClassVar[float] = 0.01
+    least: ClassVar = {"infected": 1}
 
     def __post_init__(self) -> None:
         """Refuse what is no probability, no order, or needs no noise."""
@@ -86,8 +184,6 @@ class RiskScore(CalibratedMechanism):
                 f"lower = {self.lower}, upper = {self.upper}, transmission = {self.transmission}: "
                 "give probabilities, the lower one below the upper one"
             )
-        if self.infected < 1:
-            raise InputError(f"infected = {self.infected}: give a whole number, at least 1")
 
     @property
     def claim(self) -> PrivacyClaim:
