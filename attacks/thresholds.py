@@ -75,6 +75,8 @@ def shrunk(ours: Floats, theirs: Floats, runs: tuple[float, float]) -> tuple[Flo
     inside, other = ours + SMOOTHED, theirs + SMOOTHED
     ratio = np.log(inside / other) - np.log((runs[0] + SMOOTHED) / (runs[1] + SMOOTHED))
     noise = 1 / inside + 1 / other
+    if len(ratio) == 2:  # one choice, of which none is the luckiest
+        return ratio, noise
     wide = noise[:, None] + SPREADS**2
     logs = -0.5 * (np.log(wide) + ratio[:, None] ** 2 / wide)
     chance = np.exp(logs - logs.max(axis=1, keepdims=True))

@@ -24,10 +24,12 @@ def test_of_many_rare_categories_the_luckiest_is_not_believed(seed):
     """1,000 categories of 20 runs a side: by chance one of them seems twice as likely."""
     rng = np.random.default_rng(seed)
     ours, theirs = rng.poisson(20.0, (2, 1000)).astype(float)
-    assert np.abs(np.log((ours + 0.5) / (theirs + 0.5))).max() > 0.7
+    luckiest = np.abs(np.log((ours + 0.5) / (theirs + 0.5))).max()
+    assert luckiest > 0.7
     ratios, errors = shrunk(ours, theirs, (20_000.0, 20_000.0))
-    assert np.abs(ratios).max() < 0.1
-    assert (errors < 0.5 * (1 / 20 + 1 / 20)).all()
+    assert np.abs(ratios).max() < 0.3 * luckiest
+    assert (ratios**2).mean() < 0.01 * (1 / 20 + 1 / 20)
+    assert errors.mean() < 0.1 * (1 / 20 + 1 / 20)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -294,3 +296,10 @@ def test_many_events_are_weighed_at_once():
     apart_ = np.hstack([blended([one], (400, 200), 1.0) for one in single])
     np.testing.assert_allclose(found, apart_, rtol=1e-12)
     assert found.shape == (3, 2)
+
+
+def test_two_categories_are_one_choice_and_keep_their_ratio():
+    """5 of 16 against none, and 11 against 16: there is nothing to be lucky among."""
+    ratios, errors = shrunk(np.array([5.0, 11.0]), np.array([0.0, 16.0]), (16.0, 16.0))
+    np.testing.assert_allclose(ratios, np.log([5.375 / 0.375, 11.375 / 16.375]))
+    np.testing.assert_allclose(errors, [1 / 5.375 + 1 / 0.375, 1 / 11.375 + 1 / 16.375])
