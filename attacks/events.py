@@ -9,14 +9,13 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Draws, Membership, Range, Score, Side, complexity
 from pdpaudit.outputs.columns import EXACT
 
 from .candidates import REPEATS, Candidates, Sample, candidates
-from .thresholds import Choice, apart, promising, shrunk
+from .thresholds import Choice, apart, promising
 from .vector_events import choose_regions
 
 Floats = npt.NDArray[np.float64]
@@ -52,9 +51,9 @@ def choose_event(
 ) -> Choice:
     """Return the event whose lower bound at the planned sample size looks largest, and others.
 
-    The categories of each column are ranked by likelihood ratio, moved towards 0 as far as chance
-    explains (:func:`pdpaudit.attacks.thresholds.shrunk`), and the threshold is swept: what is not
-    moved would favour values seen once by chance. For numbers, and for lists too many to count, see
+    The categories of each column are ranked by likelihood ratio on one half of the discovery
+    sample, smoothed, and the threshold is swept on the other half: ranking and sweeping on the same
+    draws would favour values seen once by chance. For numbers, and for lists too many to count, see
     :func:`pdpaudit.attacks.vector_events.choose_regions`.
 
     Parameters
@@ -164,43 +163,54 @@ def _by_categories(sample: Sample, columns: Candidates, aim: ExpectedBound) -> l
     elif not sample.rows and (sample.varied or len(columns.categories) > 1):
         features.append(Column("structure"))
     found: list[Choice] = []
+    sides: tuple[Side, Side] = ("left", "right")
     for column in features:
-        distinct, counts = sample.table(column)
+        distinct, table = sample.table(column)
         if len(distinct) > 1:
-            found += _sweep(column, distinct, counts, sample.sides, aim)
+            for side in sides:
+                found += _sweep(sample, column, distinct, table, aim, side)
     return found
 
 
 def _sweep(
+    sample: Sample,
     column: Column,
     distinct: list[Hashable],
-    counts: Floats,
-    runs: tuple[float, float],
+    table: Floats,
     aim: ExpectedBound,
+    side: Side,
 ) -> list[Choice]:
-    """Return the best sets of a column's categories in either direction."""
-    left, right = counts[:2].sum(axis=0), counts[2:].sum(axis=0)
-    ratios, errors = shrunk(left, right, runs)
-    both = left / runs[0] + right / runs[1]
+    """Return the best thresholds for one column in one direction."""
+    first, second = (0, 1) if side == "left" else (1, 0)
+    ours, theirs = table[2 * first : 2 * first + 2], table[2 * second : 2 * second + 2]
     cuts = np.unique(np.linspace(1, len(distinct), THRESHOLDS).round().astype(int))
-    found: list[Choice] = []
-    sides: tuple[tuple[Side, float], ...] = (("left", 1.0), ("right", -1.0))
-    for side, sign in sides:
-        # Rounded, for the last digits of a logarithm differ between processors.
-        order = np.argsort(-(sign * ratios).round(9), kind="stable")
-        inside, share = both[order], special.expit(sign * ratios[order])
-        ours, theirs = np.cumsum(inside * share), np.cumsum(inside * (1 - share))
-        size = np.cumsum(inside)[cuts - 1]
-        error = np.cumsum(inside**2 * errors[order])[cuts - 1] / size**2 + 1e-12
-        ratio = np.log(ours / ours[-1] * theirs[-1] / theirs)[cuts - 1]
-        one = special.expit(ratio - aim.caution * np.sqrt(error))
-        p, q = np.minimum(size * one, 1.0), np.minimum(size * (1 - one), 1.0)
-        known = np.maximum((1 - p) / p + (1 - q) / q, 0.0) / error
-        expected = aim.from_shares(p, q)
-        for pick in apart(expected, size * sum(runs), EACH):
-            event = Membership(side, column, frozenset(distinct[i] for i in order[: cuts[pick]]))
-            found.append(promising(event, expected[pick], p[pick], q[pick], known[pick]))
-    return found
+    # Each half is swept in the order that the other one gives, and both count.
+    inside, inside_other = np.zeros(len(cuts)), np.zeros(len(cuts))
+    for half in (0, 1):
+        order = _order(ours[1 - half], theirs[1 - half])
+        inside += np.cumsum(ours[half][order])[cuts - 1]
+        inside_other += np.cumsum(theirs[half][order])[cuts - 1]
+    runs = sample.sides
+    p, q = aim.shares(inside, runs[first], inside_other, runs[second])
+    expected = aim.from_shares(p, q)
+    order = _order(ours.sum(axis=0), theirs.sum(axis=0))
+    return [
+        promising(
+            Membership(side, column, frozenset(distinct[i] for i in order[: cuts[pick]])),
+            expected[pick],
+            p[pick],
+            q[pick],
+            runs[first],
+        )
+        for pick in apart(expected, inside, EACH)
+    ]
+
+
+def _order(ours: Floats, theirs: Floats) -> npt.NDArray[np.intp]:
+    """Return the outcomes by likelihood ratio, smoothed, the largest first."""
+    # Rounded, for the last digits of a logarithm differ between processors.
+    ratios = np.log((ours + 0.5) / (theirs + 0.5)).round(9)
+    return np.argsort(-ratios, kind="stable")
 
 
 def _entries(sample: Sample) -> tuple[list[Hashable], Counter[Hashable]]:

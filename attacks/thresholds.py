@@ -27,13 +27,6 @@ STEPS, STEP = 8, 2.0
 #: deviation 1: little is known of the one, and most scores are nearly straight.
 SLOPE, BEND = 3.0, 0.3
 
-#: Standard deviations that log ratios of categories may have, rounds of fitting how many have
-#: which, and how many more are taken to be the same on both sides.
-SPREADS, ROUNDS, SAME = np.array([0.0, *np.geomspace(0.005, 5.0, 13)]), 30, 5
-
-#: Added to counts whose ratio is taken.
-SMOOTHED = 0.375
-
 #: Standard error of a promise that nothing is known of.
 UNKNOWN = 10.0
 
@@ -43,8 +36,8 @@ MISFIT = 0.2
 #: Decimals of a promise that are compared.
 DECIMALS = 9
 
-#: Squared errors of counts by which a promise may differ from them by chance, at any of many cuts.
-CHANCE = 9.0
+#: Squared errors of counts by which a promise may differ from them by chance.
+CHANCE = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,31 +57,6 @@ class Choice:
 def promising(event: Event, expected: float, p: float, q: float, runs: float) -> Choice:
     """Return an event with what is known of its probabilities, as if seen in a number of runs."""
     return Choice(event, float(expected), known=(float(p * runs), float(q * runs), float(runs)))
-
-
-def shrunk(ours: Floats, theirs: Floats, runs: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return log ratios of categories as far as they are no chance, and their squared errors.
-
-    A mixture of normal laws around 0 is fitted to those of all categories, so that the luckiest of
-    many rare ones is believed less (Stephens, "False discovery rates: a new deal", 2017).
-    """
-    inside, other = ours + SMOOTHED, theirs + SMOOTHED
-    ratio = np.log(inside / other) - np.log((runs[0] + SMOOTHED) / (runs[1] + SMOOTHED))
-    noise = 1 / inside + 1 / other
-    if len(ratio) == 2:  # one choice, of which none is the luckiest
-        return ratio, noise
-    wide = noise[:, None] + SPREADS**2
-    logs = -0.5 * (np.log(wide) + ratio[:, None] ** 2 / wide)
-    chance = np.exp(logs - logs.max(axis=1, keepdims=True))
-    share, weights = chance, np.ones(len(SPREADS))
-    for _ in range(ROUNDS):
-        share = chance * weights
-        share /= share.sum(axis=1, keepdims=True)
-        weights = share.sum(axis=0) + SAME * (SPREADS == 0)
-    kept = SPREADS**2 / wide
-    means = ratio[:, None] * kept
-    mean = (share * means).sum(axis=1)
-    return mean, (share * (noise[:, None] * kept + means**2)).sum(axis=1) - mean**2
 
 
 def levels(count: int) -> Floats:
@@ -199,8 +167,8 @@ def blended(
 
     With the runs a side that would have to be counted to know their ratio as well.
     """
-    ours = sum((curve.ours for curve in curves), np.zeros(1)) + SMOOTHED
-    theirs = sum((curve.theirs for curve in curves), np.zeros(1)) + SMOOTHED
+    ours = sum((curve.ours for curve in curves), np.zeros(1)) + 0.375
+    theirs = sum((curve.theirs for curve in curves), np.zeros(1)) + 0.375
     n, m = runs[0] + 0.75, runs[1] + 0.75
     p, q = ours / n, theirs / m
     counted, noise = np.log(p / q), (1 - p) / ours + (1 - q) / theirs

@@ -69,9 +69,9 @@ MOVES = 4
 #: Share of discovery that goes into testing the finalists' events on samples of their own.
 TESTING = 0.2
 
-#: Standard errors given away when pairs are compared, when events of one pair are chosen, which are
-#: moved towards what chance explains already, and when these are tested.
-COMPARING, CHOOSING, TESTED = 0.5, 0.0, 1.0
+#: Standard errors given away when pairs are compared, when events are chosen among many, and among
+#: the few that are tested, where what was learned has them taken off already.
+COMPARING, CHOOSING, TESTED = 0.5, 0.75, 1.0
 
 #: The same where no event promises more than is claimed, of one that may yet: a rare one that
 #: breaks a claim with δ is known badly, and what shows less than is claimed decides nothing.

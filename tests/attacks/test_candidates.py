@@ -13,7 +13,7 @@ import pytest
 from pdpaudit.attacks import events
 from pdpaudit.attacks.candidates import Sample
 from pdpaudit.attacks.candidates import candidates as columns_of
-from pdpaudit.attacks.thresholds import Choice, shrunk
+from pdpaudit.attacks.thresholds import Choice
 from pdpaudit.attacks.vector_events import choose_regions
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Membership, Range, Score, Term, gathered
@@ -168,32 +168,27 @@ FEATURES = {
 
 
 def swept(halves, value_of, side):
-    """Return the cuts of one feature from their definition: promises, shares, values."""
-    tables = (Counter[Any](), Counter[Any]())
-    for number, half in enumerate(halves):
-        for output, times in half.items():
-            tables[number // 2][value_of(output[1:])] += times
-    distinct = sorted(tables[0] | tables[1], key=repr)
-    ours, theirs = tables if side == "left" else tables[::-1]
-    runs = (sum(ours.values()), sum(theirs.values()))
-    counts = [np.array([float(table[v]) for v in distinct]) for table in (ours, theirs)]
-    ratios, errors = shrunk(*counts, runs)
-    share = {v: ours[v] / runs[0] + theirs[v] / runs[1] for v in distinct}
-    odds = {v: 1 / (1 + np.exp(-ratio)) for v, ratio in zip(distinct, ratios, strict=True)}
-    error = dict(zip(distinct, errors, strict=True))
-    order = sorted(distinct, key=lambda v: -ratios[distinct.index(v)].round(9))
-    whole = sum(share[v] * odds[v] for v in distinct)
+    """Return the cuts of one feature from their definition: promises, runs inside, values."""
+    tables: list[Counter[Any]] = [Counter() for _ in halves]
+    for output in known_outputs(halves):
+        for table, half in zip(tables, halves, strict=True):
+            table[value_of(output[1:])] += half.get(output, 0)
+    ours, theirs = (tables[:2], tables[2:]) if side == "left" else (tables[2:], tables[:2])
+    distinct = sorted(tables[0], key=repr)
+
+    def ranked(one, other):
+        return sorted(distinct, key=lambda v: -np.log((one[v] + 0.5) / (other[v] + 0.5)).round(9))
+
+    orders = [ranked(ours[1], theirs[1]), ranked(ours[0], theirs[0])]
+    pooled = ranked(ours[0] + ours[1], theirs[0] + theirs[1])
+    runs = [sum(sum(table.values()) for table in tables) for tables in (ours, theirs)]
     cuts = {}
     for cut in range(1, len(distinct) + 1):
-        inside = order[:cut]
-        size = sum(share[v] for v in inside)
-        x = sum(share[v] * odds[v] for v in inside)
-        ratio = np.log(x / whole) - np.log((size - x) / (2 - whole))
-        doubt = sum(share[v] ** 2 * error[v] for v in inside) / size**2 + 1e-12
-        p = size / (1 + np.exp(AIM.caution * np.sqrt(doubt) - ratio))
-        p, q = min(p, 1.0), min(size - p, 1.0)
-        promise = float(AIM.from_shares(np.array(p), np.array(q)))
-        cuts[cut] = (promise, size * sum(runs) + 1, set(inside))
+        x, y = (
+            sum(tables[half][v] for half in (0, 1) for v in orders[half][:cut])
+            for tables in (ours, theirs)
+        )
+        cuts[cut] = (float(AIM.expected(x, runs[0], y, runs[1])), x, set(pooled[:cut]))
     return cuts
 
 
@@ -224,7 +219,7 @@ def test_every_feature_is_cut_where_it_promises_most(candidates, seed, feature, 
         assert choice.expected == pytest.approx(expected, abs=1e-12)
         assert choice.event.values == values
         assert choice.event.prefix == 1
-    sizes = [cuts[len(choice.event.values)][1] for choice in found]
+    sizes = [cuts[len(choice.event.values)][1] + 1 for choice in found]
     assert all(max(a, b) > 1.5 * min(a, b) for a, b in combinations(sizes, 2))
 
 
@@ -243,14 +238,15 @@ def test_how_lists_begin_is_looked_at_where_it_is_not_all_of_them(candidates, lo
 
 
 def test_how_lists_begin_is_simpler_than_how_they_end():
-    """The first entry tells as much as the last one, which is the same."""
-    left = {(b, a, 7, b): n for a in (1, 2) for b, n in ((3, 80), (4, 20))}
-    right = {(b, a, 7, b): 50 for a in (1, 2) for b in (3, 4)}
+    """The second entry tells as much as the last one, which is the same."""
+    left = {(a, b, 7, b): n for a in (1, 2) for b, n in ((3, 80), (4, 20))}
+    right = {(a, b, 7, b): 50 for a in (1, 2) for b in (3, 4)}
     sides = (draws_of(left),) * 2, (draws_of(right),) * 2
     choice = events.choose_event(*sides, AIM)
-    assert choice.event == Membership("right", Column("first"), frozenset({4}))
+    begins = Column("begins", at=2)
+    assert choice.event == Membership("right", begins, frozenset({(1, 4), (2, 4)}))
     same = {named(c.event) for c in choice.others if c.expected == choice.expected}
-    assert {"last", ("value", 0)} <= same
+    assert {"last", ("value", 1)} <= same
 
 
 def test_many_values_are_cut_at_even_places(candidates, monkeypatch):

@@ -15,41 +15,7 @@ from pdpaudit.attacks.thresholds import (
     blended,
     calibrated,
     levels,
-    shrunk,
 )
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_of_many_rare_categories_the_luckiest_is_not_believed(seed):
-    """1,000 categories of 20 runs a side: by chance one of them seems twice as likely."""
-    rng = np.random.default_rng(seed)
-    ours, theirs = rng.poisson(20.0, (2, 1000)).astype(float)
-    luckiest = np.abs(np.log((ours + 0.5) / (theirs + 0.5))).max()
-    assert luckiest > 0.7
-    ratios, errors = shrunk(ours, theirs, (20_000.0, 20_000.0))
-    assert np.abs(ratios).max() < 0.3 * luckiest
-    assert (ratios**2).mean() < 0.01 * (1 / 20 + 1 / 20)
-    assert errors.mean() < 0.1 * (1 / 20 + 1 / 20)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_of_many_categories_those_that_differ_are_believed(seed):
-    """One in ten is four times as likely on one side, counted in runs of other numbers."""
-    rng = np.random.default_rng(seed)
-    ours, theirs = rng.poisson(40.0, 1000).astype(float), rng.poisson(80.0, 1000).astype(float)
-    ours[:100] = rng.poisson(160.0, 100)
-    ratios, errors = shrunk(ours, theirs, (40_000.0, 80_000.0))
-    assert ratios[:100].mean() == pytest.approx(np.log(4), abs=0.05)
-    assert np.abs(ratios[100:]).mean() < 0.05
-    off = (ratios[:100] - np.log(4)) ** 2 / errors[:100]
-    assert 0.5 < off.mean() < 2.0
-
-
-def test_shrunk_ratios_of_one_side_are_those_of_the_other_turned():
-    ours, theirs = np.array([50.0, 0.0, 3.0, 400.0]), np.array([20.0, 7.0, 3.0, 300.0])
-    there, back = shrunk(ours, theirs, (500.0, 400.0)), shrunk(theirs, ours, (400.0, 500.0))
-    np.testing.assert_allclose(there[0], -back[0], atol=1e-12)
-    np.testing.assert_allclose(there[1], back[1])
 
 
 @pytest.mark.parametrize("count", [2, 5, 8, 96])
@@ -296,10 +262,3 @@ def test_many_events_are_weighed_at_once():
     apart_ = np.hstack([blended([one], (400, 200), 1.0) for one in single])
     np.testing.assert_allclose(found, apart_, rtol=1e-12)
     assert found.shape == (3, 2)
-
-
-def test_two_categories_are_one_choice_and_keep_their_ratio():
-    """5 of 16 against none, and 11 against 16: there is nothing to be lucky among."""
-    ratios, errors = shrunk(np.array([5.0, 11.0]), np.array([0.0, 16.0]), (16.0, 16.0))
-    np.testing.assert_allclose(ratios, np.log([5.375 / 0.375, 11.375 / 16.375]))
-    np.testing.assert_allclose(errors, [1 / 5.375 + 1 / 0.375, 1 / 11.375 + 1 / 16.375])
