@@ -18,7 +18,7 @@ from scipy import stats
 from pdpaudit import __version__
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, recorded_pair
 from pdpaudit.auditing.claim_results import AuditContext, Evidence
-from pdpaudit.auditing.config import SEQUENTIAL, Config, Silent
+from pdpaudit.auditing.config import BUDGETS, SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.first_difference import explained
@@ -198,7 +198,8 @@ def _config(witness: AuditWitness, terms: Terms) -> Config:
     if witness.mechanism.get("observe") not in (None, REPRESENTATION):
         config = replace(config, default_samples=SAMPLES)
     if witness.method in (METHOD, PROVED):
-        return config
+        plans = (replace(config, budget=budget) for budget in BUDGETS)
+        return next((plan for plan in plans if plan.size == witness.samples), config)
     if witness.confidence is None:
         raise KeyError("confidence")
     try:

@@ -19,6 +19,7 @@ from pdpaudit.report.measurements import (
     search_sections,
     simulation_of,
 )
+from pdpaudit.report.plaintext import count
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.fields import STATUS_WORDS, Fields
 from pdpaudit.results.pairs import NetworkPair
@@ -32,7 +33,7 @@ STYLE: dict[Status, str] = {
 }
 
 #: What a screen has room for.
-SHOWN_EDGES, SHOWN_TRACE, SHOWN_ROWS = 60, 12, 10
+SHOWN_EDGES, SHOWN_TRACE, SHOWN_ROWS, SHOWN_FAMILIES = 60, 12, 10, 8
 
 
 def status_text(status: Status) -> Text:
@@ -76,6 +77,9 @@ def show_audit(
     if rows:
         many = any(pairs > 1 for _, pairs, _ in rows)
         families = [f"{family} {pairs}" if many else family for family, pairs, _ in rows]
+        if len(rows) > SHOWN_FAMILIES:
+            rest = sum(pairs for _, pairs, _ in rows[SHOWN_FAMILIES:])
+            families[SHOWN_FAMILIES:] = [f"and {count(rest)} more"]
         _indented(console, ", ".join(families) + where)
     released = result.context.get("released")
     console.print(_released(result.context) if released else _claims(result))

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from pdpaudit.auditing.config import BUDGETS
 from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.files import load, sealed, unchanged
 
-from .conftest import KINDS, Body, replayed, result_of
+from .conftest import KINDS, Body, audited, replayed, result_of
 
 Place = tuple[str | int, ...]
 
@@ -122,6 +123,14 @@ def quick_digest(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_honest_result_is_reproduced(kind: str, tmp_path: Path) -> None:
     body = result_of(kind)
+    assert body["status"] == "violated"
+    assert not found_out(body, tmp_path)
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("name", ["PTarget:main-text", "zoo:SVT5"], ids=["law", "samples"])
+def test_every_budget_is_carried_out_again(name: str, budget: str, tmp_path: Path) -> None:
+    body = json.loads(json.dumps(audited(name, {}, tries=6, budget=budget).to_json()))
     assert body["status"] == "violated"
     assert not found_out(body, tmp_path)
 
