@@ -99,7 +99,7 @@ def test_with_names_people_are_named_below_a_banner(theirs: Run, command: str) -
 def test_a_network_too_large_to_write_out_is_read_again_with_its_pseudonyms(
     theirs: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pdpaudit.results.witnesses.INLINE_EDGES", 0)
+    monkeypatch.setattr("pdpaudit.results.pairs.INLINE_EDGES", 0)
     for more in ((), ("--names",)):
         said = everything(theirs, *COMMANDS["sampled"], *more)
         base = load(Path("out.json"))["claims"][0]["witness"]["pair"]["base"]
