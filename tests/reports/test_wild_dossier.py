@@ -53,3 +53,11 @@ def test_every_bug_is_caught_and_no_control_and_bounds_come_near_a_finite_truth(
             assert all(one["seconds"] <= 60 for one in row["bug"])
             if math.isfinite(float(row["truth"])):
                 assert all(one["bound"] >= 0.9 * row["truth"] for one in row["bug"])
+
+
+def test_on_other_seeds_most_are_caught_within_the_same_limits() -> None:
+    rows = json.loads((FOLDER / "confirmation.json").read_text(encoding="utf-8"))
+    assert all([one["seed"] for one in row["bug"]] == [4, 5, 6] for row in rows)
+    caught = [row for row in rows if all(one["status"] == "violated" for one in row["bug"])]
+    assert len(caught) >= 12
+    assert all(one["seconds"] <= 60 for row in caught for one in row["bug"])
