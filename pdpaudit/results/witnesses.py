@@ -16,6 +16,10 @@ from pdpaudit.results.pairs import Pair, pair_from_json
 #: Significant digits of an interval's ends.
 DIGITS = 15
 
+#: Characters of an interval's end, and powers of ten that it may be away from 1: a file with more
+#: would be computed with for hours.
+LONGEST_END, MOST_POWERS = 100, 10_000
+
 #: What is said of a loss enclosed above its claim.
 THEOREM = "this is a theorem about this pair"
 
@@ -95,8 +99,11 @@ def _rounded(value: Fraction, context: Context) -> Decimal:
 def _ends(pair: object) -> Ends:
     if not isinstance(pair, list) or not all(isinstance(end, str) for end in pair):
         raise TypeError(f"{pair!r} is no interval")
+    if max(map(len, pair), default=0) > LONGEST_END:
+        raise ValueError("the end of an interval has too many digits")
     low, high = map(Decimal, pair)
-    if not (low.is_finite() and high.is_finite() and low <= high):
+    sane = all(end.is_finite() and abs(end.adjusted()) <= MOST_POWERS for end in (low, high))
+    if not (sane and low <= high):
         raise ValueError(f"{pair} is no interval")
     return low, high
 

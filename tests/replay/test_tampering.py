@@ -127,6 +127,18 @@ def test_an_honest_result_is_reproduced(kind: str, tmp_path: Path) -> None:
     assert not found_out(body, tmp_path)
 
 
+@pytest.mark.parametrize("key", ["probability", "probability_other", "loss", "excess"])
+@pytest.mark.parametrize("end", ["1e999999999", "1e-999999999", "9" * 10_000, "nan", "inf"])
+def test_an_end_that_would_be_computed_with_for_hours_is_refused(key: str, end: str) -> None:
+    body = result_of("proved")
+    numbers = [number for number, one in enumerate(body["claims"]) if "proof" in one["event"]]
+    claim = body["claims"][numbers[0]]
+    for proof in (claim["event"]["proof"], claim["witness"]["certificate"]):
+        proof[key] = [end, end]
+    with pytest.raises(InputError, match=r"proof|certificate"):
+        replayed(body)
+
+
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("name", ["PTarget:main-text", "zoo:SVT5"], ids=["law", "samples"])
 def test_every_budget_is_carried_out_again(name: str, budget: str, tmp_path: Path) -> None:
