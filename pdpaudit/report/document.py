@@ -13,15 +13,15 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
-from pdpaudit.report.measurements import (
+from pdpaudit.report.exposure import exposure_section
+from pdpaudit.report.pair_drawing import draw_pair, draw_witness
+from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
+from pdpaudit.report.simulation import (
     Simulation,
-    exposure_section,
     lead_words,
     simulation_blocks,
     simulation_in,
 )
-from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.sources import KEY as PREFACE
 from pdpaudit.report.sources import (
     MISTAKES,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pdpaudit.report.blocks import Paragraph, Pictures, Section
 from pdpaudit.report.figures import spread_out
-from pdpaudit.report.measurements import (
+from pdpaudit.report.simulation import (
     Drawing,
     Simulation,
     drawn_ties,
