@@ -87,6 +87,10 @@ SMOOTHED = 0.375
 #: only counts are compared, and many answers of one bit often have the same count.
 TWICE = 32
 
+#: Of these two at a time that many at least, where the first time takes more than that share of the
+#: time limit.
+LEAST_TWICE, CHECKED = 4, 0.02
+
 #: The kind of output that a run is which refuses its input.
 REFUSAL = failure(InputError())[1][0]
 
@@ -164,10 +168,13 @@ class EventSelection:
         config, instance = self.context.config, candidate.inputs()[0]
         slow = config.staged and self._say_ahead(self._timed(instance), pairs, SLOW_S)
         began = time.monotonic()
-        once, again = (self._in_pairs(self.context.mechanism, instance, "twice") for _ in range(2))
-        self.spent += 2 * TWICE
+        late = began + CHECKED * (config.time_limit or math.inf)
+        once = self._in_pairs(self.context.mechanism, instance, "twice", late=late)
+        again = self._in_pairs(self.context.mechanism, instance, "twice", len(once))
+        runs = 4 * len(once)
+        self.spent += runs
         if config.staged and not slow:
-            self._say_ahead((time.monotonic() - began) / (2 * TWICE), pairs)
+            self._say_ahead((time.monotonic() - began) / runs, pairs)
         if not self.context.mechanism.seedable:
             # Few outputs are the same by chance, so that they are now and then says nothing.
             self._check_copies(instance)
@@ -195,11 +202,22 @@ class EventSelection:
                 "(jobs = 1)"
             )
 
-    def _in_pairs(self, mechanism: Subject, instance: object, purpose: str) -> list[Draws]:
-        """Draw some runs two at a time, each time from a stream of its own."""
-        seed, until = self.context.config.seed, self.context.until()
-        keys = (("discover", purpose, number) for number in range(TWICE // 2))
-        return [draw(mechanism, instance, 2, seed=seed, key=key, until=until) for key in keys]
+    def _in_pairs(
+        self,
+        mechanism: Subject,
+        instance: object,
+        purpose: str,
+        times: int = TWICE // 2,
+        late: float = math.inf,
+    ) -> list[Draws]:
+        """Draw some runs two at a time, each from a stream of its own; fewer once it is late."""
+        seed, until, drawn = self.context.config.seed, self.context.until(), list[Draws]()
+        for number in range(times):
+            if number >= LEAST_TWICE and time.monotonic() > late:
+                break
+            key = ("discover", purpose, number)
+            drawn.append(draw(mechanism, instance, 2, seed=seed, key=key, until=until))
+        return drawn
 
     def _timed(self, instance: object) -> float:
         """Return the seconds that the first run takes."""

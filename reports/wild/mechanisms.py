@@ -3,35 +3,43 @@
 import logging
 import sys
 import warnings
-from itertools import permutations, product
+from itertools import permutations
 
 from pdpaudit.adapters.libraries import Estimator, added, replaced, vectors
 from pdpaudit.relations import Bounded, People
 
 
+def equal(pairs):
+    """Return pairs as tuples: inputs that are equal share the runs by which pairs are compared."""
+    return [(tuple(one), tuple(other)) for one, other in pairs]
+
+
 class Counts:
-    """Noisy counts of DataSynthesizer of two binary attributes, one record more or less."""
+    """Noisy counts of DataSynthesizer of one binary attribute, one record more or less."""
 
     claim = 0.1
 
     def pairs(self):
-        # Every cell is taken by somebody, so that the domain is the same on both sides.
-        every = list(product((0, 1), repeat=2))
-        return [(every * 6 + one, every * 6 + other) for one, other in added(every, sizes=(0,))]
+        # Both values are taken by somebody, so that the domain is the same on both sides.
+        rest = [0, 1] * 20
+        return equal((rest + one, rest + other) for one, other in added([0, 1], sizes=(0,)))
 
     def run(self, x, rng):
         import pandas as pd
         from DataSynthesizer.lib.PrivBayes import get_noisy_distribution_of_attributes
 
-        frame = pd.DataFrame(x, columns=["a", "b"])
+        frame = pd.DataFrame({"a": x})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = get_noisy_distribution_of_attributes(["a", "b"], frame, epsilon=0.1)
+            found = get_noisy_distribution_of_attributes(["a"], frame, epsilon=0.1)
         return tuple(float(count) for count in found["count"])
 
 
 class Regression(Estimator):
-    """A linear regression of diffprivlib; by the exact form of its numbers any is broken."""
+    """A linear regression of diffprivlib; by the exact form of its numbers any is broken.
+
+    Of two records: what one of them changes in a sum does not depend on how many there are.
+    """
 
     representation = False
 
@@ -40,6 +48,9 @@ class Regression(Estimator):
 
         made = LinearRegression(bounds_X=(low, high), bounds_y=(low, high), fit_intercept=intercept)
         super().__init__(made, bounds=features, labels=labels)
+
+    def pairs(self):
+        return equal(replaced([(tuple(row), label) for row, label in self.records], sizes=(1,)))
 
 
 class Sparse:
@@ -52,7 +63,7 @@ class Sparse:
 
     def pairs(self):
         # Each weight is clipped to [-gamma, gamma]: weights of any models are neighbours.
-        return [(a + [0.0] * 7, b + [0.0] * 7) for a, b in vectors(0.5)]
+        return equal((a + [0.0] * 7, b + [0.0] * 7) for a, b in vectors(0.5))
 
     def run(self, x, rng):
         import numpy as np
@@ -88,7 +99,8 @@ class Bounds:
     seedable = False
 
     def pairs(self):
-        return added([0.0, 100.0, -3.0, float("inf"), float("nan")], sizes=(0, 2, 30))
+        values = [0.0, 100.0, -3.0, float("inf"), float("nan")]
+        return equal(added(values, sizes=(0, 2, 30)))
 
     def run(self, x, rng):
         from snsql.sql._mechanisms.approx_bounds import approx_bounds
@@ -102,7 +114,8 @@ class Covariance:
     claim = 1.0
 
     def pairs(self):
-        return replaced([(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (50.0, 50.0)], sizes=(2, 5))
+        rows = [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (50.0, 50.0)]
+        return equal(replaced(rows, sizes=(2, 5)))
 
     def run(self, x, rng):
         import pandas as pd

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from pdpaudit import __version__
-from pdpaudit.auditing import Config, audit, confirmation
+from pdpaudit.auditing import Config, audit, confirmation, event_selection
+from pdpaudit.auditing.candidate_pairs import candidate_pairs
+from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Silent
-from pdpaudit.auditing.event_selection import planned_runs
+from pdpaudit.auditing.event_selection import EventSelection, planned_runs
 from pdpaudit.auditing.provenance import store_settings
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import make_mechanism
+from pdpaudit.core.subject import Subject
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.sampling import Store
@@ -165,6 +168,27 @@ def test_a_time_limit_ends_a_single_long_run() -> None:
     assert time.monotonic() - began < 30
     assert claim.status == "inconclusive"
     assert "time limit" in claim.method
+
+
+def test_what_is_drawn_twice_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a limit 64 runs are drawn to see that they are the same again, whatever they take."""
+
+    class Slow(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            clock[0] += 1.0
+            return super().run(instance, rng)
+
+    clock, runs = [time.monotonic()], {}
+    monkeypatch.setattr(event_selection.time, "monotonic", lambda: clock[0])
+    for limit in (None, 100.0, 650.0, 1e6):
+        config = Config(1, time_limit=limit)
+        context = AuditContext(Subject.of(Slow(1.0, 1.0)), "c", {}, config, Silent())
+        selection = EventSelection(context, context.mechanism.claims, 0.05)
+        [candidate] = candidate_pairs(context.mechanism, [], 1)
+        selection.check_repeatable(candidate, 1)
+        runs[limit] = selection.spent
+    # One run is timed; of 650 s the first time may take 13, and 8 runs are drawn in any case.
+    assert runs == {None: 65, 100.0: 1 + 16, 650.0: 1 + 28, 1e6: 65}
 
 
 def test_a_time_limit_ends_stages_with_what_they_show() -> None:
