@@ -12,32 +12,35 @@ import math
 import re
 import warnings
 from itertools import product
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 from pdpaudit import PrivacyClaim
 from pdpaudit.adapters.libraries import added, replaced, scalars, vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pdpaudit.adapters.libraries import Pairs
 
-    #: One number, or three for a metric of sparse vectors.
-    Distance = float | tuple[float, ...]
+    #: One number, or three for a metric of sparse vectors; None is the least between neighbours.
+    Distance = float | tuple[float, ...] | None
+    Values = Sequence[object] | None
 
 __all__ = ["Measurement", "adapt"]
 
-#: Domains and metrics that are tried, as functions of ``opendp.prelude``.
-TRIED = (
-    ("atom_domain", "int", "absolute_distance"),
-    ("vector_domain", "int", "l1_distance"),
-    ("vector_domain", "int", "l2_distance"),
-    ("vector_domain", "int", "linf_distance"),
-    ("vector_domain", "int", "symmetric_distance"),
-    ("bitvector_domain", "", "discrete_distance"),
-    ("map_domain", "int", "l01inf_distance"),
-    ("map_domain", "int", "l02inf_distance"),
-)
+#: Domains and metrics that are tried, which ``opendp.prelude`` makes of whole numbers and names.
+SPACES: tuple[Callable[[Any, Any, Any], tuple[object, object]], ...] = (
+    lambda dp, whole, name: (whole, dp.absolute_distance(T="int")),
+    lambda dp, whole, name: (dp.vector_domain(whole), dp.l1_distance(T="int")),
+    lambda dp, whole, name: (dp.vector_domain(whole), dp.l2_distance(T="int")),
+    lambda dp, whole, name: (dp.vector_domain(whole), dp.linf_distance(T="int")),
+    lambda dp, whole, name: (dp.vector_domain(whole), dp.symmetric_distance()),
+    lambda dp, whole, name: (dp.bitvector_domain(1), dp.discrete_distance()),
+    lambda dp, whole, name: (
+        dp.map_domain(name, whole), dp.l01inf_distance(dp.absolute_distance(T="int"))),
+    lambda dp, whole, name: (
+        dp.map_domain(name, whole), dp.l02inf_distance(dp.absolute_distance(T="int"))),
+)  # fmt: skip
 
 #: Metrics that count the records to take away and to add.
 ADDED = ("Symmetric", "InsertDelete")
@@ -48,23 +51,18 @@ STEPS, LARGEST = 60, 64.0
 #: The ε at which an (ε, δ) curve and the order at which a Rényi curve is claimed.
 DELTA, ORDER = 1e-6, 2.0
 
-
-class Measured(Protocol):
-    """What OpenDP calls a measurement; before 0.5 it has ``check`` in place of ``map``."""
-
-    output_measure: object
-
-    def __call__(self, x: object) -> object:
-        """Invoke it."""
-        ...
-
-    def map(self, d_in: object) -> Any:
-        """Return what is lost at a distance."""
-        ...
-
-    def check(self, d_in: object, d_out: float) -> bool:
-        """Say whether no more is lost at a distance."""
-        ...
+#: Names of measures, and what they claim, from what a map gives and its source. Approximate zCDP is
+#: (ε, δ), by the bound of Bun and Steinke (2016) for a δ of ours on top.
+CLAIMS: dict[str, Callable[[Any, str], PrivacyClaim]] = {
+    "MaxDivergence": lambda out, source: PrivacyClaim(out, source=source),
+    "ZeroConcentratedDivergence": PrivacyClaim.zcdp,
+    r"Approximate\(ZeroConcentratedDivergence\)": lambda out, source: PrivacyClaim(
+        out[0] + 2 * math.sqrt(-out[0] * math.log(DELTA)), out[1] + DELTA, source
+    ),
+    "RenyiDivergence": lambda out, source: PrivacyClaim.renyi(ORDER, out(ORDER), source),
+    ".*SmoothedMax.*": lambda out, source: PrivacyClaim(out.epsilon(DELTA), DELTA, source),
+    ".*MaxDivergence.*": lambda out, source: PrivacyClaim(out[0], out[1], source),
+}
 
 
 class Measurement:
@@ -72,12 +70,7 @@ class Measurement:
 
     seedable = False
 
-    def __init__(
-        self,
-        measurement: Measured,
-        d_in: Distance | None = None,
-        values: Sequence[object] | None = None,
-    ) -> None:
+    def __init__(self, measurement: Any, d_in: Distance = None, values: Values = None) -> None:
         self.measurement = measurement
         domain = str(getattr(measurement, "input_domain", measurement))
         metric = str(getattr(measurement, "input_metric", ""))
@@ -89,11 +82,8 @@ class Measurement:
         self.d_in = default if d_in is None else d_in
         if least == 2 and self.d_in in (0, 1):
             raise ValueError(f"neighbours in {domain} differ by 2 under {metric}: take d_in = 2")
-        self.given = [
-            pair
-            for pair in pairs_under(domain, metric, self.d_in, values)
-            if all(_belongs(measurement, side) for side in pair)
-        ]
+        pairs = pairs_under(domain, metric, self.d_in, values)
+        self.given = [pair for pair in pairs if all(_belongs(measurement, side) for side in pair)]
         if not self.given:
             raise ValueError(f"no neighbours in {domain} under {metric} are known")
         self.claim = _claim(measurement, self.d_in)
@@ -108,10 +98,7 @@ class Measurement:
 
 
 def adapt(
-    target: Measured | str,
-    d_in: Distance | None = None,
-    values: Sequence[object] | None = None,
-    **parameters: Any,
+    target: Any, d_in: Distance = None, values: Values = None, **parameters: Any
 ) -> Measurement:
     """Return a measurement, or the name of a constructor, as a mechanism."""
     if isinstance(target, str):
@@ -119,7 +106,7 @@ def adapt(
     return Measurement(target, d_in, values or parameters.get("categories"))
 
 
-def _constructed(name: str, parameters: dict[str, Any]) -> Measured:
+def _constructed(name: str, parameters: dict[str, Any]) -> Any:
     core = importlib.import_module("opendp.mod")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the second feature has another name now
@@ -127,55 +114,36 @@ def _constructed(name: str, parameters: dict[str, Any]) -> Measured:
     try:
         make = getattr(importlib.import_module("opendp.measurements"), name)
     except ImportError:  # before 0.5
-        return cast("Measured", getattr(importlib.import_module("opendp.meas"), name)(**parameters))
+        return getattr(importlib.import_module("opendp.meas"), name)(**parameters)
     needed = inspect.signature(make).parameters
     if "input_domain" not in needed:
-        return cast("Measured", make(**parameters))
-    dp, why = importlib.import_module("opendp.prelude"), ""
+        return make(**parameters)
+    dp: Any = importlib.import_module("opendp.prelude")
+    atoms, why = [dp.atom_domain(T=kind) for kind in ("int", str)], ""
     measures: list[dict[str, object]] = [{}]
     if "output_measure" in needed:
         measures = [{"output_measure": dp.max_divergence()}]
         if hasattr(dp, "approximate"):
             measures.append({"output_measure": dp.approximate(dp.max_divergence())})
-    for (container, kind, metric), measure in product(TRIED, measures):
+    for space, measure in product(SPACES, measures):
         try:
-            atom = dp.atom_domain(T=kind or "int")
-            inside: Any = (dp.atom_domain(T=str), atom) if container == "map_domain" else (atom,)
-            builder = getattr(dp, container)
-            domain = atom if container == "atom_domain" else builder(*inside if kind else (1,))
-            distance = dp.absolute_distance(T=kind) if metric[:2] == "l0" else None
-            build = getattr(dp, metric)
-            typed = {"T": kind} if metric[0] in "al" and distance is None else {}
-            space = build(distance) if distance is not None else build(**typed)
-            return cast("Measured", make(domain, space, **parameters, **measure))
+            return make(*space(dp, *atoms), **parameters, **measure)
         except Exception as error:
             why = why or " ".join(str(error).split())
     raise ValueError(f"no domain and metric fit; hand over the measurement itself ({why})")
 
 
-def _claim(measurement: Measured, d_in: Distance) -> PrivacyClaim:
-    if not hasattr(measurement, "map"):
+def _claim(measurement: Any, d_in: Distance) -> PrivacyClaim:
+    if not hasattr(measurement, "map"):  # before 0.5
         return PrivacyClaim(_smallest(measurement, d_in), source="its privacy relation")
     measure, out = str(measurement.output_measure), measurement.map(d_in)
-    source = f"map({d_in}), {measure}"
-    if measure == "MaxDivergence":
-        return PrivacyClaim(out, source=source)
-    if measure == "ZeroConcentratedDivergence":
-        return PrivacyClaim.zcdp(out, source)
-    if measure == "Approximate(ZeroConcentratedDivergence)":
-        # As (ε, δ), by the bound of Bun and Steinke (2016) for a δ of ours on top.
-        rho, delta = out
-        return PrivacyClaim(rho + 2 * math.sqrt(-rho * math.log(DELTA)), delta + DELTA, source)
-    if measure == "RenyiDivergence":
-        return PrivacyClaim.renyi(ORDER, out(ORDER), source)
-    if "SmoothedMax" in measure:
-        return PrivacyClaim(out.epsilon(DELTA), DELTA, source)
-    if "MaxDivergence" in measure:
-        return PrivacyClaim(out[0], out[1], source)
+    for name, claim in CLAIMS.items():
+        if re.fullmatch(name, measure):
+            return claim(out, f"map({d_in}), {measure}")
     raise ValueError(f"no claim is known for the measure {measure}")
 
 
-def _smallest(measurement: Measured, d_in: Distance) -> float:
+def _smallest(measurement: Any, d_in: Distance) -> float:
     low, high = 0.0, LARGEST
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -183,7 +151,7 @@ def _smallest(measurement: Measured, d_in: Distance) -> float:
     return high
 
 
-def _belongs(measurement: Measured, x: object) -> bool:
+def _belongs(measurement: Any, x: object) -> bool:
     """Say whether its domain has an input; releases before domains could say so have any."""
     member = getattr(getattr(measurement, "input_domain", None), "member", None)
     return member is None or bool(member(x))
@@ -202,7 +170,7 @@ def _atoms(domain: str) -> list[object]:
     return [*ends, math.nan] if "nan=true" in domain else ends
 
 
-def pairs_under(domain: str, metric: str, d_in: Distance, values: Sequence[object] | None) -> Pairs:
+def pairs_under(domain: str, metric: str, d_in: Distance, values: Values) -> Pairs:
     """Return neighbouring inputs of a domain under a metric, both as OpenDP writes them."""
     atoms: Sequence[Any] = values or _atoms(domain.rpartition("value_domain")[2])
     number: Any = type(atoms[0])
