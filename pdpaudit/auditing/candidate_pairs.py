@@ -260,7 +260,7 @@ Counts = tuple[float, float, float]
 
 @dataclass
 class MeasuredPair:
-    """A pair with what discovery learned about it."""
+    """A pair with what discovery learned about it; ``seconds`` are those of a run on each side."""
 
     candidate: CandidatePair
     score: float = -math.inf
@@ -276,6 +276,7 @@ class MeasuredPair:
     wanted: int = 0
     runs: int = 0
     scores: list[float] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 def local_search(

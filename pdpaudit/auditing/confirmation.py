@@ -7,6 +7,7 @@ confirmed on fresh samples, drawn once.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,6 +32,7 @@ from pdpaudit.auditing.sequential import (
     FreshRuns,
     Looks,
     first_count,
+    hurried_looks,
     planned_looks,
     power_of_looks,
 )
@@ -114,7 +116,7 @@ def _choose(
     ours, theirs = (left, right) if event.side == "left" else (right, left)
     known = Known(ours, theirs, runs)
     ladder, how = tuple(best.thresholds[number - 1]), best.weighed[number - 1]
-    return Chosen(best.candidate, event, ladder, known, how)
+    return Chosen(best.candidate, event, ladder, known, how, best.seconds)
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,8 @@ class Confirmation:
         config, claim, alpha = self.context.config, self.claim, self.alpha
         known = chosen.known
         looks = power.looks
+        left = self.context.until() - time.monotonic()
+        looks = looks or hurried_looks(config, claim, left, chosen.seconds)
         if looks is None:
             until = self.context.until(PLANNED)
             looks = planned_looks(config, claim, alpha, power.planted(), known, until)
@@ -226,7 +230,7 @@ class Confirmation:
             drawn = [size for size in looks.sizes if size <= wager.n]
             looks = replace(looks, sizes=drawn, enough=False, late=True)
         seen = None
-        if looks.late:
+        if looks.late and not wager.violated:
             seen = math.inf  # measuring it would take longer than there is
         elif not wager.violated:
             bases = _bases(claim, known.inside_other / known.runs)
@@ -391,6 +395,7 @@ class Chosen:
     ladder: tuple[Event, ...] = ()
     known: Known = field(default_factory=Known)
     weighed: Weighed | None = None
+    seconds: float = 0.0
 
     @property
     def sides(self) -> tuple[Side, Side]:

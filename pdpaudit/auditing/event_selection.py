@@ -89,7 +89,7 @@ TWICE = 32
 
 #: Of these two at a time that many at least, where the first time takes more than that share of the
 #: time limit.
-LEAST_TWICE, CHECKED = 4, 0.02
+LEAST_TWICE, CHECKED = 2, 0.02
 
 #: The kind of output that a run is which refuses its input.
 REFUSAL = failure(InputError())[1][0]
@@ -97,6 +97,9 @@ REFUSAL = failure(InputError())[1][0]
 #: Runs a side of the first look at every pair in stages, how they grow, how sharply each stage
 #: cuts, and how many pairs have their events tested.
 FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED = 32, 4, 4, 4
+
+#: Runs a side of the first look where the time limit would end it.
+SHORT_LOOK = 8
 
 #: Runs a side from which local moves are tried, and the most of them in one round.
 MOVES_FROM, MOST_NEAR = 128, 24
@@ -142,6 +145,7 @@ class EventSelection:
     def __init__(self, context: AuditContext, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.context, self.claims, self.alpha = context, claims, alpha
         self.spent = self._measured = 0
+        self._each_s = 0.0
         self._answered = self.single = self._late = False
         self._failure, self._refused = "", False
         self._choose: Any = registered("events")[0].load()
@@ -173,8 +177,9 @@ class EventSelection:
         again = self._in_pairs(self.context.mechanism, instance, "twice", len(once))
         runs = 4 * len(once)
         self.spent += runs
+        self._each_s = (time.monotonic() - began) / runs
         if config.staged and not slow:
-            self._say_ahead((time.monotonic() - began) / runs, pairs)
+            self._say_ahead(self._each_s, pairs)
         if not self.context.mechanism.seedable:
             # Few outputs are the same by chance, so that they are now and then says nothing.
             self._check_copies(instance)
@@ -303,6 +308,8 @@ class EventSelection:
         tried = sorted(candidates[: self.context.config.tries], key=_vertices)
         found = [MeasuredPair(one) for one in tried]
         each, dropped, moved, last = min(FIRST_LOOK, runs), list[MeasuredPair](), False, False
+        if time.monotonic() + self._each_s * 2 * each * len(found) > self.context.until(SEARCHING):
+            each = min(SHORT_LOOK, each)  # all pairs in few runs, before some of them in many
         while not last:
             found = self._looked_at(found, each)
             last = each >= runs or self._late or not found
@@ -671,12 +678,14 @@ class EventSelection:
         if one.score == -math.inf:
             return
         number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
+        began = 0.0
         try:
             for kind in dict.fromkeys(claim.family for claim in self.claims):
                 choice = self._careful_choice(one, kind)
                 for found in (choice, *choice.others):
                     one.events.append(found.event)
                     one.learned.append(learned_counts(found))
+            began = time.monotonic()
             inside = self._inside(one, size, number)
         except BatchFailed as error:
             self._batch_failed(str(error))
@@ -689,6 +698,7 @@ class EventSelection:
             self.context.blocked.append(f"{one.candidate.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
             return
+        one.seconds = (time.monotonic() - began) / size
         # What was learned from looking counts as well: it is what the runs say of the event.
         one.tested = [
             (int(x) + left, int(y) + right, size + runs)

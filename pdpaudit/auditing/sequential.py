@@ -32,6 +32,10 @@ BLOCK = 100
 #: Probability with which the loss asked for must be seen.
 POWER = 0.95
 
+#: Share of the time that is left in which runs are drawn, as some take longer than those before,
+#: and the looks in it.
+HURRIED, HURRIED_LOOKS = 0.8, 4
+
 
 @dataclass(frozen=True)
 class Looks:
@@ -81,6 +85,18 @@ def planned_looks(
     seen = np.flatnonzero(np.mean(shares, axis=0) >= FOUND) if shares else np.empty(0)
     enough = int(seen[0]) if len(seen) else len(sizes)
     return Looks(sizes[: enough + 1], enough=enough < len(sizes), wanted=wanted)
+
+
+def hurried_looks(config: Config, claim: PrivacyClaim, left: float, seconds: float) -> Looks | None:
+    """Return looks in the seconds that are left, where the first would take longer than that.
+
+    What is certain is so in few runs; what they do not show is inconclusive.
+    """
+    room = math.inf if seconds == 0.0 else HURRIED * left / seconds
+    if room >= look_sizes(config.size)[0] or room < HURRIED_LOOKS:
+        return None
+    sizes = [int(room * look / HURRIED_LOOKS) for look in range(1, HURRIED_LOOKS + 1)]
+    return Looks(sizes, enough=False, wanted=config.wanted(claim.epsilon), late=True)
 
 
 def power_of_looks(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pdpaudit import __version__
-from pdpaudit.auditing import Config, audit, confirmation, event_selection
+from pdpaudit.auditing import Config, audit, confirmation
 from pdpaudit.auditing.candidate_pairs import candidate_pairs
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Silent
 from pdpaudit.auditing.event_selection import EventSelection, planned_runs
 from pdpaudit.auditing.provenance import store_settings
+from pdpaudit.auditing.sequential import hurried_looks
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import make_mechanism
@@ -179,7 +182,7 @@ def test_what_is_drawn_twice_leaves_time_for_the_search(monkeypatch: pytest.Monk
             return super().run(instance, rng)
 
     clock, runs = [time.monotonic()], {}
-    monkeypatch.setattr(event_selection.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     for limit in (None, 100.0, 650.0, 1e6):
         config = Config(1, time_limit=limit)
         context = AuditContext(Subject.of(Slow(1.0, 1.0)), "c", {}, config, Silent())
@@ -187,8 +190,47 @@ def test_what_is_drawn_twice_leaves_time_for_the_search(monkeypatch: pytest.Monk
         [candidate] = candidate_pairs(context.mechanism, [], 1)
         selection.check_repeatable(candidate, 1)
         runs[limit] = selection.spent
-    # One run is timed; of 650 s the first time may take 13, and 8 runs are drawn in any case.
-    assert runs == {None: 65, 100.0: 1 + 16, 650.0: 1 + 28, 1e6: 65}
+    # One run is timed; of 650 s the first time may take 13, and 4 runs are drawn in any case.
+    assert runs == {None: 65, 100.0: 1 + 8, 650.0: 1 + 28, 1e6: 65}
+
+
+@pytest.mark.parametrize(("often", "limit"), [(1.0, 120.0), (0.5, 200.0)])
+def test_what_takes_long_on_some_inputs_is_caught_in_few_runs(
+    often: float, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of four inputs take a second a run, and show that they are of these two.
+
+    All six pairs in 32 runs a side, and 100 to confirm, would take more than is given.
+    """
+
+    class Slow(Coin):
+        def run(self, instance: Any, rng: Any) -> Any:
+            if instance < 2 and rng.random() < often:
+                clock[0] += 1.0
+                return 99.0
+            return float(rng.laplace())
+
+        def pairs(self) -> Any:
+            return list(combinations(range(4), 2))
+
+    began = time.monotonic()
+    clock = [began]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    plan = Config(1, time_limit=limit, budget="quick")
+    claim = audit(Slow(1.0, 1.0), [], plan, subject="slow").claims[0]
+    assert claim.status == "violated"
+    assert clock[0] - began <= limit
+
+
+def test_without_time_for_the_first_look_there_are_some_in_the_time_that_is_left() -> None:
+    plan, claim = Config(1), PrivacyClaim(1.0)
+    hurried = hurried_looks(plan, claim, 50.0, 1.0)
+    assert hurried is not None
+    assert (hurried.sizes, hurried.late) == ([10, 20, 30, 40], True)
+    assert hurried_looks(plan, claim, 125.0, 1.0) is None  # 100 fit
+    assert hurried_looks(plan, claim, math.inf, 1.0) is None
+    assert hurried_looks(plan, claim, 1.0, 1.0) is None  # nothing does
+    assert hurried_looks(plan, claim, 50.0, 0.0) is None
 
 
 def test_a_time_limit_ends_stages_with_what_they_show() -> None:
