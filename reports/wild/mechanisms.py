@@ -17,11 +17,11 @@ def equal(pairs):
 class Counts:
     """Noisy counts of DataSynthesizer of one binary attribute, one record more or less."""
 
-    claim = 0.1
+    claim = 0.01
 
     def pairs(self):
         # Both values are taken by somebody, so that the domain is the same on both sides.
-        rest = [0, 1] * 20
+        rest = [0, 1] * 200
         return equal((rest + one, rest + other) for one, other in added([0, 1], sizes=(0,)))
 
     def run(self, x, rng):
@@ -31,7 +31,7 @@ class Counts:
         frame = pd.DataFrame({"a": x})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = get_noisy_distribution_of_attributes(["a"], frame, epsilon=0.1)
+            found = get_noisy_distribution_of_attributes(["a"], frame, epsilon=0.01)
         return tuple(float(count) for count in found["count"])
 
 
