@@ -172,7 +172,7 @@ def table(rows: Sequence[JSON]) -> list[str]:
         truth = "∞" if math.isinf(float(one["truth"])) else f"{one['truth']:g}"
         cells = [one["name"], f"{one['package']} {one['version']}"]
         cells += [_verdicts(one.get("bug")), _bounds(one.get("bug")), truth, _cost(one.get("bug"))]
-        control = _verdicts(one.get("control"))
+        control = _verdicts(one["control"]) if "control" in one else "not run"
         cells.append(f"{one['control_version']}: {control}" if "control_version" in one else "none")
         lines.append("| " + " | ".join(cells) + " |")
     return lines
