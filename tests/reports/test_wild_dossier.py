@@ -56,7 +56,6 @@ def test_nearly_every_bug_is_caught_in_a_minute_and_no_control() -> None:
                     one["status"] == "violated" and one["seconds"] <= 60 for one in row["bug"]
                 )
         assert caught >= 12
-    assert all("control" in row for row in rows if row["name"].startswith("opendp: randomised"))
 
 
 def test_a_bound_on_a_finite_truth_is_at_least_nine_tenths_of_it() -> None:
