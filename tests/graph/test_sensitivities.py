@@ -48,24 +48,19 @@ STATISTICS: dict[str, tuple[Callable[[Graph], Any], str, Callable[[int], float],
     ),
     "projected triangles": (published.ProjectedTriangles(1.0).count, "edge", lambda n: 3, 1 / 3),
     "first ties": (
-        lambda graph: _held(published.ProjectedTriangles(1.0).projected(graph)),
+        published.ProjectedTriangles(1.0).projected,
         "edge",
         lambda n: 3,
         1,
     ),
     "first three ties": (
-        lambda graph: _held(published.ProjectedTriangles(1.0, 3).projected(graph)),
+        published.ProjectedTriangles(1.0, 3).projected,
         "edge",
         lambda n: 3,
         1,
     ),
     "capped PageRank": (published.CappedPageRank(1.0).ranks, "edge", lambda n: 0.1, 0.165148),
 }
-
-
-def _held(graph: Graph) -> list[int]:
-    """Say of each two people whether they have a tie."""
-    return [int(tie in graph.ties) for tie in itertools.combinations(range(graph.vertices), 2)]
 
 
 def _checked(name: str, most: int, claimed: Callable[[int], float]) -> Any:

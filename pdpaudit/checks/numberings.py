@@ -1,0 +1,291 @@
+"""All numberings of graphs of few vertices, by a fast path of the function that is checked.
+
+A function may bring ``values(adjacencies)``: from graphs as a bool array of shape ``(graphs, n,
+n)`` to what it gives of each, whole numbers or floats of shape ``(graphs,)`` or ``(graphs, m)``,
+or the adjacencies of the graphs that it gives. That is compared with the function on all graphs of
+few vertices and on some larger ones. It shows which pairs may be too far apart, whole numbers being
+compared as such; of these the function decides.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pdpaudit.checks.evaluation import ROOT, distance
+from pdpaudit.core.errors import InputError, located
+from pdpaudit.core.graphs import Adjacencies, Graph, adjacencies, graph_of
+from pdpaudit.core.input_words import input_words, is_graph
+from pdpaudit.core.statistic import name_of
+from pdpaudit.sampling import stream
+
+if TYPE_CHECKING:
+    from pdpaudit.checks.sensitivity import Found, Question
+
+#: Vertices up to which it is compared with the function on every graph, and how many times three
+#: graphs of each size beyond: with half, a quarter and three quarters of all ties.
+EVERY, DRAWN = 4, 50
+
+#: Graphs that are looked at at once; rows of those that differ in one place; and how many bytes the
+#: values of one size may take.
+GRAPHS = 1 << 13
+ROWS = {"edge": 1 << 16, "vertex": 1 << 10, "rewired": 1 << 5}
+MOST_BYTES = 384 << 20
+
+Array = npt.NDArray[Any]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FastPath:
+    """The values of a function on many graphs at once."""
+
+    question: Question
+    values: Callable[[Adjacencies], object]
+
+    def compare(self, n: int, seed: int) -> None:
+        """Compare it with the function on graphs of n vertices; raise where they differ."""
+        numbers = np.arange(1 << math.comb(n, 2))
+        if n > EVERY:
+            one, other = stream(seed, "fast-path", n).integers(len(numbers), size=(2, DRAWN))
+            numbers = np.concatenate([one, one & other, one | other])
+        given = adjacencies(n, numbers)
+        for graph, row in zip(map(graph_of, given), self.of(given), strict=True):
+            plain, fast = self.question.value(graph), graph_of(row) if self.to_graphs else row
+            if distance(plain, fast, self.question.norm) > 2 * Fraction(self.question.error):
+                words = f"function {input_words(plain)}, fast path {input_words(fast)}"
+                raise self.refusal(words, graph)
+
+    def refusal(self, words: str, graph: Graph) -> InputError:
+        """Return what is wrong with it on a graph."""
+        return InputError(f"{name_of(self.question.function)}: {words} (on {input_words(graph)})")
+
+    @cached_property
+    def to_graphs(self) -> bool:
+        """Whether the function gives graphs."""
+        return is_graph(self.question.value(Graph(max(1, self.question.least), ())))
+
+    def of(self, given: Adjacencies, row: tuple[int, ...] | None = None) -> Array:
+        """Return the values, of which each has a shape, shape ``(graphs, *row)``."""
+        kept, count = given.copy(), len(given)
+        try:
+            values = np.asarray(self.values(given))
+        except Exception as error:
+            words = f"the fast path raised {located(error)}"
+            raise self.refusal(words, graph_of(kept[0])) from None
+        if not np.array_equal(given, kept):
+            raise self.refusal("the fast path changed the array it was given", graph_of(kept[0]))
+        row = kept.shape[1:] if self.to_graphs else values.shape[1:] if row is None else row
+        if values.shape != (count, *row) or values.dtype.kind not in "biuf":
+            words = f"the fast path returned {values.dtype} of shape {values.shape}"
+            raise self.refusal(f"{words}, not numbers of shape {(count, *row)}", graph_of(kept[0]))
+        finite = np.isfinite(values.reshape(count, -1)).all(axis=1)
+        if not finite.all():
+            words = "the fast path returned a value that is not finite"
+            raise self.refusal(words, graph_of(kept[finite.argmin()]))
+        return values
+
+    def row(self, n: int) -> tuple[int, ...]:
+        """Return the shape of a value on n vertices."""
+        return self.of(adjacencies(n, np.zeros(1, dtype=np.int64))).shape[1:]
+
+    def table(self, n: int, shape: tuple[int, ...]) -> Array:
+        """Return the values on all graphs of n vertices, shape ``(m, graphs)``.
+
+        Each is filled up with zeros to a shape. Whole numbers have a type that holds the sum of
+        their differences.
+        """
+        count, row = 1 << math.comb(n, 2), self.row(n)
+        table = np.empty((0, count), dtype=np.int8)
+        for low in range(0, count, GRAPHS):
+            values = self.of(adjacencies(n, np.arange(low, min(low + GRAPHS, count))), row)
+            block = np.zeros((len(values), *shape), dtype=values.dtype)
+            block[(slice(None), *map(slice, row))] = values
+            block = block[:, *np.triu_indices(shape[0], 1)] if self.to_graphs else block
+            block = block.reshape(len(values), -1).T
+            block = _small(block if len(block) else np.zeros((1, len(values)), dtype=np.int8))
+            if (needed := len(block) * count * block.itemsize) > MOST_BYTES:
+                words = f"{len(block)} numbers for each of {count:,} graphs of {n} vertices take"
+                raise InputError(
+                    f"{words} {needed >> 20} MiB, above {MOST_BYTES >> 20}; look at fewer vertices "
+                    "or leave its fast path out"
+                )
+            if not low:
+                table = np.empty((len(block), count), dtype=block.dtype)
+            table = table.astype(np.promote_types(table.dtype, block.dtype), copy=False)
+            table[:, low : low + GRAPHS] = block
+        return table
+
+
+def _small(values: Array) -> Array:
+    """Return whole numbers in a type that holds the sum of their differences, others as floats."""
+    largest = max(abs(float(end(initial=0))) for end in (values.max, values.min))
+    bound = 2 * len(values) * largest
+    whole = values.dtype.kind != "f" or bool((values == np.rint(values)).all())
+    return values.astype(np.min_scalar_type(-1 - int(bound)) if whole and bound < 2**52 else float)
+
+
+# All pairs
+
+
+@dataclass
+class _Sides:
+    """Both sides of all pairs of n vertices: their values, and how many ties they have."""
+
+    question: Question
+    vertices: tuple[int, int]
+    tables: tuple[Array, Array]
+    #: What the smallest pair that is too far apart is known by: its ties, the number of its first
+    #: graph, what differs, and the number of the other; nothing before one is found.
+    first: tuple[int, ...] = ()
+    #: A distance up to which a pair is of no interest.
+    least: float = -1.0
+    kept: set[bytes] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, path: FastPath, n: int) -> _Sides:
+        """Return those of n vertices."""
+        fewer = n - (path.question.relation == "vertex")
+        rows = path.row(n), path.row(fewer)
+        if len(rows[0]) != len(rows[1]):
+            raise path.refusal(f"the fast path gives shapes {rows[0]} and {rows[1]}", Graph(n, ()))
+        shape = tuple(map(max, *rows))
+        table = path.table(n, shape)
+        other = table if fewer == n else path.table(fewer, shape)
+        return cls(path.question, (n, fewer), (table, other))
+
+    @cached_property
+    def ties(self) -> tuple[Array, Array]:
+        """How many ties each graph has."""
+        ours, theirs = (_sums([1] * math.comb(n, 2)).astype(np.int8) for n in self.vertices)
+        return ours, theirs
+
+    def pair(self, left: int, right: int) -> tuple[Graph, Graph]:
+        """Return two graphs by their numbers."""
+        sides = zip(self.vertices, (left, right), strict=True)
+        one, other = (graph_of(adjacencies(n, np.array([number]))[0]) for n, number in sides)
+        return one, other
+
+    @property
+    def rounding(self) -> float:
+        """How far a distance may be off for the way it is added up; whole numbers are exact."""
+        ours, theirs = self.tables
+        if self.question.norm != "L2" and "f" not in ours.dtype.kind + theirs.dtype.kind:
+            return 0.0
+        largest = max(
+            abs(float(end(initial=0))) for one in self.tables for end in (one.max, one.min)
+        )
+        return 2.0**-51 * len(ours) * (len(ours) + 2) * largest
+
+    def pairs(self) -> Iterator[tuple[int, int, Numbers, Numbers]]:
+        """Yield blocks: the place of what differs, how many pairs, and the numbers of both sides.
+
+        These are to be broadcast. Of rewired graphs a row of all that differ at one vertex is left
+        out where no two are further apart than what is still of interest.
+        """
+        n, relation = self.vertices[0], self.question.relation
+        ties = list(itertools.combinations(range(n), 2))
+        bits = {tie: 1 << i for i, tie in enumerate(reversed(ties))}
+        people = [n - 1] if relation == "vertex" else range(n)
+        around = [{tie for tie in ties if one in tie} for one in people]
+        for place, own in enumerate([{tie} for tie in ties] if relation == "edge" else around):
+            ways = _sums(bit for tie, bit in bits.items() if tie in own)
+            rests = _sums(bit for tie, bit in bits.items() if tie not in own)
+            for low in range(0, len(rests), size := ROWS[relation]):
+                graphs = rests[low : low + size, None] | ways
+                if relation == "edge":
+                    yield place, len(graphs), graphs[:, :1], graphs[:, 1:]
+                elif relation == "vertex":  # what is left of a row, among graphs of fewer vertices
+                    yield place, graphs.size, graphs, np.arange(low, low + len(graphs))[:, None]
+                else:  # either graph may come first
+                    count = graphs.size * (len(ways) - 1)
+                    graphs = graphs[self.spread(graphs) > self.least]
+                    yield place, count, graphs[:, :, None], graphs[:, None, :]
+
+    def apart(self, left: Numbers, right: Numbers) -> Array:
+        """Return how far apart the values of graphs are, by their numbers."""
+        sides = zip(*self.tables, strict=True)
+        return _apart(((ours[left], theirs[right]) for ours, theirs in sides), self.question.norm)
+
+    def spread(self, graphs: Numbers) -> Array:
+        """Return how far apart the values in each row of graphs are at most."""
+        columns = (values[graphs] for values in self.tables[0])
+        return _apart(((one.max(axis=1), one.min(axis=1)) for one in columns), self.question.norm)
+
+    def decide(self, found: Found, place: int, left: Numbers, right: Numbers) -> None:
+        """Ask the function of pairs that seem too far apart, the smallest first, until one is.
+
+        Pairs of the same values are asked for once.
+        """
+        weight = self.ties[0][left] + self.ties[1][right]
+        order = np.lexsort((right, left, weight))
+        order = order[weight[order] <= self.first[0]] if self.first else order
+        sides = zip(self.tables, (left[order], right[order]), strict=True)
+        values = np.concatenate([table[:, side] for table, side in sides])
+        for at in np.sort(np.unique(values, axis=1, return_index=True)[1]).tolist():
+            i, alike = order[at], values[:, at].tobytes()
+            key = int(weight[i]), int(left[i]), place, int(right[i])
+            if self.first and key >= self.first:
+                return
+            pair = self.pair(key[1], key[3])
+            if alike not in self.kept and self.question.excess(pair) > 0:
+                self.first, found.broken = key, pair
+                return
+            self.kept.add(alike)
+
+
+def look(path: FastPath, found: Found, n: int) -> None:
+    """Take note of the changes over all pairs of n vertices, in all numberings."""
+    question, sides = path.question, _Sides.of(path, n)
+    allowed, rounding = question.allowed(sides.pair(0, 0)), sides.rounding
+    bound = Fraction(allowed) + 2 * Fraction(question.error)
+    most = max(0.0, float(bound) - rounding) if rounding else math.floor(bound)
+    smaller, top = found.broken is not None, -1.0
+    for place, count, left, right in sides.pairs():
+        found.pairs += count
+        moved = sides.apart(left, right)
+        if (largest := moved.max(initial=-1).item()) > top:
+            at = np.unravel_index(int(moved.argmax()), moved.shape)
+            numbers = (int(np.broadcast_to(side, moved.shape)[at]) for side in (left, right))
+            top, pair = largest, sides.pair(*numbers)
+            by = float(question.moved(pair))
+            if by != top and abs(by - top) > 4 * question.error + rounding:
+                words = f"it moves by {by:.6g} from here, its fast path by {top:.6g}"
+                raise path.refusal(words, pair[0])
+            found.declared[n], found.largest[n] = allowed, by
+        if largest > most and not smaller:
+            near = moved > most
+            left, right = (np.broadcast_to(side, near.shape)[near] for side in (left, right))
+            sides.decide(found, place, left, right)
+        sides.least = top if smaller else min(top, most)
+
+
+def _apart(sides: Iterable[tuple[Array, Array]], norm: str) -> Array:
+    """Return how far apart vectors are, whose entries come one by one."""
+    join = np.maximum if norm == "Linf" else np.add
+    kind = np.float64 if norm == "L2" else None
+    moved: Array | None = None
+    step: Array | None = None
+    with np.errstate(over="ignore"):
+        for ours, theirs in sides:
+            step = np.subtract(ours, theirs, out=step, dtype=kind)
+            (np.square if norm == "L2" else np.abs)(step, out=step)
+            moved = step.copy() if moved is None else join(moved, step, out=moved)
+        assert moved is not None, "a value has a number at least"
+        return np.sqrt(moved) * (1 - ROOT) if norm == "L2" else moved
+
+
+def _sums(bits: Iterable[int]) -> Numbers:
+    """Return the sums of all sets of numbers; ascending, where these are bits that ascend."""
+    sums = np.zeros(1, dtype=np.int64)
+    for bit in bits:
+        sums = np.concatenate([sums, sums + bit])
+    return sums
