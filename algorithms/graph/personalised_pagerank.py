@@ -194,7 +194,7 @@ class CappedPageRank(_NoisyRanks):
     def ranks(self, graphs: Adjacencies) -> Floats:
         """Return what has stopped at each person."""
         everybody = np.eye(graphs.shape[1])
-        # Graphs come last, so that sums over people run along them, and in one order for any number.
+        # Graphs come last: sums over people are then fast, and in one order for any number of them.
         steps = np.ascontiguousarray(((_steps(graphs) + everybody) / 2).transpose(1, 2, 0))
         room = self.caps(graphs.sum(axis=2)).T
         waiting, stopped = np.repeat(everybody[:, :1], len(graphs), axis=1), np.zeros(room.shape)

@@ -141,6 +141,7 @@ class _Sides:
     """Both sides of all pairs of n vertices: their values, and how many ties they have."""
 
     question: Question
+    norm: str
     vertices: tuple[int, int]
     tables: tuple[Array, Array]
     #: What the smallest pair that is too far apart is known by: its ties, the number of its first
@@ -152,7 +153,7 @@ class _Sides:
 
     @classmethod
     def of(cls, path: FastPath, n: int) -> _Sides:
-        """Return those of n vertices."""
+        """Return those of n vertices; graphs are as far apart as ties in which they differ."""
         fewer = n - (path.question.relation == "vertex")
         rows = path.row(n), path.row(fewer)
         if len(rows[0]) != len(rows[1]):
@@ -160,7 +161,8 @@ class _Sides:
         shape = tuple(map(max, *rows))
         table = path.table(n, shape)
         other = table if fewer == n else path.table(fewer, shape)
-        return cls(path.question, (n, fewer), (table, other))
+        norm = "L1" if path.to_graphs else path.question.norm
+        return cls(path.question, norm, (n, fewer), (table, other))
 
     @cached_property
     def ties(self) -> tuple[Array, Array]:
@@ -178,7 +180,7 @@ class _Sides:
     def rounding(self) -> float:
         """How far a distance may be off for the way it is added up; whole numbers are exact."""
         ours, theirs = self.tables
-        if self.question.norm != "L2" and "f" not in ours.dtype.kind + theirs.dtype.kind:
+        if self.norm != "L2" and "f" not in ours.dtype.kind + theirs.dtype.kind:
             return 0.0
         largest = max(
             abs(float(end(initial=0))) for one in self.tables for end in (one.max, one.min)
@@ -213,12 +215,12 @@ class _Sides:
     def apart(self, left: Numbers, right: Numbers) -> Array:
         """Return how far apart the values of graphs are, by their numbers."""
         sides = zip(*self.tables, strict=True)
-        return _apart(((ours[left], theirs[right]) for ours, theirs in sides), self.question.norm)
+        return _apart(((ours[left], theirs[right]) for ours, theirs in sides), self.norm)
 
     def spread(self, graphs: Numbers) -> Array:
         """Return how far apart the values in each row of graphs are at most."""
         columns = (values[graphs] for values in self.tables[0])
-        return _apart(((one.max(axis=1), one.min(axis=1)) for one in columns), self.question.norm)
+        return _apart(((one.max(axis=1), one.min(axis=1)) for one in columns), self.norm)
 
     def decide(self, found: Found, place: int, left: Numbers, right: Numbers) -> None:
         """Ask the function of pairs that seem too far apart, the smallest first, until one is.
