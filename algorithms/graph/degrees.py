@@ -234,11 +234,13 @@ class NoisyJointDegrees(ProductRows):
     @batched(np.ndarray.tolist)
     def counts(self, graphs: Adjacencies) -> Integers:
         """Return the number of ties between each two degrees from 1 on, the lower one first."""
-        degrees, n = graphs.sum(axis=2), graphs.shape[1]
-        ends = np.sort([degrees[:, side] for side in np.triu_indices(n, 1)], axis=0)
-        joint = np.where(graphs[:, *np.triu_indices(n, 1)], n * ends[0] + ends[1], 0)
-        entries = itertools.combinations_with_replacement(range(1, n), 2)
-        return np.stack([(joint == n * a + b).sum(axis=1) for a, b in entries], axis=1)
+        less, one, other = graphs.sum(axis=2) - 1, *np.triu_indices(graphs.shape[1], 1)
+        place = np.zeros((graphs.shape[1] - 1,) * 2, dtype=np.int64)
+        place[np.triu_indices(len(place))] = np.arange(len(one))
+        place = np.maximum(place, place.T)[less[:, one], less[:, other]]
+        place += len(one) * np.arange(len(graphs))[:, None]
+        found = np.bincount(place[graphs[:, one, other]], minlength=place.size)
+        return found.reshape(place.shape)
 
     def sensitivity(self, graph: Graph) -> int:
         """Return 4n - 7."""
