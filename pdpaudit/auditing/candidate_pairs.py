@@ -17,6 +17,7 @@ from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.domains import Change, Domain, InputPair, Movable
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.graphs import Graph
 from pdpaudit.core.input_words import difference_words
 from pdpaudit.core.neighbors import ANYBODY, ONE_TIE, PROTECTED, NeighborPair
 from pdpaudit.core.network import Network
@@ -41,8 +42,9 @@ Near: TypeAlias = Callable[[np.random.Generator], Iterable["CandidatePair"]]
 class CandidatePair:
     """One pair of inputs worth trying; ``family`` is what it is counted with.
 
-    Inputs with the same key are the same, and are run once. ``near`` makes small changes of it;
-    ``sides`` writes both inputs down where no number says which they are.
+    ``there`` and ``back`` say what differs where the label does not. Inputs with the same key are
+    the same, and are run once. ``near`` makes small changes of it; ``sides`` writes both inputs
+    down where no number says which they are.
     """
 
     label: str
@@ -50,7 +52,8 @@ class CandidatePair:
     pair: NeighborPair | None = None
     number: int = 0
     family: str = ""
-    reverse: str = ""
+    there: str = ""
+    back: str = ""
     keys: tuple[str, str] | None = None
     near: Near | None = None
     sides: tuple[str, str] | None = None
@@ -62,7 +65,7 @@ class CandidatePair:
 
     def words(self, side: Side) -> str:
         """Say what differs, towards the side named."""
-        return self.reverse if self.reverse and side == "left" else self.label
+        return (self.back if side == "left" else self.there) or self.label
 
 
 def benchmark_networks() -> list[Network]:
@@ -134,7 +137,10 @@ def candidate_pairs(
 
 
 def own_pairs(mechanism: Subject) -> list[CandidatePair]:
-    """Return the pairs a mechanism brings or its domain makes; without a name, what differs."""
+    """Return the pairs a mechanism brings or its domain makes, with what differs.
+
+    Names of graphs of our own say that already.
+    """
     domain, relation, own = mechanism.domain, mechanism.relation, mechanism.pairs()
     made, inputs = "", [(left, right) for _, left, right in own]
     nears: Iterable[Near | None] = repeat(None)
@@ -147,12 +153,15 @@ def own_pairs(mechanism: Subject) -> list[CandidatePair]:
     found = []
     rows = zip(own, inputs, nears, strict=False)
     for number, ((name, *pair), shown, near) in enumerate(rows, 1):
-        words = [name, ""] if name else [difference_words(*shown), difference_words(*shown[::-1])]
-        if not (name or made):
-            words = [f"pair {number} ({said})" for said in words]
+        there, back = difference_words(*shown), difference_words(*shown[::-1])
+        if name and isinstance(shown[0], Graph):
+            there = back = ""
+        elif name or not made:
+            there, back = (f"{name or f'pair {number}'} ({said})" for said in (there, back))
         sides = partial(_sides, *pair)
         keys = (repr(shown[0]), repr(shown[1])) if made else None
-        found.append(CandidatePair(words[0], sides, None, number, family, words[1], keys, near))
+        label = name or there
+        found.append(CandidatePair(label, sides, None, number, family, there, back, keys, near))
     return found
 
 
@@ -178,7 +187,7 @@ def _made(domain: Movable, family: str, pair: InputPair) -> CandidatePair:
     there, back = difference_words(*pair), difference_words(*pair[::-1])
     keys = (repr(pair[0]), repr(pair[1]))
     inputs = partial(_formed, domain.form, *pair)
-    return CandidatePair(there, inputs, None, 0, family, back, keys)
+    return CandidatePair(there, inputs, None, 0, family, there, back, keys)
 
 
 def _formed(form: Callable[[object], object], left: object, right: object) -> tuple[object, object]:

@@ -65,7 +65,7 @@ def audit_by_samples(
         if not any(one.tests for one in found):
             raise OutOfTime("the time limit ended the audit before any claim was confirmed")
     except Misbehaviour as error:
-        spent = {"discovery": discovery.spent, "confirmation": 0}
+        spent = {"discovery": discovery.runs.spent, "confirmation": 0}
         return [], [
             unconfirmed_claim(
                 context, number, claim, str(error), status=ended_by(error), samples=spent
@@ -75,7 +75,7 @@ def audit_by_samples(
     results: list[ClaimResult] = []
     for number, claim in enumerate(claims, start=1):
         confirmation = Confirmation(
-            context, number, claim, discovery.alpha, discovery.spent, discovery.single
+            context, number, claim, discovery.alpha, discovery.runs.spent, discovery.runs.single
         )
         try:
             chosen = _choose(discovery, number, claim, found)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-import cloudpickle
 import numpy as np
 import numpy.typing as npt
 from scipy import special
@@ -28,18 +26,18 @@ from pdpaudit.auditing.candidate_pairs import (
     local_moves,
     local_search,
 )
-from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
+from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.discovery_runs import SEARCHING, TESTING_ENDS, DiscoveryRuns
 from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_score, parts_surely
 from pdpaudit.core.claim import DivergenceClaim
-from pdpaudit.core.errors import InputError, OutOfTime
+from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
-from pdpaudit.core.subject import Subject
 from pdpaudit.inference.claim_bounds import ExpectedBound
-from pdpaudit.outputs import Draws, Event, Several, complexity, failure
-from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
+from pdpaudit.outputs import Draws, Event, complexity
+from pdpaudit.sampling import Misbehaviour, stream
 from pdpaudit.sampling.backends import obstacle
 from pdpaudit.sampling.clock import in_time
 
@@ -83,13 +81,6 @@ SIMPLER, BEYOND = 0.05, 0.2
 #: Added to counts whose ratio is taken.
 SMOOTHED = 0.375
 
-#: Runs drawn twice from the same stream, to see that they depend on nothing else; two at a time, as
-#: only counts are compared, and many answers of one bit often have the same count.
-TWICE = 32
-
-#: The kind of output that a run is which refuses its input.
-REFUSAL = failure(InputError())[1][0]
-
 #: Runs a side of the first look at every pair in stages, how they grow, how sharply each stage
 #: cuts, and how many pairs have their events tested.
 FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED = 32, 4, 4, 4
@@ -104,20 +95,11 @@ STAGE_RUNS = 8
 #: some ten events each none does by chance, but for one audit in thirty.
 CERTAIN = 4.0
 
-#: What is said of runs that raise.
-RAISED = "some runs raised {}; that counts as an output"
-
 #: What is ended where it takes longer than the time that is left.
 CHOICE = "the choice of an event"
 
 #: Seconds ahead that are worth a line, and of a run that is not too quick to be timed alone.
 WORTH_SAYING_S, SLOW_S = 60.0, 0.2
-
-#: Shares of the time limit at which the search ends, and the tests of what it found.
-SEARCHING, TESTING_ENDS = 0.5, 0.7
-
-#: Inputs that are the same when they are equal, and then share their discovery runs.
-VALUES = (tuple, int, float, str, bytes, frozenset)
 
 
 class Choice(Protocol):
@@ -137,14 +119,11 @@ class EventSelection:
 
     def __init__(self, context: AuditContext, claims: Sequence[PrivacyClaim], alpha: float) -> None:
         self.context, self.claims, self.alpha = context, claims, alpha
-        self.spent = self._measured = 0
-        self._answered = self.single = self._late = False
-        self._failure, self._refused = "", False
+        self.runs = DiscoveryRuns(context)
+        self._measured, self._late = 0, False
         self._choose: Any = registered("events")[0].load()
         if context.mechanism.representation:
             self._choose = partial(self._choose, exact=True)
-        self._pools: dict[Hashable, tuple[Draws, Draws]] = {}
-        self._numbers: dict[Hashable, int] = {}
         self._pool: Draws | None = None
         self._cuts: list[tuple[int, float]] = []
         self._standing: MeasuredPair | None = None
@@ -162,58 +141,10 @@ class EventSelection:
             )
             return
         config, instance = self.context.config, candidate.inputs()[0]
-        slow = config.staged and self._say_ahead(self._timed(instance), pairs, SLOW_S)
-        began = time.monotonic()
-        once, again = (self._in_pairs(self.context.mechanism, instance, "twice") for _ in range(2))
-        self.spent += 2 * TWICE
+        slow = config.staged and self._say_ahead(self.runs.first(instance), pairs, SLOW_S)
+        each = self.runs.check_repeatable(instance)
         if config.staged and not slow:
-            self._say_ahead((time.monotonic() - began) / (2 * TWICE), pairs)
-        if not self.context.mechanism.seedable:
-            # Few outputs are the same by chance, so that they are now and then says nothing.
-            self._check_copies(instance)
-            self.context.remark(UNSEEDED)
-        elif not _same(once, again):
-            raise Misbehaviour(
-                "the same random stream gave other outputs the second time, so it takes randomness "
-                "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
-                "the rng it is given, or say seedable = False where that cannot be"
-            )
-
-    def _check_copies(self, instance: object) -> None:
-        """Refuse a generator of its own that workers would have equal copies of."""
-        if self.context.config.jobs == 1 or obstacle(self.context.mechanism):
-            return
-        kept = cloudpickle.dumps(self.context.mechanism)
-        one, other = (Subject.of(cloudpickle.loads(kept)) for _ in range(2))
-        first, again, second = (
-            self._in_pairs(copy, instance, "copies") for copy in (one, other, one)
-        )
-        if _same(first, again) and not _same(first, second):
-            raise Misbehaviour(
-                "copies of it draw the same random numbers, so workers would repeat each other; "
-                "let each process seed its generator from the operating system, or use one worker "
-                "(jobs = 1)"
-            )
-
-    def _in_pairs(self, mechanism: Subject, instance: object, purpose: str) -> list[Draws]:
-        """Draw some runs two at a time, each time from a stream of its own."""
-        seed, until = self.context.config.seed, self.context.until()
-        keys = (("discover", purpose, number) for number in range(TWICE // 2))
-        return [draw(mechanism, instance, 2, seed=seed, key=key, until=until) for key in keys]
-
-    def _timed(self, instance: object) -> float:
-        """Return the seconds that the first run takes."""
-        began = time.monotonic()
-        draw(
-            self.context.mechanism,
-            instance,
-            1,
-            seed=self.context.config.seed,
-            key=("discover", "first"),
-            until=self.context.until(),
-        )
-        self.spent += 1
-        return time.monotonic() - began
+            self._say_ahead(each, pairs)
 
     def _say_ahead(self, each: float, pairs: int, least: float = 0.0) -> bool:
         """Say how long the plan takes, where a run takes at least so long and all of it is slow."""
@@ -256,7 +187,7 @@ class EventSelection:
         self.context.watcher.stage("looking for the pair that leaks most", 2 * runs)
         found, dropped = [MeasuredPair(candidate) for candidate in candidates], list[MeasuredPair]()
         for _ in range(rounds):
-            pools = len({key for one in found for key in self._keys(one.candidate)})
+            pools = len({key for one in found for key in self.runs.keys(one.candidate)})
             each = max(FEWEST_RUNS, 2 * spend // pools)
             measured = by_score(one for one in found if self._measure(one, each))
             if not measured:
@@ -267,8 +198,8 @@ class EventSelection:
             for one in measured[keep:]:
                 one.halves = empty_halves()
             found = measured[:keep]
-            self._forget(found)
-        self._refuse_nothing(found)
+            self.runs.keep(one.candidate for one in found)
+        self.runs.refuse_nothing(any(one.score > -math.inf for one in found))
         found = self._climb(found, max(FEWEST_RUNS, spend // (MOVES * 12)))
         finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
         self._test_all(finalists, max(FEWEST_RUNS, int(runs * TESTING) // len(finalists)))
@@ -307,8 +238,8 @@ class EventSelection:
             for one in dropped:
                 one.halves = empty_halves()
             found, each = kept, then
-            self._forget(found)
-        self._refuse_nothing(found)
+            self.runs.keep(one.candidate for one in found)
+        self.runs.refuse_nothing(any(one.score > -math.inf for one in found))
         self._test_all(found, max(1, found[0].wanted // 2) if self._late else runs)
         return [one for one in by_score(found) + dropped if one.runs]
 
@@ -332,12 +263,12 @@ class EventSelection:
         Near pairs that score differently: on the same streams, those that are alike do not. Of
         these the newest, which has moved on.
         """
-        seen = {self._keys(one.candidate) for one in found}
+        seen = {self.runs.keys(one.candidate) for one in found}
         for step in range(MOVES):
             best = {one.score: one for one in found if one.candidate.near is not None}
             starts = sorted(best.values(), key=lambda one: -one.score)[:LEFT_STAGED]
             near = {
-                self._keys(one): MeasuredPair(one)
+                self.runs.keys(one): MeasuredPair(one)
                 for number, start in enumerate(starts)
                 for one in local_moves(start.candidate, self.context.config.seed, step, number)[
                     : MOST_NEAR // len(starts)
@@ -381,7 +312,7 @@ class EventSelection:
             possible = _unlike(possible)
         most, inputs, needed = STAGE_RUNS * config.size, set[Hashable](), list[int]()
         for one in possible:
-            inputs.update(self._keys(one.candidate))
+            inputs.update(self.runs.keys(one.candidate))
             needed.append(len(inputs))
         # Fewer runs for all of them before fewer of them.
         then = min(then, each + max(most // max(needed, default=1), each))
@@ -451,7 +382,7 @@ class EventSelection:
         found, self._set_aside = measured[:keep], measured[keep:]
         for one in self._set_aside:
             one.halves = empty_halves()
-        self._forget(found)
+        self.runs.keep(one.candidate for one in found)
         return [one.candidate for one in found] or candidates[:keep]
 
     def _stays_in(self, measured: Sequence[MeasuredPair], keep: int, each: int) -> None:
@@ -527,31 +458,19 @@ class EventSelection:
             return int(size * SINGLE)
         return int(size * min(max(candidates / PAIRS_PER_SAMPLE, BATCHED_LEAST), BATCHED_MOST))
 
-    def _keys(self, candidate: CandidatePair) -> tuple[Hashable, Hashable]:
-        """Return what stands for a pair's two inputs: themselves where they are plain values."""
-        if candidate.pair is not None:
-            return (candidate, "left"), (candidate, "right")
-        if candidate.keys is not None:
-            return candidate.keys
-        left, right = (
-            instance if isinstance(instance, VALUES) and _hashable(instance) else (candidate, side)
-            for side, instance in zip(("left", "right"), candidate.inputs(), strict=True)
-        )
-        return left, right
-
     def _measure(self, one: MeasuredPair, size: int) -> bool:
         """Add about ``size`` runs a side and score anew; say whether that was possible."""
         config = self.context.config
         if time.monotonic() > self.context.until(SEARCHING) and self._measured:
             return self._out_of_time(one)
         self._measured += 1
-        failed = {}
+        failed, halves = dict[str, str](), list[tuple[Draws, Draws]]()
         until = one.wanted + size
         for side, key, instance in zip(
-            ("left", "right"), self._keys(one.candidate), one.candidate.inputs(), strict=True
+            ("left", "right"), self.runs.keys(one.candidate), one.candidate.inputs(), strict=True
         ):
             try:
-                self._grow(key, instance, until)
+                halves.append(self.runs.halves(key, instance, until))
             except OutOfTime:
                 return self._out_of_time(one)
             except Misbehaviour as error:
@@ -560,7 +479,7 @@ class EventSelection:
             self.context.blocked.append(_blocked(one.candidate, failed))
             one.score = -math.inf
             return False
-        left, right = (self._pools[key] for key in self._keys(one.candidate))
+        left, right = halves
         one.halves, one.wanted, one.runs = (left, right), until, 2 * until
         same = config.staged and all(map(Draws.same_as, left, right))
         try:
@@ -591,60 +510,6 @@ class EventSelection:
         self.context.remark("the time limit ended the search")
         return one.score > -math.inf
 
-    def _grow(self, key: Hashable, instance: object, until: int) -> None:
-        """Draw until an input has that number of runs; each half has a stream of its own."""
-        pool = self._pools.setdefault(key, (Draws(), Draws()))
-        # With the same streams everywhere, pairs whose outputs never part are seen to be alike.
-        staged = self.context.config.staged
-        number = 0 if staged else self._numbers.setdefault(key, len(self._numbers))
-        for half, goal in enumerate((until // 2, until - until // 2)):
-            runs = goal - len(pool[half])
-            if runs <= 0:
-                continue
-            for piece in self._pieces(runs):
-                draws = draw(
-                    self.context.mechanism,
-                    instance,
-                    piece,
-                    seed=self.context.config.seed,
-                    key=("discover", "looking", number, half, len(pool[half])),
-                    jobs=self.context.config.jobs,
-                    progress=self.context.watcher.advance,
-                    until=self.context.until(SEARCHING),
-                    store=self.context.config.store,
-                    single=self.single,
-                )
-                self.spent += piece
-                pool[half].update(draws)
-                self._note(draws)
-
-    def _note(self, draws: Draws) -> None:
-        """Keep what is to be said of how the mechanism behaved."""
-        self._answered = self._answered or draws.answered()
-        for kind, words in draws.failures.items():
-            self._refused = self._refused if self._failure else kind == REFUSAL
-            self._failure = self._failure or words
-            self.context.remark(RAISED.format(words))
-        if draws.alone:
-            self._batch_failed(draws.alone)
-        if draws.printed:
-            self.context.remark("it printed to standard output, which was swallowed")
-
-    def _batch_failed(self, why: str) -> None:
-        """Draw one by one from now on: which runs share a batch must decide nothing."""
-        if not self.single:
-            self.single = True
-            self.context.remark(f"its sample failed, {why}; it was run one by one")
-
-    def _pieces(self, runs: int) -> list[int]:
-        """Return how many runs to ask for at once: one, where each is also confirmed alone."""
-        return [runs] if self.context.mechanism.repeatable else [1] * runs
-
-    def _forget(self, kept: Sequence[MeasuredPair]) -> None:
-        """Give up the runs of inputs that no pair left needs."""
-        needed = {key for one in kept for key in self._keys(one.candidate)}
-        self._pools = {key: pool for key, pool in self._pools.items() if key in needed}
-
     def _test(self, one: MeasuredPair, size: int) -> None:
         """Choose events, and see on other samples which of them holds what it promises.
 
@@ -652,28 +517,23 @@ class EventSelection:
         """
         if one.score == -math.inf:
             return
-        number = self._numbers.setdefault(("testing", one.candidate), len(self._numbers))
         try:
             for kind in dict.fromkeys(claim.family for claim in self.claims):
                 choice = self._careful_choice(one, kind)
                 for found in (choice, *choice.others):
                     one.events.append(found.event)
                     one.learned.append(learned_counts(found))
-            inside = self._inside(one, size, number)
-        except BatchFailed as error:
-            self._batch_failed(str(error))
-            inside = self._inside(one, size, number)
-        except OutOfTime:
-            self._out_of_time(one)
-            one.score, one.events, one.halves = -math.inf, [], empty_halves()
-            return
-        except Misbehaviour as error:
-            self.context.blocked.append(f"{one.candidate.label}: {error}")
+            inside = self.runs.counts(one.candidate, one.events, size)
+        except (OutOfTime, Misbehaviour) as error:
+            if isinstance(error, OutOfTime):
+                self._out_of_time(one)
+            else:
+                self.context.blocked.append(f"{one.candidate.label}: {error}")
             one.score, one.events, one.halves = -math.inf, [], empty_halves()
             return
         # What was learned from looking counts as well: it is what the runs say of the event.
         one.tested = [
-            (int(x) + left, int(y) + right, size + runs)
+            (x + left, y + right, size + runs)
             for x, y, (left, right, runs) in zip(*inside, one.learned, strict=True)
         ]
         one.tests = size
@@ -685,30 +545,6 @@ class EventSelection:
         ]
         one.halves = empty_halves()
         one.score = self.best_event(one, self.claims[0])[1]
-
-    def _inside(self, one: MeasuredPair, size: int, number: int) -> list[Any]:
-        """Return how many of ``size`` fresh runs a side fall into each event of a pair."""
-        together, inside = Several(tuple(one.events)), []
-        for side, instance in zip(("left", "right"), one.candidate.inputs(), strict=True):
-            counted, pieces = Hits(), self._pieces(size)
-            for i, piece in enumerate(pieces):
-                hits(
-                    self.context.mechanism,
-                    instance,
-                    piece,
-                    together,
-                    seed=self.context.config.seed,
-                    key=("discover", "testing", number, side, *([i] if i else [])),
-                    jobs=self.context.config.jobs,
-                    progress=self.context.watcher.advance,
-                    until=self.context.until(TESTING_ENDS),
-                    total=counted,
-                    store=self.context.config.store,
-                    single=self.single,
-                )
-            self.spent += size
-            inside.append(counted.inside)
-        return inside
 
     def _ladder(self, one: MeasuredPair, claim: PrivacyClaim) -> tuple[Event, ...]:
         event, _ = self.best_event(one, claim)
@@ -725,20 +561,6 @@ class EventSelection:
         sides = one.halves if event.side == "left" else one.halves[::-1]
         found = weighed(claim, (event, *ladder), *sides, (self.context.config.size, self.alpha))
         return found[0] if found is not None and found[1] > promised else None
-
-    def _refuse_nothing(self, found: Sequence[MeasuredPair]) -> None:
-        """Refuse to judge a mechanism that never gave an output."""
-        if all(one.score == -math.inf for one in found) and not self.context.blocked:
-            raise OutOfTime("the time limit ended the search before any pair was looked at")
-        if all(one.score == -math.inf for one in found):
-            raise Misbehaviour("; ".join(self.context.blocked[:2]))
-        if self._answered:
-            return
-        if self._refused:
-            raise InputError(self._failure.removeprefix("InputError: "))
-        with suppress(ValueError):  # it is said once
-            self.context.remarks.remove(RAISED.format(self._failure))
-        raise Misbehaviour(f"every run raised {self._failure}")
 
 
 def towards_each_other(ours: Floats, theirs: Floats, runs: Floats) -> tuple[Floats, Floats, Floats]:
@@ -766,11 +588,6 @@ def learned_counts(choice: Choice) -> Counts:
     """Return what discovery knows of an event as counts of runs, left first."""
     ours, theirs, runs = choice.known
     return (ours, theirs, runs) if choice.event.side == "left" else (theirs, ours, runs)
-
-
-def _same(once: Sequence[Draws], again: Sequence[Draws]) -> bool:
-    """Say whether each draw gave the same outputs again."""
-    return all(map(Draws.same_as, once, again))
 
 
 def planned_runs(config: Config, pairs: int, claims: int) -> int:
@@ -826,11 +643,3 @@ def _worst_words(one: MeasuredPair) -> str:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
-def _hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

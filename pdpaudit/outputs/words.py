@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Whole
+from pdpaudit.outputs.columns import ORDERED, Atom, Coded, Crossed, Numbered, Whole, atom_of
 from pdpaudit.outputs.events import Event, Membership, Score
-from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, WARNINGS, WARNS, Path
+from pdpaudit.outputs.records import MARKS, NUMERIC, RAISES, WARNINGS, WARNS, Path, Structure
 
 #: Names shown in a sentence before the rest is counted, and characters of one.
 SHOWN, MOST = 4, 60
@@ -26,6 +26,9 @@ KINDS = {
     "str": "a text",
     "absent": "missing",
 }
+
+#: What stands around the entries of some containers; around those of others, their name.
+BRACKETS = {"list": ("[", "]"), "tuple": ("(", ")"), "set": ("{", "}"), "dict": ("{", "}")}
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,29 @@ def _plain(value: Hashable, name: Callable[[int], str]) -> str:
             return KINDS["nan"] if value.kind == "nan" else repr(value.value)
         return value.kind if value.value is None else f"{value.kind} {value.value}"
     if isinstance(value, Whole):
-        structure, _, values = value.record
-        kind = structure[0] if structure else ""
-        return f"{kind}({', '.join(map(str, values))})"
+        structure, kinds, values = value.record
+        atoms = (atom_of(*leaf) for leaf in zip(kinds, values, strict=True))
+        leaves = (repr(one) if isinstance(one, str) else _plain(one, str) for one in atoms)
+        return _part(structure, leaves)
     return str(value)
+
+
+def _part(structure: Structure, leaves: Iterator[str]) -> str:
+    """Return a part of an output much as Python shows it, taking its leaves in order."""
+    if structure is None:
+        return next(leaves)
+    kind, keys, parts = structure
+    inner = [_part(part, leaves) for part in parts]
+    if keys is not None:
+        pairs = zip(map(str, keys), inner, strict=True)
+        inner = [f"{_key(k)}: {part}" if kind == "dict" else f"{k}={part}" for k, part in pairs]
+    opened, closed = BRACKETS.get(kind, (f"{kind.split()[0]}(", ")"))
+    return f"{opened}{', '.join(inner)}{closed}"
+
+
+def _key(key: str) -> str:
+    """Return a key of a dictionary: a text, or a whole number as records keep it."""
+    return key.strip("[]") if key.startswith("[") else key if key.startswith(MARKS) else repr(key)
 
 
 def event_words(event: Event, words: Vocabulary) -> str:

@@ -187,9 +187,10 @@ def candidate_of(pair: Pair, mechanism: object, seed: int, read: ReadNetwork) ->
             raise ValueError(f"{built.relation} is not the relation that was audited")
         return network_candidate(built)
     found = recorded_pair(Subject.of(mechanism), pair)
-    # Older results call a pair without a name by its number alone.
-    old = f"pair {pair.number}"
-    return replace(found, label=old, reverse="") if pair.words == old else found
+    # Older results call a pair by its name or number alone.
+    if pair.words in (found.label, f"pair {pair.number}"):
+        return replace(found, label=pair.words, there="", back="")
+    return found
 
 
 def _config(witness: AuditWitness, terms: Terms) -> Config:

@@ -10,7 +10,11 @@ import pytest
 from pdpaudit.auditing import Config, audit
 from pdpaudit.auditing.candidate_pairs import candidate_pairs
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.graphs import Graph
+from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.replay.claims import candidate_of
+from pdpaudit.results.pairs import OwnPair
 
 
 class Constant:
@@ -79,3 +83,25 @@ def test_pairs_are_what_they_look_like(given: Any, labels: list[str]) -> None:
     arms = candidate_pairs(Constant(given), [], 1)
     assert [arm.label for arm in arms] == labels
     assert all(len(arm.inputs()) == 2 for arm in arms)
+
+
+def test_a_named_pair_says_what_differs_towards_either_side() -> None:
+    """Graphs of our own have names that say it already."""
+    [near] = candidate_pairs(Constant([("near", 0, 1)]), [], 1)
+    assert (near.words("left"), near.words("right")) == ("near (1 → 0)", "near (0 → 1)")
+    tie = ("a tie more", Graph(2, ()), Graph(2, ((0, 1),)))
+    [named] = candidate_pairs(Constant([tie]), [], 1)
+    assert named.words("left") == named.words("right") == "a tie more"
+
+
+def test_a_witness_that_has_the_name_alone_is_the_same_pair() -> None:
+    """As results written before have it; any other words are not those of the pair."""
+
+    def read(body: object, seed: int) -> Network:
+        raise AssertionError("there is no network to read")
+
+    mechanism = Constant([("near", 0, 1), ("far", 0, 9)])
+    again = candidate_of(OwnPair("far", 2), mechanism, 1, read)
+    assert again.words("left") == again.words("right") == "far"
+    other = candidate_of(OwnPair("near", 2), mechanism, 1, read)
+    assert other.words("right") == "far (0 → 9)"

@@ -786,3 +786,15 @@ def test_counting_forgets_the_order():
         assert Counter(batch_of(one).categories(column)) == Counter(
             batch_of(two).categories(column)
         )
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-9, 9) | st.text("abc", max_size=3),
+        lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text("xyz"), part, max_size=3),
+        max_leaves=6,
+    ).filter(lambda value: isinstance(value, (list, dict)))
+)
+def test_a_nested_output_is_shown_as_python_shows_it(value: object) -> None:
+    text = repr(value)
+    assert shown(Whole(flatten(value))) == (text if len(text) <= 60 else f"{text[:57]}...")
