@@ -149,7 +149,7 @@ class CappedPageRank(_NoisyRanks):
     that stops with probability ``lazy = stop / (2 - stop)``), but over all rounds no more than
     ``d T`` leaves a person of degree d, with ``T = sigma / ((3 - lazy) (1 - (1 - lazy)^rounds))``.
     So a tie more makes room for T more at either end, whatever the degrees. Algorithm PushFlowCap.
-    On all graphs of up to 6 vertices a tie moves the result by less than ``sigma / 5`` at the
+    On all graphs of up to 7 vertices a tie moves the result by less than ``sigma / 5`` at the
     default.
 
     Parameters
