@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pdpaudit.checks.evaluation import ROOT, distance
 from pdpaudit.core.errors import InputError, located
-from pdpaudit.core.graphs import Adjacencies, Graph, adjacencies, graph_of
+from pdpaudit.core.graphs import Adjacencies, Graph, adjacencies, graph_of, numbered_graph
 from pdpaudit.core.input_words import input_words, is_graph
 from pdpaudit.core.statistic import name_of
 from pdpaudit.sampling import stream
@@ -75,23 +75,24 @@ class FastPath:
 
     def of(self, given: Adjacencies, row: tuple[int, ...] | None = None) -> Array:
         """Return the values, of which each has a shape, shape ``(graphs, *row)``."""
-        kept, count = given.copy(), len(given)
+        kept, at = given.copy(), 0
         try:
             values = np.asarray(self.values(given))
         except Exception as error:
             words = f"the fast path raised {located(error)}"
             raise self.refusal(words, graph_of(kept[0])) from None
-        if not np.array_equal(given, kept):
-            raise self.refusal("the fast path changed the array it was given", graph_of(kept[0]))
         row = kept.shape[1:] if self.to_graphs else values.shape[1:] if row is None else row
-        if values.shape != (count, *row) or values.dtype.kind not in "biuf":
-            words = f"the fast path returned {values.dtype} of shape {values.shape}"
-            raise self.refusal(f"{words}, not numbers of shape {(count, *row)}", graph_of(kept[0]))
-        finite = np.isfinite(values.reshape(count, -1)).all(axis=1)
-        if not finite.all():
-            words = "the fast path returned a value that is not finite"
-            raise self.refusal(words, graph_of(kept[finite.argmin()]))
-        return values
+        if not np.array_equal(given, kept):
+            words = "changed the array it was given"
+        elif values.shape != (len(kept), *row) or values.dtype.kind not in "biuf":
+            words = f"returned {values.dtype} of shape {values.shape}, not numbers of shape "
+            words += f"{(len(kept), *row)}"
+        elif not np.isfinite(values).all():
+            words = "returned a value that is not finite"
+            at = int(np.argwhere(~np.isfinite(values))[0, 0])
+        else:
+            return values
+        raise self.refusal(f"the fast path {words}", graph_of(kept[at]))
 
     def row(self, n: int) -> tuple[int, ...]:
         """Return the shape of a value on n vertices."""
@@ -113,11 +114,9 @@ class FastPath:
             block = block.reshape(len(values), -1).T
             block = _small(block if len(block) else np.zeros((1, len(values)), dtype=np.int8))
             if (needed := len(block) * count * block.itemsize) > MOST_BYTES:
-                words = f"{len(block)} numbers for each of {count:,} graphs of {n} vertices take"
-                raise InputError(
-                    f"{words} {needed >> 20} MiB, above {MOST_BYTES >> 20}; look at fewer vertices "
-                    "or leave its fast path out"
-                )
+                words = f"the fast path gives {len(block)} numbers for each of {count:,} graphs, "
+                words += f"{needed >> 20} MiB; look at fewer vertices, or leave it out"
+                raise self.refusal(words, Graph(n, ()))
             if not low:
                 table = np.empty((len(block), count), dtype=block.dtype)
             table = table.astype(np.promote_types(table.dtype, block.dtype), copy=False)
@@ -127,10 +126,13 @@ class FastPath:
 
 def _small(values: Array) -> Array:
     """Return whole numbers in a type that holds the sum of their differences, others as floats."""
-    largest = max(abs(float(end(initial=0))) for end in (values.max, values.min))
-    bound = 2 * len(values) * largest
+    bound = 2 * len(values) * _largest(values)
     whole = values.dtype.kind != "f" or bool((values == np.rint(values)).all())
     return values.astype(np.min_scalar_type(-1 - int(bound)) if whole and bound < 2**52 else float)
+
+
+def _largest(values: Array) -> float:
+    return max(abs(float(values.max())), abs(float(values.min())))
 
 
 # All pairs
@@ -140,7 +142,7 @@ def _small(values: Array) -> Array:
 class _Sides:
     """Both sides of all pairs of n vertices: their values, and how many ties they have."""
 
-    question: Question
+    path: FastPath
     norm: str
     vertices: tuple[int, int]
     tables: tuple[Array, Array]
@@ -162,7 +164,7 @@ class _Sides:
         table = path.table(n, shape)
         other = table if fewer == n else path.table(fewer, shape)
         norm = "L1" if path.to_graphs else path.question.norm
-        return cls(path.question, norm, (n, fewer), (table, other))
+        return cls(path, norm, (n, fewer), (table, other))
 
     @cached_property
     def ties(self) -> tuple[Array, Array]:
@@ -172,19 +174,15 @@ class _Sides:
 
     def pair(self, left: int, right: int) -> tuple[Graph, Graph]:
         """Return two graphs by their numbers."""
-        sides = zip(self.vertices, (left, right), strict=True)
-        one, other = (graph_of(adjacencies(n, np.array([number]))[0]) for n, number in sides)
-        return one, other
+        return numbered_graph(self.vertices[0], left), numbered_graph(self.vertices[1], right)
 
-    @property
+    @cached_property
     def rounding(self) -> float:
         """How far a distance may be off for the way it is added up; whole numbers are exact."""
         ours, theirs = self.tables
         if self.norm != "L2" and "f" not in ours.dtype.kind + theirs.dtype.kind:
             return 0.0
-        largest = max(
-            abs(float(end(initial=0))) for one in self.tables for end in (one.max, one.min)
-        )
+        largest = max(map(_largest, self.tables))
         return 2.0**-51 * len(ours) * (len(ours) + 2) * largest
 
     def pairs(self) -> Iterator[tuple[int, int, Numbers, Numbers]]:
@@ -193,7 +191,7 @@ class _Sides:
         These are to be broadcast. Of rewired graphs a row of all that differ at one vertex is left
         out where no two are further apart than what is still of interest.
         """
-        n, relation = self.vertices[0], self.question.relation
+        n, relation = self.vertices[0], self.path.question.relation
         ties = list(itertools.combinations(range(n), 2))
         bits = {tie: 1 << i for i, tie in enumerate(reversed(ties))}
         people = [n - 1] if relation == "vertex" else range(n)
@@ -222,7 +220,16 @@ class _Sides:
         columns = (values[graphs] for values in self.tables[0])
         return _apart(((one.max(axis=1), one.min(axis=1)) for one in columns), self.norm)
 
-    def decide(self, found: Found, place: int, left: Numbers, right: Numbers) -> None:
+    def moved(self, pair: tuple[Graph, Graph], seen: float) -> float:
+        """Return how far apart the function's values are; refuse a fast path that shows others."""
+        question = self.path.question
+        moved = float(question.moved(pair))
+        if moved != seen and abs(moved - seen) > 4 * question.error + self.rounding:
+            words = f"it moves by {moved:.6g} from here, its fast path by {seen:.6g}"
+            raise self.path.refusal(words, pair[0])
+        return moved
+
+    def decide(self, found: Found, place: int, left: Numbers, right: Numbers, moved: Array) -> None:
         """Ask the function of pairs that seem too far apart, the smallest first, until one is.
 
         Pairs of the same values are asked for once.
@@ -237,8 +244,11 @@ class _Sides:
             key = int(weight[i]), int(left[i]), place, int(right[i])
             if self.first and key >= self.first:
                 return
+            if alike in self.kept:
+                continue
             pair = self.pair(key[1], key[3])
-            if alike not in self.kept and self.question.excess(pair) > 0:
+            self.moved(pair, moved[i].item())
+            if self.path.question.excess(pair) > 0:
                 self.first, found.broken = key, pair
                 return
             self.kept.add(alike)
@@ -258,15 +268,12 @@ def look(path: FastPath, found: Found, n: int) -> None:
             at = np.unravel_index(int(moved.argmax()), moved.shape)
             numbers = (int(np.broadcast_to(side, moved.shape)[at]) for side in (left, right))
             top, pair = largest, sides.pair(*numbers)
-            by = float(question.moved(pair))
-            if by != top and abs(by - top) > 4 * question.error + rounding:
-                words = f"it moves by {by:.6g} from here, its fast path by {top:.6g}"
-                raise path.refusal(words, pair[0])
-            found.declared[n], found.largest[n] = allowed, by
+            found.declared[n] = allowed
+            found.largest[n] = max(found.largest.get(n, 0.0), sides.moved(pair, top))
         if largest > most and not smaller:
             near = moved > most
             left, right = (np.broadcast_to(side, near.shape)[near] for side in (left, right))
-            sides.decide(found, place, left, right)
+            sides.decide(found, place, left, right, moved[near])
         sides.least = top if smaller else min(top, most)
 
 

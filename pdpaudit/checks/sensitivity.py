@@ -9,6 +9,7 @@ inputs a guided search looks for the largest change.
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -128,8 +129,8 @@ class Question:
         sizes = [side.vertices for side in pair if isinstance(side, Graph)]
         degree = max(0, max(sizes, default=1) - 1)
         given = self.declared(degree) if callable(self.declared) else self.declared
-        if not isinstance(given, Real) or not float(given) >= 0:
-            raise ParameterError("sensitivity", given, "give a number of at least 0")
+        if not isinstance(given, Real) or not 0 <= float(given) < math.inf:
+            raise ParameterError("sensitivity", given, "give a finite number of at least 0")
         return float(given)
 
     def excess(self, pair: InputPair) -> float:

@@ -70,16 +70,17 @@ class Graph(NamedTuple):
 
 
 class Batched(Generic[T]):
-    """A function of one graph, made of one of many at once, which is its fast path ``values``.
+    """A function of one graph, or a method, made of one of many at once: its fast path ``values``.
 
     ``form`` makes a value of what comes of one graph.
     """
 
-    def __init__(
-        self, values: Callable[[Adjacencies], npt.NDArray[Any]], form: Callable[[Any], T]
-    ) -> None:
-        self.values, self.form = values, form
-        self.__doc__ = values.__doc__
+    def __init__(self, values: Callable[..., npt.NDArray[Any]], form: Callable[[Any], T]) -> None:
+        self.values, self.form, self.__doc__ = values, form, values.__doc__
+
+    def __get__(self, owner: object, kind: type | None = None) -> Batched[T]:
+        """Return the method of an object."""
+        return Batched(self.values.__get__(owner, kind), self.form)
 
     def __call__(self, graph: Graph) -> T:
         """Return the value of one graph."""
@@ -89,24 +90,11 @@ class Batched(Generic[T]):
         return self.form(self.values(made)[0])
 
 
-class _BatchedMethod(Generic[T]):
-    """A method that is :class:`Batched` where it is bound."""
-
-    def __init__(
-        self, values: Callable[[Any, Adjacencies], npt.NDArray[Any]], form: Callable[[Any], T]
-    ) -> None:
-        self.values, self.form = values, form
-        self.__doc__ = values.__doc__
-
-    def __get__(self, owner: object, kind: type | None = None) -> Batched[T]:
-        return Batched(self.values.__get__(owner, kind), self.form)
-
-
 def batched(
     form: Callable[[Any], T],
-) -> Callable[[Callable[[Any, Adjacencies], npt.NDArray[Any]]], _BatchedMethod[T]]:
+) -> Callable[[Callable[..., npt.NDArray[Any]]], Batched[T]]:
     """Return what makes a method of one graph of one of many; see :class:`Batched`."""
-    return lambda values: _BatchedMethod(values, form)
+    return lambda values: Batched(values, form)
 
 
 class GraphPair(NamedTuple):
