@@ -295,21 +295,17 @@ class EventSelection:
         if wanted is None or wanted <= claim.value:
             self._stays_in(measured, least, each)
             return kept, then
-        rng = stream(config.seed, "looking", "kept", each)
-        pool = Draws()
-        for half in measured[int(rng.integers(len(measured)))].halves[0]:
-            pool.update(half)
-        seed = int(rng.integers(2**63))
-        look = partial(least_score, pool, self._scored, claim, wanted, each, seed)
-        try:
-            low = in_time(self.context.until(SEARCHING), "the comparison of pairs", look)
-        except OutOfTime:
-            self._out_of_time(measured[0])
-            self._stays_in(measured, 1, each)
-            return measured[:1], then
-        possible = [one for one in measured if one.score >= low]
-        if parts_surely(claim, wanted, each):
-            possible = _unlike(possible)
+        low, possible = -math.inf, measured
+        if len(measured) > least:
+            try:
+                low = self._least_score(measured, wanted, each)
+            except OutOfTime:
+                self._out_of_time(measured[0])
+                self._stays_in(measured, 1, each)
+                return measured[:1], then
+            possible = [one for one in measured if one.score >= low]
+            if parts_surely(claim, wanted, each):
+                possible = _unlike(possible)
         most, inputs, needed = STAGE_RUNS * config.size, set[Hashable](), list[int]()
         for one in possible:
             inputs.update(self.runs.keys(one.candidate))
@@ -325,6 +321,16 @@ class EventSelection:
         left = {id(one) for one in possible}
         others = [one for one in kept if id(one) not in left]
         return possible[:fitting] + others[: max(0, least - fitting)], then
+
+    def _least_score(self, measured: list[MeasuredPair], wanted: float, each: int) -> float:
+        """Return how low a leak of the size asked for may score in that many runs a side."""
+        rng = stream(self.context.config.seed, "looking", "kept", each)
+        pool = Draws()
+        for half in measured[int(rng.integers(len(measured)))].halves[0]:
+            pool.update(half)
+        seed = int(rng.integers(2**63))
+        look = partial(least_score, pool, self._scored, self.claims[0], wanted, each, seed)
+        return in_time(self.context.until(SEARCHING), "the comparison of pairs", look)
 
     def _scored(self, left: tuple[Draws, Draws], right: tuple[Draws, Draws]) -> float:
         """Return what a pair of which these runs are known seems to promise."""

@@ -139,7 +139,8 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         )
     missing = absent[ends].any(axis=1)
     header = _repeated_headers(table, columns, ends, values)
-    _refuse_second_header(table, columns, ends, names)
+    if not set(names[:1]) & set(ids):
+        _refuse_second_header(table, columns, ends, names)
     inside = ~(missing | header)
     outside = 0
     if options.get("since") or options.get("until"):

@@ -381,6 +381,12 @@ class Column:
         """Return the category of each output."""
         return CATEGORIES[self.aspect](self, group)
 
+    def numbered(self, group: Group, number: Callable[[Hashable], float]) -> Floats:
+        """Return a number for the category of each output; where all are of a kind, at once."""
+        if self.aspect == "kind" and len(kinds := group.kind_set(self.path)) == 1:
+            return np.full(group.size, number(kinds.pop()))
+        return np.array([number(value) for value in self.categories(group)], dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -392,8 +398,7 @@ class Coded:
     def numbers(self, group: Group) -> Floats:
         """Return the number of each output."""
         place = {value: float(i) for i, value in enumerate(self.values)}
-        found = [place.get(value, math.nan) for value in self.column.categories(group)]
-        return np.array(found, dtype=np.float64)
+        return self.column.numbered(group, lambda value: place.get(value, math.nan))
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ class Membership(_Event):
 
     def inside(self, batch: Batch) -> npt.NDArray[np.bool_]:
         """Return which rows belong to the event."""
-        found = [value in self.values for value in batch.categories(self.column)]
-        return np.array(found, dtype=np.bool_)
+        found = (self.column.numbered(g, self.values.__contains__) for g in batch.groups)
+        return np.concatenate([np.empty(0), *found]).astype(np.bool_)
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form; values in a stable order."""

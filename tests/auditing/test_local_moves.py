@@ -64,7 +64,11 @@ class Sampled(Between):
 
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
-    [(ExactlyThree, "add-remove"), (ExactlyThree, "replace"), (Sampled, "replace")],
+    [
+        (ExactlyThree, "add-remove"),
+        pytest.param(ExactlyThree, "replace", marks=pytest.mark.slow),
+        (Sampled, "replace"),
+    ],
 )
 def test_a_leak_on_one_data_set_is_found_by_moves_and_not_without(mechanism, relation, monkeypatch):
     assert audit(mechanism(), relation=relation, seed=1).violated

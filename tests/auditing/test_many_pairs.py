@@ -48,7 +48,10 @@ class Searched:
         return SFS().run(instance, rng)
 
 
-@pytest.mark.parametrize("mechanism", [Dose, Old, Mean, Searched])
+@pytest.mark.parametrize(
+    "mechanism",
+    [Old, Mean, *(pytest.param(one, marks=pytest.mark.slow) for one in (Dose, Searched))],
+)
 def test_what_is_sound_on_many_pairs_is_not_rejected(mechanism):
     [claim] = audit(mechanism(), seed=1).claims
     assert claim.status == "not_rejected"

@@ -147,6 +147,8 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
     bound = statistics.median(run["bound"] for run in runs)
     beat = low if epsilon in (0.1, None) else high
     true = true_loss(made(name, epsilon)).epsilon
+    # What differs stands behind a pair's name.
+    names = [run["claim"].pair.words.split(" (")[0] for run in runs]
     row = {
         "mechanism": name,
         "epsilon": epsilon,
@@ -159,8 +161,8 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
         "share": round(bound / limit["bound"], 3),
         "draws": max(run["draws"] for run in runs),
         "draws_to_beat": int(draws),
-        "pairs": [run["claim"].pair.words for run in runs],
-        "best_on_pairs": [round(limit["by_pair"][run["claim"].pair.words], 4) for run in runs],
+        "pairs": names,
+        "best_on_pairs": [round(limit["by_pair"][name], 4) for name in names],
         "above_truth": sum(run["bound"] > true for run in runs),
     }
     machine = {
@@ -172,10 +174,10 @@ def row_of(name: str, epsilon: float | None) -> tuple[ClaimResult, dict[str, Any
         "peak_mib": round(max(run["peak_mib"] for run in runs)),
         "peak_to_beat_mib": mib,
     }
-    return told(runs[0]["claim"], name, epsilon), row, machine
+    return published_claim(runs[0]["claim"], name, epsilon), row, machine
 
 
-def told(claim: ClaimResult, name: str, epsilon: float | None) -> ClaimResult:
+def published_claim(claim: ClaimResult, name: str, epsilon: float | None) -> ClaimResult:
     """Return a verdict with what is published of it: counts, and words for pair and event."""
     full = row_name({"mechanism": name, "epsilon": epsilon})
     return replace(

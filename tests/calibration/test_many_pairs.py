@@ -85,7 +85,7 @@ class Clipped(Many):
         return np.clip(super().sample(given, size, rng), -0.5, 1.5)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_values_that_repeat_among_others_cost_no_power(seed):
     """As many pairs tie where outputs are cut off; each seed misses with probability 0.05."""
     (claim,) = audit(Clipped(), [], Config(seed), subject="many").claims
@@ -100,7 +100,7 @@ def test_a_leak_of_the_size_that_is_stated_is_found(monkeypatch, repetitions):
     assert size is not None
     assert size <= 1.7
     monkeypatch.setattr(confirmation, "measured_power", lambda *_: 0.0)
-    audits = repetitions(4, 100)
+    audits = repetitions(2, 100)
     found = sum(
         audit(Many(size, seed), [], Config(seed), subject="many").claims[0].status == "violated"
         for seed in range(audits)
@@ -111,7 +111,7 @@ def test_a_leak_of_the_size_that_is_stated_is_found(monkeypatch, repetitions):
 @pytest.mark.usefixtures("without_power")
 def test_where_all_lose_what_is_claimed_none_is_accused_too_often(repetitions):
     """Fails for a sound auditor with probability 0.001."""
-    audits = repetitions(5, 200)
+    audits = repetitions(2, 200)
     alarms = sum(
         audit(Many(), [], Config(seed, budget="quick"), subject="many").violated
         for seed in range(audits)
@@ -119,6 +119,7 @@ def test_where_all_lose_what_is_claimed_none_is_accused_too_often(repetitions):
     assert stats.binom.sf(alarms - 1, audits, ALPHA) > 0.001, f"{alarms} of {audits}"
 
 
+@pytest.mark.slow
 def test_what_is_sound_on_many_pairs_is_let_go_in_another_unit():
     (claim,) = audit(Normal(UNITS["gaussian"]), [], Config(1), subject="many").claims
     assert claim.status == "not_rejected"

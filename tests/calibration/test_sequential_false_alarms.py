@@ -14,7 +14,7 @@ from .nulls import NULLS
 ALPHA = 0.05
 
 #: Audits of each mechanism: by default, and with --slow 1,000 in all, in stages 2,000.
-AUDITS, STAGED = (20, 200), (8, 400)
+AUDITS, STAGED = (10, 200), (4, 400)
 
 
 @pytest.mark.usefixtures("without_power")

@@ -121,5 +121,7 @@ def test_a_count_of_records_is_broken_by_a_person_and_one_of_people_is_not(tmp_p
     here, elsewhere = (audit(name, seed=1, python=one).claims[0] for one in (None, sys.executable))
     assert here.status == elsewhere.status == "violated"
     assert here.lower_bound == elsewhere.lower_bound
-    [stands] = audit(f"{tmp_path / 'visits.py'}:Visits", seed=1, confidence=0.999).claims
+    [stands] = audit(
+        f"{tmp_path / 'visits.py'}:Visits", seed=1, confidence=0.999, budget="quick"
+    ).claims
     assert stands.status == "not_rejected"

@@ -152,7 +152,7 @@ def _by_brute_force(name, people):
     return worst
 
 
-@pytest.mark.parametrize("people", [3, 4])
+@pytest.mark.parametrize("people", [3, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", BY_NAME)
 def test_losses_are_those_of_the_definitions_on_every_pair(name, people):
     found = search_losses(BY_NAME[name].search, people)

@@ -106,7 +106,7 @@ def test_violated_at_four_fifths_of_the_truth_and_not_at_it(kind, pair):
 @pairs
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.symbol)
 def test_bounds_exceed_the_truth_no_more_often_than_stated(kind, pair, repetitions):
-    times = repetitions(8, 2000)
+    times = repetitions(4, 2000)
     rng, true = np.random.default_rng(11), truth(kind, pair)
     above = sum(bounded(kind, pair, rng, 2000) > true for _ in range(times))
     # Fails by chance once in 1,000 for a bound exactly at its level; 21 of these once in 47.
