@@ -37,8 +37,8 @@ EVERY, DRAWN = 4, 50
 #: Graphs that are looked at at once; rows of those that differ in one place; and how many bytes the
 #: values of one size may take.
 GRAPHS = 1 << 13
-ROWS = {"edge": 1 << 16, "vertex": 1 << 10, "rewired": 1 << 5}
-MOST_BYTES = 384 << 20
+ROWS = {"edge": 1 << 15, "vertex": 1 << 10, "rewired": 1 << 5}
+MOST_BYTES = 352 << 20
 
 Array = npt.NDArray[Any]
 Numbers = npt.NDArray[np.int64]
