@@ -154,7 +154,9 @@ def check(
     ----------
     sop : StatisticOfProximity, class or str
         The statistic, a class that makes one without arguments, or a name as on the command line;
-        with ``relation`` any function of one input.
+        with ``relation`` any function of one input. One of graphs may have a fast path
+        ``values(adjacencies)``, from a bool array of shape ``(graphs, n, n)`` to what it gives of
+        each, row by row.
     relation : str, optional
         Check the sensitivity of a function between neighbours under this relation instead, such as
         ``"edge"`` or ``"add-remove"``.

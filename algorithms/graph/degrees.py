@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,7 +32,15 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from pdpaudit.core.domains import Graphs, unchanged
-from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, small_graphs, star
+from pdpaudit.core.graphs import (
+    Adjacencies,
+    Graph,
+    GraphPair,
+    batched,
+    edge_pairs,
+    small_graphs,
+    star,
+)
 from pdpaudit.core.protocols import Law, PrivacyClaim
 
 from .noise import (
@@ -76,9 +84,10 @@ class NoisyDegrees(ProductRows):
         """Scale of the noise."""
         return self.moved / self.epsilon
 
-    def degrees(self, graph: Graph) -> list[int]:
+    @batched(np.ndarray.tolist)
+    def degrees(self, graphs: Adjacencies) -> Integers:
         """Return the degrees, ascending."""
-        return sorted(graph.degrees())
+        return np.asarray(np.sort(graphs.sum(axis=2), axis=1))
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of up to 4 vertices, and those of a star of 5."""
@@ -87,7 +96,7 @@ class NoisyDegrees(ProductRows):
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:
         """Return noisy degrees, shape ``(size, n)``; O(size · n)."""
         noise = rng.laplace(scale=self.scale, size=(size, instance.vertices))
-        rounded = np.rint(self.degrees(instance) + noise)
+        rounded = np.rint(np.array(self.degrees(instance)) + noise)
         return np.clip(rounded, 0, instance.vertices - 1).astype(np.int64)
 
     def parts(self, graph: Graph) -> list[Floats]:
@@ -222,12 +231,16 @@ class NoisyJointDegrees(ProductRows):
     source: ClassVar[str] = "Wang, Wu 2013"
     domain: ClassVar = Graphs((2, 3), form=unchanged)
 
-    def counts(self, graph: Graph) -> list[int]:
+    @batched(np.ndarray.tolist)
+    def counts(self, graphs: Adjacencies) -> Integers:
         """Return the number of ties between each two degrees from 1 on, the lower one first."""
-        degrees = graph.degrees()
-        found = Counter(tuple(sorted((degrees[a], degrees[b]))) for a, b in graph.ties)
-        entries = itertools.combinations_with_replacement(range(1, graph.vertices), 2)
-        return [found[entry] for entry in entries]
+        less, one, other = graphs.sum(axis=2) - 1, *np.triu_indices(graphs.shape[1], 1)
+        place = np.zeros((graphs.shape[1] - 1,) * 2, dtype=np.int64)
+        place[np.triu_indices(len(place))] = np.arange(len(one))
+        place = np.maximum(place, place.T)[less[:, one], less[:, other]]
+        place += len(one) * np.arange(len(graphs))[:, None]
+        found = np.bincount(place[graphs[:, one, other]], minlength=place.size)
+        return found.reshape(place.shape)
 
     def sensitivity(self, graph: Graph) -> int:
         """Return 4n - 7."""

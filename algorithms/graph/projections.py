@@ -26,7 +26,6 @@ ties. So what is left of two neighbours differs in the ties of ``2D + 5`` people
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -38,10 +37,13 @@ from scipy.sparse.csgraph import maximum_flow
 
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.graphs import (
+    Adjacencies,
     Graph,
     GraphPair,
+    batched,
     complete,
     edge_pairs,
+    graph_of,
     hubs,
     labelled_graphs,
     rewired_pairs,
@@ -51,7 +53,7 @@ from pdpaudit.core.graphs import (
     wheel,
 )
 
-from .noise import CauchyNumber, NoisyNumber
+from .noise import CauchyNumber, Integers, NoisyNumber
 from .subgraph_counts import triangles
 
 # Lipschitz extensions
@@ -138,10 +140,11 @@ class TruncatedTies(_BoundedTies):
     (0, 4)
     """
 
-    def count(self, graph: Graph) -> int:
+    @batched(int)
+    def count(self, graphs: Adjacencies) -> Integers:
         """Return twice the number of ties that are left."""
-        degrees = graph.degrees()
-        return 2 * sum(max(degrees[a], degrees[b]) <= self.degree for a, b in graph.ties)
+        stays = graphs.sum(axis=2) <= self.degree
+        return np.asarray((graphs & stays[:, :, None] & stays[:, None]).sum(axis=(1, 2)))
 
 
 # Restricted sensitivity
@@ -188,19 +191,16 @@ class ProjectedTriangles(_Restricted):
 
     factor: ClassVar[int] = 3
 
-    def projected(self, graph: Graph) -> Graph:
+    @batched(graph_of)
+    def projected(self, graphs: Adjacencies) -> Adjacencies:
         """Return the graph of the ties that are among the first k of both ends."""
-        seen: Counter[int] = Counter()
-        kept = []
-        for tie in graph.ties:
-            if max(seen[tie[0]], seen[tie[1]]) < self.degree:
-                kept.append(tie)
-            seen.update(tie)
-        return Graph(graph.vertices, tuple(kept))
+        first = graphs & (graphs.cumsum(axis=2) <= self.degree)
+        return np.asarray(first & first.transpose(0, 2, 1))
 
-    def count(self, graph: Graph) -> int:
+    @batched(int)
+    def count(self, graphs: Adjacencies) -> Integers:
         """Return the number of triangles that are left."""
-        return triangles(self.projected(graph))
+        return triangles(self.projected.values(graphs))
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 2 to 4 vertices, and those of three graphs with more triangles."""
@@ -258,9 +258,10 @@ class AssumedTriangles(ProjectedTrianglesUnscaled):
     2
     """
 
-    def projected(self, graph: Graph) -> Graph:
+    @batched(graph_of)
+    def projected(self, graphs: Adjacencies) -> Adjacencies:
         """Return the graph as it is."""
-        return graph
+        return graphs
 
 
 @lru_cache(maxsize=4096)

@@ -13,17 +13,29 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from pdpaudit.core.domains import Graphs, unchanged
-from pdpaudit.core.graphs import Graph, GraphPair, complete, edge_pairs, hubs, small_graphs, star
+from pdpaudit.core.graphs import (
+    Adjacencies,
+    Graph,
+    GraphPair,
+    batched,
+    complete,
+    edge_pairs,
+    hubs,
+    small_graphs,
+    star,
+)
 from pdpaudit.core.protocols import PrivacyClaim
 
-from .noise import CauchyNumber, NoisyNumber
+from .noise import CauchyNumber, Integers, NoisyNumber
 
 
-def triangles(graph: Graph) -> int:
-    """Return the number of triangles, by the contacts that the ends of each tie share."""
-    contacts = graph.contacts()
-    return sum(len(contacts[one] & contacts[other]) for one, other in graph.ties) // 3
+def triangles(graphs: Adjacencies) -> Integers:
+    """Return the number of triangles of each graph, as paths over a middle number with a tie."""
+    ties = np.triu(graphs).astype(np.float64)
+    return np.asarray(((ties @ ties) * ties).sum(axis=(1, 2)).astype(np.int64))
 
 
 #: A cycle of 5 and one apart: a chord makes two people share two contacts, of whom none did.
@@ -101,9 +113,10 @@ class NoisyTies(_NoisyCount):
     0.7311
     """
 
-    def count(self, graph: Graph) -> int:
+    @batched(int)
+    def count(self, graphs: Adjacencies) -> Integers:
         """Return the number of ties."""
-        return len(graph.ties)
+        return np.asarray(graphs.sum(axis=(1, 2)) // 2)
 
     def sensitivity(self, graph: Graph) -> int:
         """Return 1."""
@@ -128,9 +141,10 @@ class NoisyTriangles(_NoisyCount):
     (4, 2)
     """
 
-    def count(self, graph: Graph) -> int:
+    @batched(int)
+    def count(self, graphs: Adjacencies) -> Integers:
         """Return the number of triangles."""
-        return triangles(graph)
+        return triangles(graphs)
 
     def sensitivity(self, graph: Graph) -> int:
         """Return n - 2."""
@@ -222,9 +236,11 @@ class NoisyStars(_NoisyCount):
 
     least: ClassVar = {"k": 2}  # a star of one leaf is a tie
 
-    def count(self, graph: Graph) -> int:
+    @batched(int)
+    def count(self, graphs: Adjacencies) -> Integers:
         """Return the number of k-stars."""
-        return sum(math.comb(degree, self.k) for degree in graph.degrees())
+        stars = np.array([math.comb(degree, self.k) for degree in range(graphs.shape[1])])
+        return np.asarray(stars[graphs.sum(axis=2)].sum(axis=1))
 
     def sensitivity(self, graph: Graph) -> int:
         """Return 2·C(n - 2, k - 1)."""

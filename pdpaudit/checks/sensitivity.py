@@ -2,12 +2,14 @@
 
 On graphs every pair of few vertices is looked at: up to some size those of all numberings, beyond
 that one of each kind, which is all of them where the numbering does not matter; whether it does is
-tried on renumbered pairs. On other inputs a guided search looks for the largest change.
+tried on renumbered pairs. With a fast path all have all numberings (``numberings``). On other
+inputs a guided search looks for the largest change.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any, cast
 
+from pdpaudit.checks import numberings
 from pdpaudit.checks.evaluation import NORMS, TooSlow, advice, distance, distinct, limit
 from pdpaudit.core.domains import Change, Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located
@@ -93,6 +96,14 @@ class Question:
         return cls(function, known, relation, declared, norm, error)
 
     @property
+    def fast(self) -> numberings.FastPath | None:
+        """Its fast path, if it is a function of graphs that brings one."""
+        values = getattr(self.function, "values", None)
+        if not isinstance(self.domain, Graphs) or not callable(values):
+            return None
+        return numberings.FastPath(self, values)
+
+    @property
     def least(self) -> int:
         """Vertices that both graphs of a pair have at least; 0 of other inputs."""
         return self.domain.vertices[0] if isinstance(self.domain, Graphs) else 0
@@ -118,8 +129,8 @@ class Question:
         sizes = [side.vertices for side in pair if isinstance(side, Graph)]
         degree = max(0, max(sizes, default=1) - 1)
         given = self.declared(degree) if callable(self.declared) else self.declared
-        if not isinstance(given, Real) or not float(given) >= 0:
-            raise ParameterError("sensitivity", given, "give a number of at least 0")
+        if not isinstance(given, Real) or not 0 <= float(given) < math.inf:
+            raise ParameterError("sensitivity", given, "give a finite number of at least 0")
         return float(given)
 
     def excess(self, pair: InputPair) -> float:
@@ -128,7 +139,7 @@ class Question:
 
 
 @dataclass
-class _Found:
+class Found:
     """The largest change at each size of inputs, and the smallest pair that is too far apart."""
 
     largest: dict[int, float] = field(default_factory=dict)
@@ -225,25 +236,36 @@ def _numbering_matters(question: Question, sizes: Sequence[int], seed: int) -> s
     return ""
 
 
-def _on_graphs(question: Question, found: _Found, most: int, seed: int) -> tuple[str, bool]:
+def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[str, bool]:
     """Look at all pairs of graphs of few vertices; return where, and whether at all of them."""
     least, top = cast(Graphs, question.domain).vertices
     first, most = max(least, 1), min(most, top, LARGEST)
-    relation, highest = question.relation, min(most, LABELLED)
-    for n in range(first, highest + 1):
-        found.look(question, _labelled(relation, n))
-    larger = range(max(LABELLED + 1, first), most + 1)
-    reason = _numbering_matters(question, larger or range(first, most + 1), seed)
+    relation, fast = question.relation, question.fast
+    highest = min(most, numberings.EVERY if fast else LABELLED)
+    for n in range(first, most + 1):
+        if fast:
+            fast.compare(n, seed)
+        if n <= highest:
+            found.look(question, _labelled(relation, n))
+        elif fast and n > least - (relation != "vertex"):
+            numberings.look(fast, found, n)
+    highest = most if fast else highest
+    larger = range(max(highest + 1, first), most + 1)
+    reason = ""
+    if not fast or relation == "vertex":
+        reason = _numbering_matters(question, larger or range(first, most + 1), seed)
     if reason and LABELLED_MATTERS in larger and relation != "rewired":
         highest = LABELLED_MATTERS
         found.look(question, _labelled(relation, highest))
     known = first <= highest
-    scope = [f"all graphs of {first} to {highest} vertices, all numberings"] * known
+    how = ", by the fast path" if fast and highest > numberings.EVERY else ""
+    scope = [f"all graphs of {first} to {highest} vertices, all numberings{how}"] * known
     last = relation == "vertex" and bool(reason)
     if last:
         scope.append("who vanishes has the last number, and it may matter which")
     if reason or not larger:
-        return "; ".join([*scope, *([f"none larger: {reason}"] * bool(reason))]), not last
+        words = reason if fast else f"none larger: {reason}"
+        return "; ".join([*scope, *([words] * bool(reason))]), not last
     for n in larger:
         found.look(question, _kinds(question.relation, n))
     sizes = " and ".join(map(str, larger))
@@ -257,7 +279,7 @@ def _on_graphs(question: Question, found: _Found, most: int, seed: int) -> tuple
 # Other inputs
 
 
-def _searched(question: Question, found: _Found, examples: int, seed: int) -> tuple[str, bool]:
+def _searched(question: Question, found: Found, examples: int, seed: int) -> tuple[str, bool]:
     """Look at the candidate pairs of a domain, and near those that move the values most."""
     domain = question.domain
     pairs = domain.pairs(question.relation)
@@ -305,7 +327,7 @@ def check_sensitivity(
     time_limit: float = 120.0,
 ) -> CheckResult:
     """Compare the largest change of a function between neighbours with what it declares."""
-    found = _Found()
+    found = Found()
     try:
         with limit(time_limit):
             if isinstance(question.domain, Graphs):

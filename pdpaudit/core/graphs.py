@@ -7,16 +7,20 @@ has any other contacts, and people stay the same, as in Kearns et al.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     import networkx as nx
 
 Tie = tuple[int, int]
+#: Graphs of the same vertices, shape ``(graphs, n, n)``.
+Adjacencies = npt.NDArray[np.bool_]
+T = TypeVar("T")
 
 
 class Graph(NamedTuple):
@@ -65,6 +69,34 @@ class Graph(NamedTuple):
         return graph
 
 
+class Batched(Generic[T]):
+    """A function of one graph, or a method, made of one of many at once: its fast path ``values``.
+
+    ``form`` makes a value of what comes of one graph.
+    """
+
+    def __init__(self, values: Callable[..., npt.NDArray[Any]], form: Callable[[Any], T]) -> None:
+        self.values, self.form, self.__doc__ = values, form, values.__doc__
+
+    def __get__(self, owner: object, kind: type | None = None) -> Batched[T]:
+        """Return the method of an object."""
+        return Batched(self.values.__get__(owner, kind), self.form)
+
+    def __call__(self, graph: Graph) -> T:
+        """Return the value of one graph."""
+        made = np.zeros((1, graph.vertices, graph.vertices), dtype=bool)
+        for one, other in graph.ties:
+            made[0, one, other] = made[0, other, one] = True
+        return self.form(self.values(made)[0])
+
+
+def batched(
+    form: Callable[[Any], T],
+) -> Callable[[Callable[..., npt.NDArray[Any]]], Batched[T]]:
+    """Return what makes a method of one graph of one of many; see :class:`Batched`."""
+    return lambda values: Batched(values, form)
+
+
 class GraphPair(NamedTuple):
     """Two neighbouring graphs."""
 
@@ -95,6 +127,26 @@ def labelled_graphs(vertices: int) -> Iterator[Graph]:
     places = list(itertools.combinations(range(vertices), 2))
     for chosen in itertools.product((False, True), repeat=len(places)):
         yield Graph(vertices, tuple(itertools.compress(places, chosen)))
+
+
+def numbered_graph(vertices: int, number: int) -> Graph:
+    """Return the graph that :func:`labelled_graphs` yields at this place, from 0."""
+    return graph_of(adjacencies(vertices, np.array([number]))[0])
+
+
+def adjacencies(vertices: int, numbers: npt.NDArray[np.int64]) -> Adjacencies:
+    """Return graphs by their numbers, in which the first tie is the highest bit."""
+    one, other = np.triu_indices(vertices, 1)
+    found = np.zeros((len(numbers), vertices, vertices), dtype=bool)
+    present = numbers[:, None] >> np.arange(len(one))[::-1] & 1
+    found[:, one, other] = found[:, other, one] = present
+    return found
+
+
+def graph_of(adjacency: npt.NDArray[np.bool_]) -> Graph:
+    """Return a graph by its matrix, of which the part above the diagonal counts."""
+    ends = np.argwhere(np.triu(adjacency, 1)).tolist()
+    return Graph(len(adjacency), tuple((one, other) for one, other in ends))
 
 
 def coloured_graphs(colours: Sequence[int]) -> Iterator[Graph]:

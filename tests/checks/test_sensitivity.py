@@ -268,6 +268,7 @@ def test_a_function_may_change_its_input():
             "check it without `relation`",
         ),
         (ties, {"sensitivity": -1}, "at least 0"),
+        (ties, {"sensitivity": math.inf}, "give a finite number"),
         (ties, {"sensitivity": 1, "relation": "add-remove"}, "have edge, vertex, rewired"),
         (lambda graph: "many", {"sensitivity": 1}, "no number, vector or graph"),
         (lambda graph: 1 / 0, {"sensitivity": 1}, "raised ZeroDivisionError"),
