@@ -284,7 +284,8 @@ def verdict_words(result: Result, name: str) -> list[str]:
 
 
 def dossier(result: Result, command: str, replay: str) -> dict[str, object]:
-    """Return what a report of published claims says before the verdicts."""
+    """Return what a report of published claims says before the verdicts, of published numbers."""
+    result = Result.from_json(published(result.to_json()), "the dossier")
     context = result.context
     claims = {claim.id: claim for claim in with_largest(result).claims}
     entries = context["catalogue"]

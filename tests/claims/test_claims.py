@@ -31,6 +31,7 @@ from pdpaudit.core.protocols import Law, LawUnavailable
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.report.rendering import render_markdown
 from pdpaudit.report.sources import dossier, published, source_from_json
+from pdpaudit.results.results import Result
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -230,6 +231,11 @@ def test_the_dossier_is_a_function_of_rounded_numbers() -> None:
     assert "elapsed_s" not in body
     body["context"]["dossier"] = dossier(result, "COMMAND", "REPLAY")
     text = render_markdown([source_from_json(body, "claims.json")])
+    # Just above a tie, and at it once it is rounded to eight digits.
+    near = replace(result.claims[0], exact=118.1432500001)
+    known = replace(result, claims=(near, *result.claims[1:]))
+    again = Result.from_json(published(known.to_json()), "claims.json")
+    assert dossier(known, "COMMAND", "REPLAY") == dossier(again, "COMMAND", "REPLAY")
     noisy = json.loads(json.dumps(body))
     noisy["claims"][0]["exact"] *= 1 + 1e-15
     noisy["elapsed_s"], noisy["versions"] = 3.0, {"numpy": "x"}
