@@ -233,7 +233,7 @@ class DiscoveryRuns:
 
     # What was seen
 
-    def refuse_nothing(self, measured: bool) -> None:
+    def refuse_without_output(self, *, measured: bool) -> None:
         """Refuse to judge a mechanism that gave no output, or of which no pair was measured."""
         if not measured and not self.context.blocked:
             raise OutOfTime("the time limit ended the search before any pair was looked at")

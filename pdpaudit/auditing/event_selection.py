@@ -203,7 +203,7 @@ class EventSelection:
                 one.halves = empty_halves()
             found = measured[:keep]
             self.runs.keep(one.candidate for one in found)
-        self.runs.refuse_nothing(any(one.score > -math.inf for one in found))
+        self.runs.refuse_without_output(measured=any(one.score > -math.inf for one in found))
         found = self._climb(found, max(FEWEST_RUNS, spend // (MOVES * 12)))
         finalists, dropped = found[:FINALISTS], found[FINALISTS:] + dropped
         self._test_all(finalists, max(FEWEST_RUNS, int(runs * TESTING) // len(finalists)))
@@ -245,7 +245,7 @@ class EventSelection:
                 one.halves = empty_halves()
             found, each = kept, then
             self.runs.keep(one.candidate for one in found)
-        self.runs.refuse_nothing(any(one.score > -math.inf for one in found))
+        self.runs.refuse_without_output(measured=any(one.score > -math.inf for one in found))
         self._test_all(found, max(1, found[0].wanted // 2) if self._late else runs)
         return [one for one in by_score(found) + dropped if one.runs]
 

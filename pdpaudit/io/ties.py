@@ -139,7 +139,7 @@ def read_edge_list(source: Source, options: EdgeOptions, ids: Collection[str] = 
         )
     missing = absent[ends].any(axis=1)
     header = _repeated_headers(table, columns, ends, values)
-    if not set(names[:1]) & set(ids):
+    if names[0] not in ids:
         _refuse_second_header(table, columns, ends, names)
     inside = ~(missing | header)
     outside = 0

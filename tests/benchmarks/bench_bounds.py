@@ -76,18 +76,21 @@ def by_hand(claim, left, right, thresholds=20):
 
 @pytest.mark.benchmark
 @pytest.mark.parametrize(
-    ("claim", "true"),
+    ("claim", "true", "better"),
     [
-        (PrivacyClaim.zcdp(0.0), 0.5),
-        (PrivacyClaim.renyi(2, 0.0), 1.0),
-        (PrivacyClaim.gaussian(0.0), 1.0),
+        (PrivacyClaim.zcdp(0.0), 0.5, True),
+        (PrivacyClaim.renyi(2, 0.0), 1.0, True),
+        (PrivacyClaim.gaussian(0.0), 1.0, False),
     ],
     ids=["zcdp", "renyi 2", "gaussian"],
 )
-def test_bounds_in_other_units_beside_those_by_hand_at_equal_draws(capsys, figure, claim, true):
+def test_bounds_in_other_units_beside_those_by_hand_at_equal_draws(
+    capsys, figure, claim, true, better
+):
     """The median of five seeds; by hand all draws are used, here those of discovery are spent.
 
-    So of normal noise one good threshold shows as much of μ, but only part of ρ.
+    Of normal noise one good threshold shows all of μ, so that nothing is promised there, but only
+    part of ρ.
     """
     ours, theirs = [], []
     for seed in range(1, 6):
@@ -96,7 +99,8 @@ def test_bounds_in_other_units_beside_those_by_hand_at_equal_draws(capsys, figur
         ours.append(found.lower_bound or 0.0)
         theirs.append(by_hand(claim, rng.normal(size=each), 1 + rng.normal(size=each)))
     one, other = statistics.median(ours), statistics.median(theirs)
-    figure(f"{claim.statement}: bound by hand, as a share of ours", other / one, "", limit=1.02)
+    figure(f"{claim.statement}: bound by hand, as a share of ours", other / one, "")
     with capsys.disabled():
         print(f"\n{claim.statement}, true {true}: {one:.3f}, by hand {other:.3f}")  # noqa: T201
-    assert other / 1.02 < one < true * 1.02
+    assert one < true
+    assert other < one or not better

@@ -743,3 +743,16 @@ def test_random_draws_depend_on_what_a_file_holds_and_not_on_its_name(tmp_path: 
 
     assert tried("one.csv") == tried("two.csv")
     assert tried("one.csv") != tried("two.csv", "c1,c2\n")
+
+
+def test_words_of_people_who_are_listed_are_no_second_header(tmp_path: Path) -> None:
+    """Those in the first tie are asked for: a header would not be among the people."""
+    edges, people = tmp_path / "edges.csv", tmp_path / "people.csv"
+    edges.write_text("source,target\nann,bob\n1,2\n2,3\n", encoding="utf-8")
+    people.write_text(
+        "id,label\nann,target\nbob,other\n1,other\n2,other\n3,other\n", encoding="utf-8"
+    )
+    network = read_network(edges, nodes=people).network
+    assert (network.n, network.adjacency.nnz) == (5, 6)
+    with pytest.raises(InputError, match="line 2: words below the header"):
+        read_network(edges)

@@ -9,6 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parents[2] / "reports" / "wild"
 
 
@@ -38,24 +40,30 @@ def test_every_bug_has_its_truth_worked_out() -> None:
     assert sum(all(one["status"] == "violated" for one in row["bug"]) for row in rows) >= 12
 
 
-def test_nearly_every_bug_is_caught_in_a_minute_and_no_control() -> None:
-    """On the seeds that were looked at, and on those that were not: 12 of 17 are asked for."""
+@pytest.mark.parametrize(
+    ("file", "seeds", "fewest"),
+    [("results.json", [1, 2, 3], 17), ("confirmation.json", [7, 8, 9], 12)],
+)
+def test_bugs_are_caught_in_a_minute_and_no_control(
+    file: str, seeds: list[int], fewest: int
+) -> None:
+    """All on the seeds that were looked at, and on the others as many as are asked for."""
     listed = tomllib.loads((FOLDER / "bugs.toml").read_text(encoding="utf-8"))["bug"]
     sound = {bug["name"] for bug in listed if bug.get("sound")}
-    for file, seeds in (("results.json", [1, 2, 3]), ("confirmation.json", [7, 8, 9])):
-        rows = json.loads((FOLDER / file).read_text(encoding="utf-8"))
-        assert [row["name"] for row in rows] == [bug["name"] for bug in listed]
-        caught = 0
-        for row in rows:
-            control = row["bug"] if row["name"] in sound else row.get("control", [])
-            assert "violated" not in [one["status"] for one in control]
-            for found in (row["bug"], control or row["bug"]):
-                assert [one["seed"] for one in found] == seeds
-            if row["name"] not in sound:
-                caught += all(
-                    one["status"] == "violated" and one["seconds"] <= 60 for one in row["bug"]
-                )
-        assert caught >= 12
+    rows = json.loads((FOLDER / file).read_text(encoding="utf-8"))
+    assert [row["name"] for row in rows] == [bug["name"] for bug in listed]
+    caught = 0
+    for row in rows:
+        control = row["bug"] if row["name"] in sound else row.get("control", [])
+        assert control or fewest < 17
+        assert "violated" not in [one["status"] for one in control]
+        for found in (row["bug"], control or row["bug"]):
+            assert [one["seed"] for one in found] == seeds
+        if row["name"] not in sound:
+            caught += all(
+                one["status"] == "violated" and one["seconds"] <= 60 for one in row["bug"]
+            )
+    assert caught >= fewest
 
 
 def test_bounds_on_a_finite_truth_are_nine_tenths_of_it_but_for_few() -> None:
