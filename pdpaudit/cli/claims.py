@@ -77,7 +77,7 @@ def claims_command(
         check_writable(folder / "claims.json")
     root = draw_seed(output.seed)
     claims = catalogue(select, paper)
-    screen = output.screen()
+    screen = output.screen(files=folder is not None)
     screen.print(f"pdpaudit claims, seed {root}", markup=False)
     with progress(quiet=output.quiet) as watcher:
         result = audit_claims(claims, root, paper=paper, watcher=watcher)

@@ -241,11 +241,15 @@ class OutputOptions:
         """Whether the result is written to a file."""
         return self.json_file is not None and str(self.json_file) != "-"
 
-    def screen(self) -> Console:
-        """Return what a person reads: nothing where the result goes to standard output."""
+    def screen(self, *, files: bool = False) -> Console:
+        """Return what a person reads: nothing where the result goes to standard output.
+
+        Other ``files`` are written as well, or the result: then a closed pipe ends nothing.
+        """
         from pdpaudit.cli.output import console
 
-        return console(quiet=self.quiet or str(self.json_file) == "-")
+        quiet = self.quiet or str(self.json_file) == "-"
+        return console(quiet=quiet, goes_on=files or self.saved)
 
     def write(self, screen: Console, result: Result) -> None:
         """Write the result where it was asked for, and say so."""

@@ -37,6 +37,15 @@ LINE_S = 30
 class _Screen(Console):
     """A console on which names from files are text, whatever they hold."""
 
+    #: Whether the work goes on where nobody reads any more, as something is written to a file.
+    goes_on = False
+
+    def on_broken_pipe(self) -> None:
+        """End the command, or only say no more."""
+        if not self.goes_on:
+            super().on_broken_pipe()
+        self.quiet = True
+
     def print(self, *objects: Any, **options: Any) -> None:
         """Print as :class:`rich.console.Console` does, with nothing that acts on a terminal."""
         # A path is printed whole, to be copied.
@@ -60,9 +69,11 @@ def _harmless(thing: RenderableType, shown: Callable[[str], str]) -> RenderableT
     return thing
 
 
-def console(*, quiet: bool = False, to_stderr: bool = False) -> Console:
+def console(*, quiet: bool = False, to_stderr: bool = False, goes_on: bool = False) -> Console:
     """Return the console a person reads; colour only on a terminal that wants it."""
-    return _Screen(quiet=quiet, stderr=to_stderr, highlight=False, emoji=False, soft_wrap=False)
+    screen = _Screen(quiet=quiet, stderr=to_stderr, highlight=False, emoji=False, soft_wrap=False)
+    screen.goes_on = goes_on
+    return screen
 
 
 def check_writable(path: Path | None) -> None:

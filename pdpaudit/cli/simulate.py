@@ -127,7 +127,7 @@ def simulate_command(
     _check_figures(figures)
     began = time.monotonic()
     seed = draw_seed(output.seed)
-    screen = output.screen()
+    screen = output.screen(files=bool(csv_file or figures))
     screen.print(f"pdpaudit simulate {mechanism}, seed {seed}", markup=False)
     on, about, reading = _network(reading, chosen.regime, seed, screen)
     on = replace(on, max_degree=chosen.max_degree)

@@ -14,6 +14,7 @@ import pytest
 
 from pdpaudit.cli import app
 from pdpaudit.core.errors import described
+from pdpaudit.face import load
 
 from .conftest import Run
 
@@ -148,6 +149,20 @@ def test_a_stream_that_takes_nothing_is_no_violation(
     assert len(ran.stderr.splitlines()) <= 1
     if stream == "full disk":
         assert ran.returncode == 2
+
+
+WRITTEN = {
+    "check": ("check", "CN", "--select", "finite", "--max-vertices", "3"),
+    "audit": ("audit", "zoo:Laplace", "--seed", "1", "--samples", "500"),
+    "claims": ("claims", "--select", "C9", "--seed", "1"),
+    "simulate": ("simulate", "--runs", "2", "--budget", "100", "--seed", "1"),
+}
+
+
+@pytest.mark.parametrize("command", WRITTEN)
+def test_a_result_is_kept_though_nobody_reads_on(tmp_path: Path, command: str) -> None:
+    process(tmp_path, '"$@" | head -1', *WRITTEN[command], "--json", "result.json")
+    assert load(tmp_path / "result.json").command == command
 
 
 CODES = {
