@@ -6,7 +6,8 @@ what the whole column shows (:mod:`pdpaudit.attacks.thresholds`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -34,65 +35,88 @@ FEW_CUTS, RAREST = 24, 1e-6
 TAIL_MISFIT = 0.25
 
 
+@dataclass(frozen=True)
+class _Swept:
+    """A column, where it is cut, and how many runs of each side lie between and on the cuts."""
+
+    column: Column
+    cuts: Floats
+    below: Floats
+    at: Floats
+
+
 def best_ranges(table: NumberTable, aim: ExpectedBound, luck: float = 0.0) -> list[Choice]:
     """Return the best half-lines or single numbers of the best columns; all is swept at once.
 
     ``luck`` is how many standard errors more are given away while they are compared; half of them
     when a half-line is compared with what is no half-line, where other runs tell as well.
     """
-    best: list[Choice] = []
+    swept = []
     for column in table.ordered:
         pooled = table.pooled(column)
         if not len(pooled):
             continue
-        pattern = column.aspect == "pattern"
-        shares = levels(CUTS)
+        shares, pattern = levels(CUTS), column.aspect == "pattern"
         cuts = np.unique(pooled if pattern else np.quantile(pooled, shares, method="nearest"))
-        below, at = _counted(table, column, cuts)
+        swept.append(_Swept(column, cuts, *_counted(table, column, cuts)))
+    ordered = [one for one in swept if one.column.aspect != "pattern"]
+    lines = _half_lines(table, ordered, aim, luck) if ordered else {}
+    best: list[Choice] = []
+    for one in swept:
         for first in (0, 1):
-            best += (
-                [] if pattern else _half_lines(table, column, cuts, (below, at), first, aim, luck)
-            )
-            if pattern or len(cuts) < FEW_CUTS:
-                best += _numbers(table, column, cuts, at, first, aim, luck)
+            best += lines.get((one.column, first), [])
+            if one.column.aspect == "pattern" or len(one.cuts) < FEW_CUTS:
+                best += _numbers(table, one.column, one.cuts, one.at, first, aim, luck)
     return sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:RANGES]
 
 
 def _half_lines(
-    table: NumberTable,
-    column: Column,
-    cuts: Floats,
-    counts: tuple[Floats, Floats],
-    first: int,
-    aim: ExpectedBound,
-    luck: float,
-) -> list[Choice]:
-    """Return the best half-lines of a column; how rare a number is, is its score."""
-    below, at = counts
-    totals, best = table.sample.sides, list[Choice]()
-    # What lies below the first number, the first number, what lies between, the second, ...
-    cells = np.concatenate([np.stack([below[:, :-1], at], 2).reshape(2, -1), below[:, -1:]], 1)
-    ends = np.arange(2, 2 * len(cuts) + 1, 2)
-    for low in (True, False):
-        inner = cells[:, ::-1] if low else cells
-        shares = (inner / np.maximum(inner.sum(axis=1, keepdims=True), 1.0)).sum(axis=0) / 2
-        middle = np.cumsum(shares) - shares / 2
-        score = -np.log(np.maximum(middle, RAREST))
-        curve = calibrated(score, inner[first], inner[1 - first], ends)
-        # What is no number in either direction lies outside.
-        seen = np.maximum(inner.sum(axis=1), 0.5) / np.array(totals)
-        promised = curve.promised + np.log(seen[first] / seen[1 - first])
-        absent = np.sum((1 - seen) / (seen * np.array(totals)))
-        error = np.sqrt(curve.error**2 + (TAIL_MISFIT * curve.promised) ** 2 + absent)
-        curve = replace(curve, promised=promised, error=error)
-        sides = totals[first], totals[1 - first]
-        p, q, runs = blended([curve], sides, aim.caution + luck / 2)
-        expected = aim.from_shares(*blended([curve], sides, aim.caution + luck)[:2])
-        for pick in apart(expected, curve.ours, EACH):
-            cut = float(cuts[len(cuts) - 1 - pick if low else pick])
-            limits = (cut, np.inf) if low else (-np.inf, cut)
-            event = Range("right" if first else "left", column, *limits)
-            best.append(promising(event, expected[pick], p[pick], q[pick], runs[pick]))
+    table: NumberTable, columns: list[_Swept], aim: ExpectedBound, luck: float
+) -> dict[tuple[Column, int], list[Choice]]:
+    """Return the best half-lines of columns; how rare a number is, is its score.
+
+    All are fitted at once: axes are the columns, upper and lower half-lines, and either side as the
+    one where they are likelier. What a column has less than others is filled with nothing.
+    """
+    totals, most = table.sample.sides, max(len(one.cuts) for one in columns)
+    inner = np.zeros((len(columns), 2, 2, 2 * most + 1))
+    ends = np.empty((len(columns), 1, 1, most), dtype=np.intp)
+    for place, one in enumerate(columns):
+        # What lies below the first number, the first number, what lies between, the second, ...
+        numbers = np.stack([one.below[:, :-1], one.at], 2).reshape(2, -1)
+        cells = np.concatenate([numbers, one.below[:, -1:]], 1)
+        inner[place, 0, :, : cells.shape[1]] = cells[:, ::-1]
+        inner[place, 1, :, : cells.shape[1]] = cells
+        ends[place, 0, 0] = 2 * np.minimum(np.arange(most) + 1, len(one.cuts))
+    sums = inner.sum(axis=-1, keepdims=True)
+    shares = (inner / np.maximum(sums, 1.0)).sum(axis=2, keepdims=True) / 2
+    middle = np.cumsum(shares, axis=-1) - shares / 2
+    score = -np.log(np.maximum(middle, RAREST))
+    curve = calibrated(score, inner, inner[:, :, ::-1], ends)
+    # What is no number in either direction lies outside.
+    runs = np.array(totals, dtype=np.float64)[:, None]
+    seen = np.maximum(sums, 0.5) / runs
+    promised = curve.promised + np.log(seen / seen[:, :, ::-1])
+    absent = np.sum((1 - seen) / (seen * runs), axis=2, keepdims=True)
+    error = np.sqrt(curve.error**2 + (TAIL_MISFIT * curve.promised) ** 2 + absent)
+    curve = replace(curve, promised=promised, error=error)
+    sides = runs, runs[::-1]
+    p, q, known = blended([curve], sides, aim.caution + luck / 2)
+    compared = blended([curve], sides, aim.caution + luck)[:2]
+    expected = aim.from_shares(*(shares.ravel() for shares in compared)).reshape(p.shape)
+    best: dict[tuple[Column, int], list[Choice]] = {}
+    for place, one in enumerate(columns):
+        count = len(one.cuts)
+        for first, way in product((0, 1), (0, 1)):
+            at = (place, way, first)
+            for pick in apart(expected[at][:count], curve.ours[at][:count], EACH):
+                cut = float(one.cuts[pick if way else count - 1 - pick])
+                limits = (-np.inf, cut) if way else (cut, np.inf)
+                event = Range("right" if first else "left", one.column, *limits)
+                found = promising(
+                    event, expected[at][pick], p[at][pick], q[at][pick], known[at][pick]
+                )
+                best.setdefault((one.column, first), []).append(found)
     return best
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -35,6 +33,8 @@ class NumberTable:
         self.sample, self.simple, self.coded = sample, numbers, coded
         self.runs = sample.runs
         self.weights = [batch.weights for batch in sample.batches]
+        self._some = [_thin(weights, POOLED) for weights in self.weights]
+        self._pooled: dict[Numbered, Floats] = {}
         seen = _some_rows(sample)
         more = [] if seen is None else computed(seen)
         # A pattern that never repeats tells nothing.
@@ -46,12 +46,13 @@ class NumberTable:
         """Return what a column gives in each part."""
         return self.sample.numbers(column)
 
-    def pooled(self, column: Numbered, parts: Sequence[int] = (0, 1, 2, 3)) -> Floats:
+    def pooled(self, column: Numbered) -> Floats:
         """Return some numbers of a column, sorted, each run alike."""
-        numbers = self.numbers(column)
-        some = [thinned(numbers[part], self.weights[part], POOLED) for part in parts]
-        found = np.sort(np.concatenate(some))
-        return found[: int(np.searchsorted(found, np.nan))]
+        if column not in self._pooled:
+            parts = zip(self.numbers(column), self._some, strict=True)
+            found = np.sort(np.concatenate([numbers[some] for numbers, some in parts]))
+            self._pooled[column] = found[: int(np.searchsorted(found, np.nan))]
+        return self._pooled[column]
 
 
 def computed(rows: Floats) -> list[Column]:

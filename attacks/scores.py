@@ -27,7 +27,7 @@ from pdpaudit.outputs.columns import Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
 from .number_table import ATOM, NumberTable, thinned
-from .thresholds import SURE, Choice, Curve, apart, blended, calibrated, levels, promising
+from .thresholds import DECIMALS, SURE, Choice, Curve, apart, blended, calibrated, levels, promising
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -178,7 +178,7 @@ def _judged(
     final = np.concatenate([thinned(score, table.weights[part], LEARN) for part, score in finals])
     totals = [float(sum(table.runs[parts[side]] for _, parts in folds)) for side in (0, 1)]
     shares = levels(CUTS)
-    best: list[Choice] = []
+    best, surest = list[Choice](), list[tuple[float, Choice]]()
     for sign, first, second in ((1.0, 0, 1), (-1.0, 1, 0)):
         cuts = np.sort(-sign * final)
         cuts = -cuts[(shares * len(cuts)).astype(int)] - 1e-9
@@ -189,12 +189,17 @@ def _judged(
         sides = totals[first], totals[second]
         p, q, runs = blended(curves, sides, aim.caution)
         expected = aim.from_shares(p, q)
-        sure = aim.from_shares(*blended(curves, sides, aim.caution + SURE)[:2])
+        sure = aim.from_shares(*blended(curves, sides, aim.caution + SURE)[:2]).round(DECIMALS)
         side: Side = "left" if first == 0 else "right"
-        for pick in apart(expected, sum(curve.ours for curve in curves), EACH, sure):
+        picks = apart(expected, sum(curve.ours for curve in curves), EACH)
+        for pick in (*picks, int(np.argmax(sure))):
             event = Score(side, built if first == 0 else turned, float(cuts[pick]))
             best.append(promising(event, expected[pick], p[pick], q[pick], runs[pick]))
-    return best
+        surest.append((float(sure.max()), best.pop()))
+    kept = sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:EACH]
+    # What looks best may be rare and lucky.
+    _, one = max(surest, key=lambda found: found[0])
+    return kept if one in kept else [*kept, one]
 
 
 def _built(terms: list[Cut], weights: list[Floats]) -> tuple[Term, ...]:

@@ -19,6 +19,7 @@ from scipy import special
 from pdpaudit.outputs import Event
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
 
 #: Steps of Newton's method, and how large each may be.
 STEPS, STEP = 8, 2.0
@@ -68,13 +69,8 @@ def levels(count: int) -> Floats:
     return np.concatenate([half, 1.0 - half[-2::-1]])
 
 
-def apart(
-    expected: Floats, inside: npt.ArrayLike, most: int, sure: Floats | None = None
-) -> list[int]:
-    """Return the best of several nested events and some that are clearly smaller or larger.
-
-    Of what is ``sure`` of each also the most, as what looks best may be rare and lucky.
-    """
+def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
+    """Return the best of several nested events and some that are clearly smaller or larger."""
     sizes, kept = np.asarray(inside, dtype=np.float64) + 1.0, list[int]()
     # Rounded, for last digits differ between processors.
     for i in np.argsort(-expected.round(DECIMALS), kind="stable").tolist():
@@ -82,8 +78,6 @@ def apart(
             kept.append(i)
         if len(kept) == most:
             break
-    if sure is not None and (surest := int(np.argmax(sure.round(DECIMALS)))) not in kept:
-        kept.append(surest)
     return kept
 
 
@@ -97,32 +91,42 @@ class Curve:
     error: Floats
 
 
-def calibrated(scores: Floats, ours: Floats, theirs: Floats, cuts: npt.NDArray[np.intp]) -> Curve:
-    """Read the events that cut a score off a sample that it was not learnt from."""
-    total, other = float(ours.sum()), float(theirs.sum())
-    if not total or not other:
-        nothing = np.zeros(len(cuts))
-        counts = (np.cumsum(ours)[cuts - 1], np.cumsum(theirs)[cuts - 1])
-        return Curve(*counts, nothing, nothing + UNKNOWN)
-    prior = float(np.log(total / other))
-    share = ours / total + theirs / other
+def calibrated(scores: Floats, ours: Floats, theirs: Floats, cuts: Ints) -> Curve:
+    """Read the events that cut a score off a sample that it was not learnt from.
+
+    Along the last axis; further axes are scores by themselves, all of them fitted at once.
+    """
+    total, other = ours.sum(axis=-1, keepdims=True), theirs.sum(axis=-1, keepdims=True)
+    empty = (total == 0) | (other == 0)
+    some, others = np.where(empty, 1.0, total), np.where(empty, 1.0, other)
+    prior, share = np.log(some / others), ours / some + theirs / others
     design = _design(scores, share)
     fitted, errors = _fit(design, ours, theirs, prior)
-    both = np.cumsum(share)[cuts - 1]
+    both = _at(share, cuts)
 
     def promise(tried: Floats) -> Floats:
-        odds = special.expit(design @ tried - prior)
-        return _ratio(np.cumsum(share * odds)[cuts - 1], both)
+        odds = special.expit(_times(design, tried) - prior)
+        return _ratio(_at(share * odds, cuts), both)
 
     promised = promise(fitted)
-    moved = [promise(fitted + step) - promised for step in np.diag(errors)[1:]]
-    inside, inside_other = np.cumsum(ours)[cuts - 1], np.cumsum(theirs)[cuts - 1]
-    wrong = _misfit(promised, inside, total, inside_other, other)
-    error = np.sqrt(np.sum(np.square(moved), axis=0) + wrong)
+    steps = [errors * (np.arange(3) == place) for place in (1, 2)]
+    moved = sum((promise(fitted + step) - promised) ** 2 for step in steps)
+    inside, inside_other = _at(ours, cuts), _at(theirs, cuts)
+    error = np.sqrt(moved + _misfit(promised, inside, some, inside_other, others))
+    promised, error = np.where(empty, 0.0, promised), np.where(empty, UNKNOWN, error)
     return Curve(inside, inside_other, promised, error)
 
 
-def _misfit(promised: Floats, ours: Floats, total: float, theirs: Floats, other: float) -> Floats:
+def _at(parts: Floats, cuts: Ints) -> Floats:
+    """Return how much lies before each cut."""
+    return np.take_along_axis(np.cumsum(parts, axis=-1), cuts - 1, axis=-1)
+
+
+def _times(matrix: Floats, vector: Floats) -> Floats:
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def _misfit(promised: Floats, ours: Floats, total: Floats, theirs: Floats, other: Floats) -> Floats:
     """Return by what variance counts show the promises to be wrong, of each event or a wider one.
 
     A curve that is wrong where much is counted is no better beyond.
@@ -130,38 +134,43 @@ def _misfit(promised: Floats, ours: Floats, total: float, theirs: Floats, other:
     counted = np.log((ours + 0.375) / (total + 0.75) * (other + 0.75) / (theirs + 0.375))
     noise = 1 / (ours + 0.375) + 1 / (theirs + 0.375)
     excess = np.maximum((counted - promised) ** 2 - CHANCE * noise, 0.0)
-    return np.maximum.accumulate(excess[::-1])[::-1]
+    return np.maximum.accumulate(excess[..., ::-1], axis=-1)[..., ::-1]
 
 
 def _design(scores: Floats, share: Floats) -> Floats:
     """Return 1, the score and its square, each apart from those before and of deviation 1."""
-    weights = share / share.sum()
-    columns = [np.ones(len(scores))]
+    weights = share / np.maximum(share.sum(axis=-1, keepdims=True), 1e-300)
+    least = 1e-9 * (1.0 + np.abs(scores).max(axis=-1, keepdims=True))
+    columns = [np.ones(weights.shape)]
     for power in (1, 2):
-        column = columns[-1] * columns[1] if power == 2 else scores - weights @ scores
+        column = columns[-1] * columns[1] if power == 2 else scores - _mean(weights, scores)
         for other in columns:
-            column = column - (weights @ (column * other)) * other
-        spread = float(np.sqrt(weights @ column**2))
-        known = spread > 1e-9 * (1.0 + float(np.abs(scores).max()))
-        columns.append(column / spread if known else np.zeros(len(scores)))
-    return np.stack(columns, axis=1)
+            column = column - _mean(weights, column * other) * other
+        spread = np.sqrt(_mean(weights, column**2))
+        columns.append(np.where(spread > least, column / np.maximum(spread, 1e-300), 0.0))
+    return np.stack(columns, axis=-1)
 
 
-def _fit(design: Floats, ours: Floats, theirs: Floats, level: float) -> tuple[Floats, Floats]:
+def _mean(weights: Floats, values: Floats) -> Floats:
+    return np.asarray((weights * values).sum(axis=-1, keepdims=True), dtype=np.float64)
+
+
+def _fit(design: Floats, ours: Floats, theirs: Floats, level: Floats) -> tuple[Floats, Floats]:
     """Return the weights of a logistic regression, and their standard errors."""
     weights, penalty = ours + theirs, np.array([0.0, SLOPE**-2, BEND**-2])
-    fitted = np.array([level, 0.0, 0.0])
+    turned, least = np.swapaxes(design, -1, -2), np.diag(penalty + np.array([1e-9, 0.0, 0.0]))
+    fitted = level * np.array([1.0, 0.0, 0.0])
     for _ in range(STEPS):
-        chance = special.expit(design @ fitted)
-        slope = design.T @ (ours - weights * chance) - penalty * fitted
-        bend = (design.T * (weights * chance * (1 - chance))) @ design + np.diag(penalty)
-        bend[0, 0] += 1e-9
-        step = np.clip(np.linalg.solve(bend, slope), -STEP, STEP)
+        chance = special.expit(_times(design, fitted))
+        slope = _times(turned, ours - weights * chance) - penalty * fitted
+        bend = (turned * (weights * chance * (1 - chance))[..., None, :]) @ design + least
+        step = np.clip(np.linalg.solve(bend, slope[..., None])[..., 0], -STEP, STEP)
         fitted = fitted + step
         if np.abs(step).max() < 1e-9:
             break
-    known = (design != 0).any(axis=0)
-    return fitted, np.where(known, np.sqrt(np.diag(np.linalg.inv(bend))), 0.0)
+    known = (design != 0).any(axis=-2)
+    spread = np.diagonal(np.linalg.inv(bend), axis1=-2, axis2=-1)
+    return fitted, np.where(known, np.sqrt(spread), 0.0)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
@@ -171,7 +180,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def blended(
-    curves: list[Curve], runs: tuple[float, float], caution: float
+    curves: list[Curve], runs: tuple[float | Floats, float | Floats], caution: float
 ) -> tuple[Floats, Floats, Floats]:
     """Return both sides' probabilities of each event, counts and promise weighed together.
 

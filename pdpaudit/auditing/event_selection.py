@@ -581,14 +581,21 @@ def towards_each_other(ours: Floats, theirs: Floats, runs: Floats) -> tuple[Floa
     """Return counts of events, each log ratio moved towards those of all as far as chance explains.
 
     Of many rare events the luckiest would seem the best. How much the ratios differ beyond chance
-    is estimated by moments (Hedges, 1983), and what is known of them together counts as runs.
+    is estimated by moments, all alike (Hedges, 1983) and each weighed by what is known of it
+    (DerSimonian and Laird, 1986): few that are known well and differ are not seen by the one, rare
+    ones that differ not by the other. What is known of them together counts as runs.
     """
     inside, other = ours + SMOOTHED, theirs + SMOOTHED
     ratio = np.log(inside / other)
     error = np.maximum(1 / inside + 1 / other - 2 / (runs + 2 * SMOOTHED), 1e-12)
     if len(ratio) < 2:
         return ours, theirs, runs
-    spread = max(float(ratio.var(ddof=1) - error.mean()), 0.0)
+    alike = float(ratio.var(ddof=1) - error.mean())
+    weights = 1 / error
+    total, apart = float(weights.sum()), ratio - weights @ ratio / weights.sum()
+    freedom, scale = len(ratio) - 1, total - float(weights @ weights) / total
+    weighed = (float(weights @ apart**2) - freedom) / scale
+    spread = max(alike, weighed, 0.0)
     weights = 1 / (error + spread)
     common, doubt = float(weights @ ratio / weights.sum()), 1 / float(weights.sum())
     known = 1 / (1 / error + 1 / (spread + doubt))

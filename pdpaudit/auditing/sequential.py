@@ -12,11 +12,12 @@ from itertools import takewhile
 import numpy as np
 
 from pdpaudit.auditing.config import Config, Silent, Watcher
-from pdpaudit.auditing.power import FOUND
+from pdpaudit.auditing.power import FOUND, enough_found
 from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import Mechanism, PrivacyClaim
 from pdpaudit.inference import Betting
 from pdpaudit.inference.sequential import (
+    Floats,
     Known,
     Wager,
     look_sizes,
@@ -74,12 +75,16 @@ def planned_looks(
     sizes, wanted = look_sizes(config.size), config.wanted(claim.epsilon)
     if wanted is None or wanted <= claim.epsilon:
         return Looks(sizes, enough=False, wanted=wanted)
-    shares = [
-        np.zeros(len(sizes))
-        if rates is None
-        else refuted_by(sizes, *rates, alpha, claim.epsilon, claim.delta, known.runs)
-        for rates in takewhile(lambda _: time.monotonic() < until, planted)
-    ]
+
+    def refuted(p: float, q: float) -> Floats:
+        return refuted_by(sizes, p, q, alpha, claim.epsilon, claim.delta, known.runs)
+
+    shares: list[Floats] = []
+    for rates in takewhile(lambda _: time.monotonic() < until, planted):
+        shares.append(np.zeros(len(sizes)) if rates is None else refuted(*rates))
+        missed = sum(1.0 - float(share[-1]) for share in shares)
+        if enough_found(missed, len(shares), claim) is not None:
+            break
     if time.monotonic() >= until:
         return Looks(sizes, enough=False, wanted=wanted)
     seen = np.flatnonzero(np.mean(shares, axis=0) >= FOUND) if shares else np.empty(0)

@@ -149,7 +149,10 @@ class Group:
             return [absent if inner is None else inner[0]] * self.size
         if self.array is None:
             return self._leaves[0][place]
-        return _kinds_of(self._column(place))
+        column = self._column(place)
+        if column.dtype.kind == "b":
+            return ["bool"] * self.size
+        return [KINDS[code] for code in _kind_codes(column).tolist()]
 
     def values(self, path: Path) -> Sequence[Leaf]:
         """Return what is there in each output, None where nothing is."""
@@ -210,9 +213,14 @@ class Group:
         column = self._column(place)
         if column.dtype.kind == "b":
             return {"bool"}
-        if np.isfinite(column).all() and column.all():
-            return {"float"}
-        return set(_kinds_of(column))
+        return {KINDS[code] for code in np.flatnonzero(np.bincount(_kind_codes(column)))}
+
+    def kind_codes(self, path: Path) -> npt.NDArray[np.intp] | None:
+        """Return places in KINDS of what is there, None where it is no number of an array."""
+        place = self.paths.get(path)
+        if self.array is None or place is None or self.array.dtype.kind == "b":
+            return None
+        return _kind_codes(self._column(place))
 
     @property
     def shape(self) -> list[tuple[Structure, tuple[str, ...]]]:
@@ -240,14 +248,17 @@ def _ended(row: list[object]) -> tuple[object, ...]:
     return tuple(row[:end])
 
 
-def _kinds_of(column: Array) -> list[str]:
-    if column.dtype.kind == "b":
-        return ["bool"] * len(column)
-    kinds = np.full(len(column), "float", dtype="<U5")
-    kinds[np.isnan(column)] = "nan"
-    kinds[np.isposinf(column)], kinds[np.isneginf(column)] = "inf", "-inf"
-    kinds[(column == 0) & np.signbit(column)] = "-0.0"
-    return kinds.tolist()
+#: Kinds of floating-point numbers.
+KINDS = ("float", "nan", "inf", "-inf", "-0.0")
+
+
+def _kind_codes(column: Array) -> npt.NDArray[np.intp]:
+    codes = np.zeros(len(column), dtype=np.intp)
+    if not np.isfinite(column).all():
+        codes[np.isnan(column)] = 1
+        codes[np.isposinf(column)], codes[np.isneginf(column)] = 2, 3
+    codes[(column == 0) & np.signbit(column)] = 4
+    return codes
 
 
 @dataclass(frozen=True)
@@ -383,8 +394,12 @@ class Column:
 
     def numbered(self, group: Group, number: Callable[[Hashable], float]) -> Floats:
         """Return a number for the category of each output; where all are of a kind, at once."""
-        if self.aspect == "kind" and len(kinds := group.kind_set(self.path)) == 1:
-            return np.full(group.size, number(kinds.pop()))
+        if self.aspect == "kind":
+            codes = group.kind_codes(self.path)
+            if codes is not None:
+                return np.array([number(kind) for kind in KINDS], dtype=np.float64)[codes]
+            if len(kinds := group.kind_set(self.path)) == 1:
+                return np.full(group.size, number(kinds.pop()))
         return np.array([number(value) for value in self.categories(group)], dtype=np.float64)
 
 

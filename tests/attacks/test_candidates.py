@@ -373,16 +373,17 @@ def test_the_less_simple_must_promise_clearly_more(monkeypatch, promises, best):
 
 
 def test_the_best_others_of_each_kind_are_kept(monkeypatch):
-    """However many scores promise more than the simplest."""
+    """However many scores promise more than the simplest; and the score that is known best."""
     term = Term(Column("number"), (), (0.0,))
     simple = made_up(*np.arange(8) / 100)
     one = [Choice(replace(c.event, column=Column("sum")), c.expected + 1) for c in simple]
     scores = [Choice(Score("left", (term,) * n, 0.0), 9.0 + n / 10) for n in range(1, 9)]
+    scores[1] = replace(scores[1], known=(900.0, 100.0, 1000.0))
     monkeypatch.setattr(events, "choose_regions", lambda *_, **__: simple + one + scores)
     draws = [gathered(np.arange(k)[:, None] + 10.0 * k, k) for k in (2, 3, 4, 5)]
     choice = events.choose_event(tuple(draws[:2]), tuple(draws[2:]), AIM)
     assert choice.event == scores[-1].event
-    assert choice.others == (*scores[-2:-7:-1], *one[:2:-1], *simple[:2:-1])
+    assert choice.others == (*scores[-2:-7:-1], *one[:2:-1], *simple[:2:-1], scores[1])
 
 
 @pytest.mark.parametrize("best", [1.0, -1.0])

@@ -256,7 +256,7 @@ def test_who_is_in_the_list_and_who_stands_first(monkeypatch):
     choice = choose_event(sides[0], sides[1], 10_000)
     # ln 5, less what 6,000 runs do not show of it: the best is one of them, or as good.
     assert 1.3 < choice.expected < np.log(5)
-    assert len(choice.others) <= 3 * 5
+    assert len(choice.others) <= 3 * 5 + 1
     monkeypatch.setattr(events, "OTHERS", 10**6)
     found = listed(choose_event(sides[0], sides[1], 10_000))
     # Ratios are all about 5, so that chance picks among them; but each is of 9, and on the left.
