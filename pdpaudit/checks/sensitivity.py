@@ -134,8 +134,12 @@ class Question:
 
 @dataclass
 class Found:
-    """The largest change at each size of inputs, and the smallest pair that is too far apart."""
+    """The largest change at each size of inputs, and the smallest pair that is too far apart.
 
+    A change is too large if it is so beyond ``slack``, for what values may be off by.
+    """
+
+    slack: float = 0.0
     largest: dict[int, float] = field(default_factory=dict)
     declared: dict[int, float] = field(default_factory=dict)
     broken: InputPair | None = None
@@ -159,7 +163,7 @@ class Found:
     def words(self) -> str:
         """How large a change there is, for each number of vertices or records."""
         changes = [
-            f"{n}: {moved:g} {'>' if moved > self.declared[n] else '≤'} {self.declared[n]:g}"
+            f"{n}: {moved:g} {'>' if moved > self.declared[n] + self.slack else '≤'} {self.declared[n]:g}"
             for n, moved in sorted(self.largest.items())
         ]
         return f"largest change against what is declared, by size: {'; '.join(changes)}"
@@ -336,7 +340,7 @@ def check_sensitivity(
     time_limit: float = 120.0,
 ) -> CheckResult:
     """Compare the largest change of a function between neighbours with what it declares."""
-    found = Found()
+    found = Found(2 * question.error)
     try:
         with limit(time_limit):
             if isinstance(question.domain, Graphs):
