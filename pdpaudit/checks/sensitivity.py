@@ -162,9 +162,10 @@ class Found:
     @property
     def words(self) -> str:
         """How large a change there is, for each number of vertices or records."""
+        sizes = [(n, moved, self.declared[n]) for n, moved in sorted(self.largest.items())]
         changes = [
-            f"{n}: {moved:g} {'>' if moved > self.declared[n] + self.slack else '≤'} {self.declared[n]:g}"
-            for n, moved in sorted(self.largest.items())
+            f"{n}: {moved:g} {'>' if moved > most + self.slack else '≤'} {most:g}"
+            for n, moved, most in sizes
         ]
         return f"largest change against what is declared, by size: {'; '.join(changes)}"
 

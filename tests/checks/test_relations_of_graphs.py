@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pdpaudit import audit, check
+from pdpaudit.adapters.worker import Described
 from pdpaudit.checks.sensitivity import Question, _kinds, _labelled, check_sensitivity
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
@@ -273,3 +274,9 @@ def test_an_audit_says_under_which_relation_a_recommendation_is_private():
     assert "secret: graphs of 2 to 7 vertices, ties of vertex 0 public" in str(hidden.to_json())
     whole = audit(Recommended(Graphs((2, 6), unchanged)), relation="edge", seed=1).claims[0]
     assert whole.exact == math.inf  # a tie of vertex 0 makes a candidate of a contact
+
+
+def test_a_function_of_another_python_is_refused():
+    with pytest.raises(ValueError, match=r"^secret: a function stays in its Python; bring pairs"):
+        Described("Graphs", ((2, 6),), {"secret": to_contacts})
+    assert Described("Graphs", ((2, 6),), {"served": True}).options == {"served": True}
