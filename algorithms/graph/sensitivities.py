@@ -23,24 +23,6 @@ from pdpaudit.core.graphs import Graph
 from . import degrees, personalised_pagerank, projections, recommendation, subgraph_counts
 from .contact_tracing import RiskScore
 
-__all__ = [
-    "capped_pagerank",
-    "first_three_ties",
-    "first_ties",
-    "flow_ties",
-    "joint_degrees",
-    "pagerank",
-    "projected_triangles",
-    "risk",
-    "scores",
-    "sorted_degrees",
-    "three_stars",
-    "ties",
-    "triangles",
-    "two_stars",
-    "utilities",
-]
-
 #: How far a sum of a few numbers may be off.
 ROUNDED = 1e-12
 
@@ -62,25 +44,22 @@ def declared(
     return made
 
 
-def noise_of(mechanism: Any) -> Callable[[int], float]:
-    """Return what a mechanism's noise is for, by the largest degree there may be."""
-    return lambda degree: float(mechanism.sensitivity(Graph(degree + 1, ())))
+def noise_of(mechanism: Any, function: str) -> Any:
+    """Return a function of a mechanism with what its noise is for, by the largest degree."""
+    return declared(
+        getattr(mechanism, function),
+        lambda degree: float(mechanism.sensitivity(Graph(degree + 1, ()))),
+    )
 
 
-_TIES, _TRIANGLES = subgraph_counts.NoisyTies(1.0), subgraph_counts.NoisyTriangles(1.0)
-_TWO, _THREE = subgraph_counts.NoisyStars(1.0), subgraph_counts.NoisyStars(1.0, 3)
-ties = declared(_TIES.count, noise_of(_TIES))
-triangles = declared(_TRIANGLES.count, noise_of(_TRIANGLES))
-two_stars = declared(_TWO.count, noise_of(_TWO))
-three_stars = declared(_THREE.count, noise_of(_THREE))
-
-_JOINT = degrees.NoisyJointDegrees(1.0)
+ties = noise_of(subgraph_counts.NoisyTies(1.0), "count")
+triangles = noise_of(subgraph_counts.NoisyTriangles(1.0), "count")
+two_stars = noise_of(subgraph_counts.NoisyStars(1.0), "count")
+three_stars = noise_of(subgraph_counts.NoisyStars(1.0, 3), "count")
 sorted_degrees = declared(degrees.NoisyDegrees(1.0).degrees, 2)
-joint_degrees = declared(_JOINT.counts, noise_of(_JOINT))
-
-_WALK, _CAPPED = personalised_pagerank.NoisyPageRank(1.0), personalised_pagerank.CappedPageRank(1.0)
-pagerank = declared(_WALK.ranks, noise_of(_WALK))
-capped_pagerank = declared(_CAPPED.ranks, noise_of(_CAPPED))
+joint_degrees = noise_of(degrees.NoisyJointDegrees(1.0), "counts")
+pagerank = noise_of(personalised_pagerank.NoisyPageRank(1.0), "ranks")
+capped_pagerank = noise_of(personalised_pagerank.CappedPageRank(1.0), "ranks")
 
 _FIRST, _FLOW = projections.ProjectedTriangles(1.0), projections.FlowTies(1.0)
 first_ties = declared(_FIRST.projected, 3)

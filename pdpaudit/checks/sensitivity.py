@@ -204,19 +204,18 @@ def _kinds(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
         yield from ((graph, other) for graph in graphs for other in domain.near(relation, graph))
         return
     for rest in graphs:
-        for known in ((), (0,)) if domain.served else ((),):
-            free = range(1 if domain.served else 0, n - 1)
-            wired = [
-                Graph(
-                    n, tuple(sorted((*rest.ties, *((one, n - 1) for one in (*known, *contacts)))))
-                )
-                for count in range(len(free) + 1)
-                for contacts in itertools.combinations(free, count)
-            ]
-            if relation == "rewired":
-                yield from itertools.combinations(wired, 2)
-            elif not known:
-                yield from ((graph, rest) for graph in wired)
+        wired = [
+            Graph(n, tuple(sorted((*rest.ties, *((one, n - 1) for one in contacts)))))
+            for count in range(n)
+            for contacts in itertools.combinations(range(n - 1), count)
+        ]
+        # Who is served has the tie on both sides, or has not.
+        tied = [graph for graph in wired if domain.served and (0, n - 1) in graph.ties]
+        free = [graph for graph in wired if graph not in tied]
+        if relation == "vertex":
+            yield from ((graph, rest) for graph in free)
+        else:
+            yield from itertools.chain(*(itertools.combinations(one, 2) for one in (free, tied)))
 
 
 def _renumbered(pair: InputPair, rng: random.Random, *, anywhere: bool, served: bool) -> InputPair:
