@@ -32,8 +32,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
+from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, star
+from pdpaudit.core.graphs import (
+    Adjacencies,
+    Graph,
+    GraphPair,
+    batched,
+    edge_pairs,
+    labelled_graphs,
+    star,
+)
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from ..laws.noise import CalibratedMechanism
@@ -49,6 +58,7 @@ class _Notification(Selection):
     infected: int = 2
 
     source = "Warner 1965, of one answer"
+    domain: ClassVar = Graphs((2, 6), form=unchanged)
     least: ClassVar = {"infected": 1}
 
     def pairs(self) -> tuple[GraphPair, ...]:
@@ -157,8 +167,8 @@ class RiskScore(CalibratedMechanism):
     Examples
     --------
     >>> meets = Graph(4, ((0, 2), (0, 3), (1, 2)))
-    >>> [round(message, 3) for message in RiskScore(1.0).messages(meets)]
-    [0.6, 0.1]
+    >>> RiskScore(1.0).messages(meets).round(3).tolist()
+    [0.0, 0.0, 0.6, 0.1]
     >>> round(RiskScore(1.0).sensitivity, 4)
     0.5705
     """
@@ -170,6 +180,7 @@ class RiskScore(CalibratedMechanism):
     infected: int = 1
 
     source: ClassVar[str] = "Romijnders, Louizos, Asano, Welling 2023"
+    domain: ClassVar = Graphs((2, 6), form=unchanged, served=True)
     #: The probability of being infected without any contact.
     prior: ClassVar[float] = 0.01
     least: ClassVar = {"infected": 1}
@@ -201,25 +212,24 @@ class RiskScore(CalibratedMechanism):
         """Standard deviation of the noise."""
         return self.sensitivity * math.sqrt(self.order / (2 * self.epsilon))
 
-    def messages(self, graph: Graph) -> list[float]:
-        """Return the messages of the contacts of vertex 0, clipped."""
-        contacts = graph.contacts()
-        positive = set(range(1, self.infected + 1))
-        escaped = (
-            0.0
-            if one in positive
-            else (1 - self.prior) * (1 - self.transmission) ** len(contacts[one] & positive)
-            for one in sorted(contacts[0])
-        )
-        return [self.clipped(1 - chance) for chance in escaped]
+    @batched(np.asarray)
+    def messages(self, graphs: Adjacencies) -> Floats:
+        """Return the messages of the contacts of vertex 0, clipped; 0 of all others."""
+        positive = graphs[:, 1 : self.infected + 1].sum(axis=1)
+        escaped = (1 - self.prior) * (1 - self.transmission) ** positive
+        escaped[:, 1 : self.infected + 1] = 0
+        return np.where(graphs[:, 0], self.clipped(1 - escaped), 0.0)
 
-    def clipped(self, message: float) -> float:
-        """Return a message between the bounds."""
-        return min(max(message, self.lower), self.upper)
+    def clipped(self, messages: Floats) -> Floats:
+        """Return messages between the bounds."""
+        return np.clip(messages, self.lower, self.upper)
 
-    def logarithm(self, graph: Graph) -> float:
+    @batched(float)
+    def logarithm(self, graphs: Adjacencies) -> Floats:
         """Return the logarithm of the probability of having escaped."""
-        return sum(math.log1p(-self.transmission * one) for one in self.messages(graph))
+        terms = np.log1p(-self.transmission * self.messages.values(graphs))
+        # In one order, whatever the numbers: equal scores are equal to the last digit.
+        return np.asarray(np.sort(terms, axis=1).sum(axis=1))
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices, and those of a person with many contacts."""
@@ -310,10 +320,10 @@ class RiskScoreUnclipped(RiskScore):
 
     Examples
     --------
-    >>> RiskScoreUnclipped(1.0).messages(Graph(3, ((0, 2), (1, 2))))
-    [0.802]
+    >>> RiskScoreUnclipped(1.0).messages(Graph(3, ((0, 2), (1, 2)))).tolist()
+    [0.0, 0.0, 0.802]
     """
 
-    def clipped(self, message: float) -> float:
-        """Return a message above the lower bound."""
-        return max(message, self.lower)
+    def clipped(self, messages: Floats) -> Floats:
+        """Return messages above the lower bound."""
+        return np.maximum(messages, self.lower)

@@ -40,12 +40,21 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs
+from pdpaudit.core.domains import Graphs, unchanged
+from pdpaudit.core.graphs import (
+    Adjacencies,
+    Graph,
+    GraphPair,
+    Tie,
+    batched,
+    edge_pairs,
+    labelled_graphs,
+)
 from pdpaudit.core.protocols import Law, Outputs
 
 from ..laws.noise import CalibratedMechanism
 from ..zoo import ReportNoisyMax1
-from .noise import Floats, Selection
+from .noise import Floats, Integers, Selection
 
 # Recommendation
 
@@ -63,10 +72,20 @@ def favourite(contacts: int, others: int) -> Graph:
 
 
 def shared_contacts(graph: Graph) -> dict[int, int]:
-    """Return the number of contacts that each candidate shares with vertex 0."""
+    """Return the number of contacts that each candidate shares with vertex 0.
+
+    Where there is no candidate vertex 0 stands for nobody.
+    """
     contacts = graph.contacts()
-    candidates = sorted(set(range(1, graph.vertices)) - contacts[0])
-    return {one: len(contacts[0] & contacts[one]) for one in candidates}
+    candidates = sorted(set(range(1, graph.vertices)) - contacts[0]) or [0]
+    return {one: len(contacts[0] & contacts[one]) * (one > 0) for one in candidates}
+
+
+def utilities(graphs: Adjacencies) -> Integers:
+    """Return what :func:`shared_contacts` does of each graph, 0 of who is no candidate."""
+    shared = (graphs[:, :1].astype(np.int64) @ graphs)[:, 0]
+    shared[graphs[:, 0]] = shared[:, 0] = 0
+    return shared
 
 
 @dataclass(frozen=True)
@@ -74,6 +93,7 @@ class _Recommendation(CalibratedMechanism):
     """What all three share: the pairs."""
 
     source = "Machanavajjhala, Korolova, Das Sarma 2011"
+    domain: ClassVar = Graphs((3, 6), form=unchanged, served=True)
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices, and those of graphs with a favourite."""
@@ -196,8 +216,8 @@ class TwoRecommendations(_Recommendation):
 
     def _next(self, utilities: dict[int, int], chosen: list[int]) -> dict[int, float]:
         """Return the probability of each candidate to come next."""
-        left = [one for one in utilities if one not in chosen]
-        chances = softmax(self.epsilon * np.array([utilities[one] for one in left]))
+        left = [one for one in utilities if one not in chosen] or [0]
+        chances = softmax(self.epsilon * np.array([utilities.get(one, 0) for one in left]))
         return dict(zip(left, chances.tolist(), strict=True))
 
 
@@ -229,17 +249,31 @@ class ProtectedPrediction(Selection):
     powers: ClassVar[tuple[float, ...]] = (0.5, 1.0)
     least: ClassVar = {"protected": 1}
 
-    def hidden(self, graph: Graph) -> set[int]:
-        """Return the protected contacts of vertex 0."""
-        return {one for one in graph.contacts()[0] if one <= self.protected}
+    @property
+    def domain(self) -> Graphs:
+        """Graphs in which the ties of one candidate to protected contacts are secret."""
+        return Graphs((3, 6), form=unchanged, secret=self.secret)
 
-    def sensitivity(self, graph: Graph) -> int:
+    def secret(self, vertices: int, contacts: frozenset[int]) -> list[list[Tie]]:
+        """Return the places of each candidate's ties to the protected contacts of vertex 0."""
+        candidates = sorted(set(range(1, vertices)) - contacts)
+        hidden = sorted(one for one in contacts if one <= self.protected)
+        return [[(min(one, other), max(one, other)) for other in hidden] for one in candidates]
+
+    @batched(int)
+    def sensitivity(self, graphs: Adjacencies) -> Integers:
         """Return by how much the noise assumes that a score moves, given vertex 0's contacts."""
-        return len(self.hidden(graph))
+        return np.asarray(graphs[:, 0, 1 : self.protected + 1].sum(axis=1))
 
-    def transformed(self, score: float) -> float:
-        """Return the sum of powers of a score."""
-        return float(sum(score**power for power in self.powers))
+    @batched(np.asarray)
+    def scores(self, graphs: Adjacencies) -> Floats:
+        """Return what noise is added to, for each candidate; 0 for all others."""
+        moved = np.maximum(1, self.sensitivity.values(graphs))
+        return self.transformed(utilities(graphs) / moved[:, None])
+
+    def transformed(self, scores: Floats) -> Floats:
+        """Return the sum of powers of each score."""
+        return np.asarray(sum(scores**power for power in self.powers))
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 4 vertices, and those of two graphs with favourites."""
@@ -255,24 +289,26 @@ class ProtectedPrediction(Selection):
 
     def neighbours(self, graph: Graph) -> Iterator[GraphPair]:
         """Yield a graph with each set of protected ties added that a candidate has not."""
-        hidden = self.hidden(graph)
+        contacts = frozenset(graph.contacts()[0])
         ties = " ".join(f"{a}-{b}" for a, b in graph.ties)
-        for one in shared_contacts(graph):
-            lacking = sorted(hidden - graph.contacts()[one])
+        candidates = sorted(set(range(1, graph.vertices)) - contacts)
+        secret = self.secret(graph.vertices, contacts)
+        for one, places in zip(candidates, secret, strict=True):
+            lacking = [tie for tie in places if tie not in graph.ties]
             for count in range(1, len(lacking) + 1):
-                for chosen in itertools.combinations(lacking, count):
-                    added = ((min(one, other), max(one, other)) for other in chosen)
+                for added in itertools.combinations(lacking, count):
                     more = Graph(graph.vertices, tuple(sorted({*graph.ties, *added})))
-                    name = f"{graph.vertices} vertices with {ties}; {one} tied to {list(chosen)}"
+                    chosen = [sum(tie) - one for tie in added]
+                    name = f"{graph.vertices} vertices with {ties}; {one} tied to {chosen}"
                     yield GraphPair(name, graph, more)
 
     def chances(self, graph: Graph) -> tuple[list[int], Floats]:
         """Return the candidates and their probabilities, a softmax."""
-        scores, moved = shared_contacts(graph), self.sensitivity(graph)
-        values = np.array([self.transformed(score / max(1, moved)) for score in scores.values()])
-        if not moved:
-            return list(scores), (np.arange(len(scores)) == values.argmax()).astype(np.float64)
-        return list(scores), softmax(self.epsilon * values / (2 * self.transformed(1.0)))
+        candidates = list(shared_contacts(graph))
+        values = self.scores(graph)[candidates]
+        if not self.sensitivity(graph):
+            return candidates, (np.arange(len(values)) == values.argmax()).astype(np.float64)
+        return candidates, softmax(self.epsilon * values / (2 * self.transformed(np.ones(()))))
 
 
 @dataclass(frozen=True)
@@ -296,9 +332,10 @@ class ProtectedPredictionOneTie(ProtectedPrediction):
     1
     """
 
-    def sensitivity(self, graph: Graph) -> int:
+    @batched(int)
+    def sensitivity(self, graphs: Adjacencies) -> Integers:
         """Return 1 where there is a protected contact."""
-        return min(1, super().sensitivity(graph))
+        return np.asarray(np.minimum(1, super().sensitivity.values(graphs)))
 
 
 @dataclass(frozen=True)
@@ -317,7 +354,7 @@ class ProtectedPredictionSquared(ProtectedPrediction):
 
     Examples
     --------
-    >>> [ProtectedPredictionSquared(1.0).transformed(shared) for shared in (2, 3)]
+    >>> ProtectedPredictionSquared(1.0).transformed(np.array([2.0, 3.0])).tolist()
     [4.0, 9.0]
     """
 

@@ -87,6 +87,8 @@ class Described:
     ) -> None:
         """Keep what it is made of; its form, a function, stays here."""
         self.form: Any = options.pop("form", None)
+        if options.get("secret") is not None:
+            raise ValueError("secret: a function stays in its Python; bring pairs() instead")
         self.kind, self.arguments, self.options = kind, arguments, options
 
     def plainly(self) -> object:

@@ -11,33 +11,40 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.checks.evaluation import ROOT, distance
 from pdpaudit.core.errors import InputError, located
-from pdpaudit.core.graphs import Adjacencies, Graph, adjacencies, graph_of, numbered_graph
+from pdpaudit.core.graphs import (
+    Adjacencies,
+    Graph,
+    Tie,
+    adjacencies,
+    graph_of,
+    numbered_graph,
+)
 from pdpaudit.core.input_words import input_words, is_graph
 from pdpaudit.core.statistic import name_of
 from pdpaudit.sampling import stream
 
 if TYPE_CHECKING:
     from pdpaudit.checks.sensitivity import Found, Question
+    from pdpaudit.core.domains import Graphs
 
 #: Vertices up to which it is compared with the function on every graph, and how many times three
 #: graphs of each size beyond: with half, a quarter and three quarters of all ties.
 EVERY, DRAWN = 4, 50
 
-#: Graphs that are looked at at once; rows of those that differ in one place; and how many bytes the
-#: values of one size may take.
-GRAPHS = 1 << 13
-ROWS = {"edge": 1 << 15, "vertex": 1 << 10, "rewired": 1 << 5}
+#: Graphs, and pairs, that are looked at at once; and how many bytes the values of one size may
+#: take.
+GRAPHS, PAIRS = 1 << 13, 1 << 17
 MOST_BYTES = 352 << 20
 
 Array = npt.NDArray[Any]
@@ -191,15 +198,16 @@ class _Sides:
         These are to be broadcast. Of rewired graphs a row of all that differ at one vertex is left
         out where no two are further apart than what is still of interest.
         """
-        n, relation = self.vertices[0], self.path.question.relation
+        n, question = self.vertices[0], self.path.question
+        relation, domain = question.relation, cast("Graphs", question.domain)
         ties = list(itertools.combinations(range(n), 2))
         bits = {tie: 1 << i for i, tie in enumerate(reversed(ties))}
-        people = [n - 1] if relation == "vertex" else range(n)
-        around = [{tie for tie in ties if one in tie} for one in people]
-        for place, own in enumerate([{tie} for tie in ties] if relation == "edge" else around):
+        for place, (known, own) in enumerate(_places(domain, relation, n)):
             ways = _sums(bit for tie, bit in bits.items() if tie in own)
-            rests = _sums(bit for tie, bit in bits.items() if tie not in own)
-            for low in range(0, len(rests), size := ROWS[relation]):
+            rests = _sums(bit for tie, bit in bits.items() if tie not in {*own, *known})
+            rests += sum(bits[tie] for tie, present in known.items() if present)
+            each = len(ways) if relation == "vertex" else len(ways) ** 2
+            for low in range(0, len(rests), size := max(1, PAIRS // each)):
                 graphs = rests[low : low + size, None] | ways
                 if relation == "edge":
                     yield place, len(graphs), graphs[:, :1], graphs[:, 1:]
@@ -252,6 +260,18 @@ class _Sides:
                 self.first, found.broken = key, pair
                 return
             self.kept.add(alike)
+
+
+def _places(
+    domain: Graphs, relation: str, n: int
+) -> Iterator[tuple[dict[Tie, bool], Sequence[Tie]]]:
+    """Yield where graphs may differ, and ties that both have or lack: they decide what may."""
+    served = [(0, one) for one in range(1, n)] if domain.served else []
+    known = {"secret": served, "vertex": served[-1:]}.get(relation, [])
+    for present in itertools.product((False, True), repeat=len(known)):
+        contacts = {one for (_, one), has in zip(known, present, strict=True) if has}
+        for own in domain.groups(relation, n, contacts):
+            yield dict(zip(known, present, strict=True)), own
 
 
 def look(path: FastPath, found: Found, n: int) -> None:

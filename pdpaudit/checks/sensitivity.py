@@ -21,13 +21,7 @@ from pdpaudit.checks import numberings
 from pdpaudit.checks.evaluation import NORMS, TooSlow, advice, distance, distinct, limit
 from pdpaudit.core.domains import Change, Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located
-from pdpaudit.core.graphs import (
-    Graph,
-    edge_pairs,
-    labelled_graphs,
-    rewired_pairs,
-    small_graphs,
-)
+from pdpaudit.core.graphs import Graph, labelled_graphs, rooted, small_graphs
 from pdpaudit.core.input_words import difference_words, input_words
 from pdpaudit.core.records import Records
 from pdpaudit.results.results import CheckResult, Status
@@ -140,8 +134,12 @@ class Question:
 
 @dataclass
 class Found:
-    """The largest change at each size of inputs, and the smallest pair that is too far apart."""
+    """The largest change at each size of inputs, and the smallest pair that is too far apart.
 
+    A change is too large if it is so beyond ``slack``, for what values may be off by.
+    """
+
+    slack: float = 0.0
     largest: dict[int, float] = field(default_factory=dict)
     declared: dict[int, float] = field(default_factory=dict)
     broken: InputPair | None = None
@@ -164,9 +162,10 @@ class Found:
     @property
     def words(self) -> str:
         """How large a change there is, for each number of vertices or records."""
+        sizes = [(n, moved, self.declared[n]) for n, moved in sorted(self.largest.items())]
         changes = [
-            f"{n}: {moved:g} {'>' if moved > self.declared[n] else '≤'} {self.declared[n]:g}"
-            for n, moved in sorted(self.largest.items())
+            f"{n}: {moved:g} {'>' if moved > most + self.slack else '≤'} {most:g}"
+            for n, moved, most in sizes
         ]
         return f"largest change against what is declared, by size: {'; '.join(changes)}"
 
@@ -186,40 +185,50 @@ def _weight(pair: InputPair) -> tuple[int, int]:
 # Graphs
 
 
-def _labelled(relation: str, n: int) -> Iterator[InputPair]:
+def _labelled(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
     """Yield all pairs on n vertices, in all numberings; who vanishes has the last number."""
-    graphs = labelled_graphs(n)
-    if relation == "vertex":
-        return ((graph, graph.without_last()) for graph in graphs)
-    pairs = edge_pairs(graphs) if relation == "edge" else rewired_pairs(graphs)
-    return ((left, right) for _, left, right in pairs)
+    for graph in labelled_graphs(n):
+        yield from ((graph, other) for other in domain.near(relation, graph))
 
 
-def _kinds(relation: str, n: int) -> Iterator[InputPair]:
-    """Yield pairs on n vertices, one of each kind: what differs is a tie, or the last vertex."""
+def _kinds(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
+    """Yield pairs on n vertices, one of each kind: what differs is a tie, or the last vertex.
+
+    Where vertex 0 is served, it is each vertex of each graph in turn.
+    """
+    fixed = n - (relation != "edge")
+    graphs: Iterable[Graph] = small_graphs(fixed, fixed)
+    if domain.served:
+        graphs = itertools.chain(*(rooted(graph, range(fixed)) for graph in graphs))
     if relation == "edge":
-        yield from ((left, right) for _, left, right in edge_pairs(small_graphs(n, n)))
+        yield from ((graph, other) for graph in graphs for other in domain.near(relation, graph))
         return
-    for rest in small_graphs(n - 1, n - 1):
+    for rest in graphs:
         wired = [
             Graph(n, tuple(sorted((*rest.ties, *((one, n - 1) for one in contacts)))))
             for count in range(n)
             for contacts in itertools.combinations(range(n - 1), count)
         ]
+        # Who is served has the tie on both sides, or has not.
+        tied = [graph for graph in wired if domain.served and (0, n - 1) in graph.ties]
+        free = [graph for graph in wired if graph not in tied]
         if relation == "vertex":
-            yield from ((graph, rest) for graph in wired)
+            yield from ((graph, rest) for graph in free)
         else:
-            yield from itertools.combinations(wired, 2)
+            yield from itertools.chain(*(itertools.combinations(one, 2) for one in (free, tied)))
 
 
-def _renumbered(pair: InputPair, rng: random.Random, *, anywhere: bool) -> InputPair:
+def _renumbered(pair: InputPair, rng: random.Random, *, anywhere: bool, served: bool) -> InputPair:
     """Return a pair with its vertices in another order, the same on both sides.
 
-    Who vanishes gets any number where the later ones may move up, else keeps the last.
+    Who vanishes gets any number where the later ones may move up, else keeps the last; who is
+    served stays vertex 0.
     """
     left, right = cast(tuple[Graph, Graph], pair)
     n = left.vertices if anywhere else right.vertices
     order = [*rng.sample(range(n), n), *range(n, left.vertices)]
+    if served:
+        order[order.index(0)], order[0] = order[0], 0
     gone = order[-1] if right.vertices < left.vertices else left.vertices
     return left.renumbered(order), right.renumbered([v - (v > gone) for v in order])
 
@@ -227,10 +236,11 @@ def _renumbered(pair: InputPair, rng: random.Random, *, anywhere: bool) -> Input
 def _numbering_matters(question: Question, sizes: Sequence[int], seed: int) -> str:
     """Say on what renumbered pairs the change is another; nothing where it is on none."""
     for n in sizes:
-        rng, pairs = random.Random(f"{seed} {n}"), list(_kinds(question.relation, n))
+        domain = cast(Graphs, question.domain)
+        rng, pairs = random.Random(f"{seed} {n}"), list(_kinds(domain, question.relation, n))
         for pair in pairs[:: max(1, len(pairs) // RENUMBERED)]:
             anywhere = isinstance(question.value(pair[0]), Real)
-            other = _renumbered(pair, rng, anywhere=anywhere)
+            other = _renumbered(pair, rng, anywhere=anywhere, served=domain.served)
             if abs(float(question.moved(pair) - question.moved(other))) > 4 * question.error:
                 return f"the change depends on how the vertices are numbered, seen at {n}"
     return ""
@@ -238,7 +248,8 @@ def _numbering_matters(question: Question, sizes: Sequence[int], seed: int) -> s
 
 def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[str, bool]:
     """Look at all pairs of graphs of few vertices; return where, and whether at all of them."""
-    least, top = cast(Graphs, question.domain).vertices
+    domain = cast(Graphs, question.domain)
+    least, top = domain.vertices
     first, most = max(least, 1), min(most, top, LARGEST)
     relation, fast = question.relation, question.fast
     highest = min(most, numberings.EVERY if fast else LABELLED)
@@ -246,17 +257,19 @@ def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[
         if fast:
             fast.compare(n, seed)
         if n <= highest:
-            found.look(question, _labelled(relation, n))
+            found.look(question, _labelled(domain, relation, n))
         elif fast and n > least - (relation != "vertex"):
             numberings.look(fast, found, n)
     highest = most if fast else highest
     larger = range(max(highest + 1, first), most + 1)
     reason = ""
-    if not fast or relation == "vertex":
+    if relation == "secret":
+        reason = "what is secret may depend on how the vertices are numbered" * bool(larger)
+    elif not fast or relation == "vertex":
         reason = _numbering_matters(question, larger or range(first, most + 1), seed)
     if reason and LABELLED_MATTERS in larger and relation != "rewired":
         highest = LABELLED_MATTERS
-        found.look(question, _labelled(relation, highest))
+        found.look(question, _labelled(domain, relation, highest))
     known = first <= highest
     how = ", by the fast path" if fast and highest > numberings.EVERY else ""
     scope = [f"all graphs of {first} to {highest} vertices, all numberings{how}"] * known
@@ -267,7 +280,7 @@ def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[
         words = reason if fast else f"none larger: {reason}"
         return "; ".join([*scope, *([words] * bool(reason))]), not last
     for n in larger:
-        found.look(question, _kinds(question.relation, n))
+        found.look(question, _kinds(domain, relation, n))
     sizes = " and ".join(map(str, larger))
     scope.append(
         f"one of each kind of {sizes} vertices, which is all where numbering does not matter, as "
@@ -327,7 +340,7 @@ def check_sensitivity(
     time_limit: float = 120.0,
 ) -> CheckResult:
     """Compare the largest change of a function between neighbours with what it declares."""
-    found = Found()
+    found = Found(2 * question.error)
     try:
         with limit(time_limit):
             if isinstance(question.domain, Graphs):
@@ -346,7 +359,7 @@ def check_sensitivity(
         "declared": max(found.declared.values()) if pair is None else question.allowed(pair),
         "observed": max(found.largest.values()),
         "exact": exact,
-        "scope": f"{question.relation}: {scope}",
+        "scope": f"{question.relation}{getattr(question.domain, 'public', '')}: {scope}",
     }
     if pair is None:
         status: Status = "certified" if exact else "not_rejected"

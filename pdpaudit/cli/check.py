@@ -30,7 +30,8 @@ class CheckOptions:
         typer.Option(
             autocompletion=o.among(o.RELATIONS),
             help="Check the sensitivity of any function instead, between neighbours under this "
-            "relation: of graphs edge, vertex or rewired, of records add-remove or replace.",
+            "relation: of graphs edge, vertex, rewired, or secret ties that its domain names; of "
+            "records add-remove or replace.",
         ),
     ] = None
     sensitivity: Annotated[

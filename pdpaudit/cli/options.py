@@ -36,6 +36,7 @@ RELATIONS = (
     "edge",
     "vertex",
     "rewired",
+    "secret",
     "add-remove",
     "replace",
     "one",

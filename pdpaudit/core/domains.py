@@ -10,21 +10,22 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
-from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.errors import InputError, ParameterError, located
 from pdpaudit.core.graphs import (
     Graph,
+    Tie,
+    changed,
     complete,
-    cut_off_pairs,
-    edge_pairs,
     hubs,
-    last_vertex_pairs,
+    rooted,
     small_graphs,
     star,
     wheel,
@@ -42,6 +43,8 @@ SMALL = 4
 #: One value.
 Value: TypeAlias = Hashable
 InputPair: TypeAlias = tuple[object, object]
+#: From the number of vertices and the contacts of vertex 0 to sets of ties.
+Secret: TypeAlias = Callable[[int, frozenset[int]], Iterable[Iterable[Tie]]]
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -358,7 +361,9 @@ def _steps(norm: str, count: int, size: float) -> list[list[float]]:
 class Graphs:
     """Graphs: ``edge`` adds or takes away one tie, ``vertex`` one vertex with all its ties.
 
-    ``rewired`` gives one vertex any other ties; the number of vertices stays.
+    ``rewired`` gives one vertex any other ties; the number of vertices stays. Where vertex 0 is
+    served, as by a recommendation, none of these adds or takes away a tie of its own. ``secret``
+    replaces the ties in one of the sets that the domain says are secret by any others in it.
 
     Parameters
     ----------
@@ -366,9 +371,17 @@ class Graphs:
         The least and the most vertices; both sides of every pair keep to it.
     form : callable
         Makes an input of a :class:`pdpaudit.core.graphs.Graph`; default: one of networkx.
+    served : bool
+        Whether vertex 0 knows its ties, so that they are the same on both sides.
+    secret : callable, optional
+        From the number of vertices and the contacts of vertex 0, which is served, to sets of ties
+        ``(a, b)`` of others.
 
     Examples
     --------
+    >>> left, right = Graphs((3, 3), served=True).pairs("edge")[0]
+    >>> {*right.ties} - {*left.ties}
+    {(1, 2)}
     >>> left, right = Graphs((2, 2)).pairs("edge")[0]
     >>> left.ties, right.ties, list(Graphs().form(right).edges)
     ((), ((0, 1),), [(0, 1)])
@@ -376,19 +389,73 @@ class Graphs:
 
     vertices: tuple[int, int] = (1, 6)
     form: Callable[[Graph], object] = field(default=Graph.networkx, compare=False)
-
-    relations = ("edge", "vertex", "rewired")
+    served: bool = False
+    secret: Secret | None = None
 
     def __post_init__(self) -> None:
         """Refuse what describes no graph."""
         least, most = self.vertices
         if not 0 <= least <= most or most < 2:
             raise InputError(f"Graphs({self.vertices}): give (least, most), most at least 2")
+        if not isinstance(self.served, bool):
+            raise ParameterError("served", self.served, "give True where vertex 0 knows its ties")
+        object.__setattr__(self, "served", self.served or self.secret is not None)
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """Names of its relations."""
+        return (*["secret"] * (self.secret is not None), "edge", "vertex", "rewired")
+
+    @property
+    def public(self) -> str:
+        """What is the same on both sides, to end a description with."""
+        return ", ties of vertex 0 public" if self.served else ""
 
     @property
     def words(self) -> str:
         """What its inputs are."""
-        return f"graphs of {self.vertices[0]} to {self.vertices[1]} vertices"
+        return f"graphs of {self.vertices[0]} to {self.vertices[1]} vertices{self.public}"
+
+    def groups(
+        self, relation: str, vertices: int, contacts: AbstractSet[int]
+    ) -> Sequence[Sequence[Tie]]:
+        """Return sets of ties, one of which neighbours differ in, by the contacts of vertex 0."""
+        if relation == "secret":
+            return self._secret(vertices, frozenset(contacts))
+        ties = itertools.combinations(range(vertices), 2)
+        places = [tie for tie in ties if not (self.served and 0 in tie)]
+        if relation == "edge":
+            return [[tie] for tie in places]
+        last = vertices - 1
+        stays = self.served and last in {0, *contacts}
+        people = range(vertices) if relation == "rewired" else [last] * (not stays)
+        return [[tie for tie in places if one in tie] for one in people]
+
+    def _secret(self, vertices: int, contacts: frozenset[int]) -> list[list[Tie]]:
+        """Return what is secret, looked at."""
+        assert self.secret is not None, "the relation is offered"
+        try:
+            given = [
+                [(min(tie), max(tie)) for tie in one] for one in self.secret(vertices, contacts)
+            ]
+        except Exception as error:
+            raise ParameterError("secret", f"{vertices} vertices", located(error)) from None
+        for one, other in itertools.chain(*given):
+            if not 0 < one < other < vertices:
+                remedy = f"give ties of vertices 1 to {vertices - 1}"
+                raise ParameterError("secret", f"{one}-{other} of {vertices} vertices", remedy)
+        return [sorted({*group}) for group in given]
+
+    def near(self, relation: str, graph: Graph, *, few: bool = False) -> Iterator[Graph]:
+        """Yield the neighbours of a graph, with one tie more under ``edge``; a few, or all."""
+        contacts = graph.contacts()[0] if graph.vertices else set[int]()
+        for places in self.groups(relation, graph.vertices, contacts):
+            if relation == "vertex":
+                yield graph.without_last()
+            elif relation != "edge":
+                yield from changed(graph, places, few=few)
+            elif places[0] not in graph.ties:
+                yield Graph(graph.vertices, tuple(sorted((*graph.ties, places[0]))))
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of known shapes, the largest first, and of all graphs of few vertices."""
@@ -401,9 +468,16 @@ class Graphs:
         ]
         shapes += [wheel(most - 1)] * (most > 3) + [hubs(most - 2)] * (most > 2)
         graphs = [*shapes, *small_graphs(min(SMALL, most), least)]
-        makers = {"edge": edge_pairs, "vertex": last_vertex_pairs, "rewired": cut_off_pairs}
-        found = makers[relation](graphs)
-        sized = dict.fromkeys((one, other) for _, one, other in found if other.vertices >= least)
+        if self.served:  # whoever may be served; of those of one degree, one
+            graphs = [
+                other
+                for graph in graphs
+                for other in rooted(graph, {d: v for v, d in enumerate(graph.degrees())}.values())
+            ]
+        if relation == "vertex":
+            graphs = [graph.with_last(gone) for graph in graphs for gone in range(graph.vertices)]
+        found = ((one, other) for one in graphs for other in self.near(relation, one, few=True))
+        sized = dict.fromkeys(pair for pair in found if pair[1].vertices >= least)
         return list[InputPair](sized)[:MOST_PAIRS]
 
     def complete(self, relation: str) -> bool:

@@ -205,22 +205,24 @@ def edge_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterato
                 yield GraphPair(name, graph, _graph(graph.vertices, (*graph.ties, tie)))
 
 
-def last_vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
-    """Yield each graph without each of its vertices, numbered so that it is the last that goes."""
-    for graph in graphs:
-        for gone in range(graph.vertices):
-            moved = graph.with_last(gone)
-            yield GraphPair("", moved, moved.without_last())
+def rooted(graph: Graph, vertices: Iterable[int]) -> Iterator[Graph]:
+    """Yield the graph in which each of these vertices has changed its number with vertex 0."""
+    for one in vertices:
+        order = list(range(graph.vertices))
+        order[0], order[one] = one, 0
+        yield graph.renumbered(order)
 
 
-def cut_off_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
-    """Yield each graph with each vertex tied to nobody, to everybody, and to whom it was not."""
-    for graph in graphs:
-        for person, contacts in enumerate(graph.contacts()):
-            everybody = set(range(graph.vertices)) - {person}
-            for chosen in (set(), everybody, everybody - contacts):
-                if chosen != contacts:
-                    yield GraphPair("", graph, graph.rewired(person, chosen))
+def changed(graph: Graph, places: Sequence[Tie], *, few: bool = False) -> Iterator[Graph]:
+    """Yield the graph with any other ties in these places; few: none, all, and those it lacks."""
+    own = set(places).intersection(graph.ties)
+    rest = set(graph.ties) - own
+    flags = itertools.product((False, True), repeat=0 if few else len(places))
+    every = (itertools.compress(places, chosen) for chosen in flags)
+    for ties in ((), places, set(places) - own) if few else every:
+        other = Graph(graph.vertices, tuple(sorted(rest.union(ties))))
+        if other != graph:
+            yield other
 
 
 def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:

@@ -368,12 +368,18 @@ def _input(written: str, domain: Domain) -> object:
 
 def _neighbours(domain: Domain, relation: str, left: object, right: object) -> bool:
     """Say whether two inputs are of a domain and neighbours, by the definitions."""
-    if isinstance(left, Graph) and isinstance(right, Graph):
-        changed = [{*tie} for tie in {*left.ties} ^ {*right.ties}]
+    if isinstance(domain, Graphs) and isinstance(left, Graph) and isinstance(right, Graph):
+        ties = {*left.ties} ^ {*right.ties}
+        changed = [{*tie} for tie in ties]
+        if domain.served and any(0 in tie for tie in ties):
+            return False
         if relation == "vertex":
             return left.vertices == right.vertices + 1 and right == left.without_last()
         alike = relation == "edge" and len(changed) == 1
         alike = alike or (relation == "rewired" and bool(changed and set.intersection(*changed)))
+        if relation == "secret":
+            secret = domain.groups(relation, left.vertices, left.contacts()[0])
+            alike = bool(ties) and any(ties.issubset(one) for one in secret)
         return left.vertices == right.vertices and alike
     if isinstance(domain, Movable):
         return domain.neighbours(relation, left, right)

@@ -58,21 +58,29 @@ def adjacency(graph: Graph) -> Any:
     return made
 
 
+def to_odd_contacts(vertices: int, contacts: frozenset[int]) -> list[list[tuple[int, int]]]:
+    """The ties of one candidate to contacts with an odd number."""
+    odd = [one for one in contacts if one % 2]
+    return [[(v, c) for c in odd] for v in range(1, vertices) if v not in contacts]
+
+
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["number", "vector", "pairs", "graph"]),
     st.sampled_from([1, 10]),
-    st.sampled_from(["edge", "vertex", "rewired"]),
+    st.sampled_from(["edge", "vertex", "rewired", "secret"]),
     st.sampled_from(["L1", "L2", "Linf"]),
     st.sampled_from([0, 0.2, 0.3, math.sqrt(2), 2, 3, 5.5]),
     st.sampled_from([0.0, 1e-12, 0.5]),
     st.sampled_from([1, 3]),
+    st.booleans(),
 )
 def test_a_fast_path_leads_to_what_the_function_leads_to(
-    seed, kind, steps, relation, norm, declared, error, least
+    seed, kind, steps, relation, norm, declared, error, least, served
 ):
     function: Any = Drawn(seed, kind, 1 if kind == "graph" else steps)
-    domain = Graphs((least, 4), form=unchanged)
+    secret = to_odd_contacts if relation == "secret" else None
+    domain = Graphs((least, 4), form=unchanged, served=served, secret=secret)
     function.norm, function.error = norm, error
     plain = by(None, function, norm=norm, error=error)
     slow = check_sensitivity(Question.of(plain, relation, domain, declared))
