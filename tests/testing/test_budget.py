@@ -78,6 +78,9 @@ def test_too_many_for_the_number_given(project: Project) -> None:
     said = "\n".join(result.errlines)
     assert "2 tests audit, and the error is split over 1" in said
     assert "pdp_audits = 2 in the ini file or --pdp-audits 2" in said
+    # An editor that lists the tests spends nothing.
+    listed = it.runpytest_inprocess("--pdp-audits", "1", "--collect-only")
+    assert listed.ret == pytest.ExitCode.OK
 
 
 def test_more_than_the_default_are_declared(project: Project) -> None:
