@@ -15,7 +15,7 @@ from pdpaudit.outputs import Column, Draws, Membership, Range, Score, Side, comp
 from pdpaudit.outputs.columns import EXACT
 
 from .candidates import REPEATS, Candidates, Sample, candidates
-from .thresholds import Choice, apart, promising
+from .thresholds import DECIMALS, SURE, Choice, apart, promising
 from .vector_events import choose_regions
 
 Floats = npt.NDArray[np.float64]
@@ -105,7 +105,7 @@ def choose_event(
         found.append(one)
         if one.expected > best.expected + WORTH_EXACT * abs(best.expected):
             best = one
-    return replace(best, others=tuple(_others(found, best)))
+    return replace(best, others=tuple(_others(found, best, aim)))
 
 
 def _by_form(sample: Sample, numbers: list[Column], aim: ExpectedBound) -> list[Choice]:
@@ -133,8 +133,11 @@ def _by_form(sample: Sample, numbers: list[Column], aim: ExpectedBound) -> list[
     return sorted(found, key=lambda one: -round(one.expected, 9))[:OTHERS]
 
 
-def _others(found: list[Choice], best: Choice) -> list[Choice]:
-    """Return the best others of each kind: many that look at the same would leave no room."""
+def _others(found: list[Choice], best: Choice, aim: ExpectedBound) -> list[Choice]:
+    """Return the best others of each kind: many that look at the same would leave no room.
+
+    And the score that surely promises most: the best may be rare and lucky.
+    """
     kept: list[Choice] = []
     kinds: Counter[int] = Counter()
     for one in sorted(found, key=lambda one: -round(one.expected, 9)):
@@ -144,6 +147,12 @@ def _others(found: list[Choice], best: Choice) -> list[Choice]:
         if one is not best and kinds[kind] < OTHERS:
             kinds[kind] += 1
             kept.append(one)
+    scores = [one for one in found if complexity(one.event) > 1]
+    if scores:
+        ours, theirs, runs = np.array([one.known for one in scores]).T
+        sure = replace(aim, caution=aim.caution + SURE).expected(ours, runs, theirs, runs)
+        surest = scores[int(np.argmax(sure.round(DECIMALS)))]
+        kept += [surest] * (surest is not best and surest not in kept)
     return kept
 
 

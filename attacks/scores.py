@@ -27,7 +27,7 @@ from pdpaudit.outputs.columns import Numbered, cut_at
 from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
 
 from .number_table import ATOM, NumberTable, thinned
-from .thresholds import DECIMALS, Choice, Curve, apart, blended, calibrated, levels, promising
+from .thresholds import SURE, Choice, Curve, apart, blended, calibrated, levels, promising
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -186,13 +186,15 @@ def _judged(
             score_curve((sign * s[first], w[first]), (sign * s[second], w[second]), shares)
             for s, w in judged
         ]
-        p, q, runs = blended(curves, (totals[first], totals[second]), aim.caution)
+        sides = totals[first], totals[second]
+        p, q, runs = blended(curves, sides, aim.caution)
         expected = aim.from_shares(p, q)
+        sure = aim.from_shares(*blended(curves, sides, aim.caution + SURE)[:2])
         side: Side = "left" if first == 0 else "right"
-        for pick in apart(expected, sum(curve.ours for curve in curves), EACH):
+        for pick in apart(expected, sum(curve.ours for curve in curves), EACH, sure):
             event = Score(side, built if first == 0 else turned, float(cuts[pick]))
             best.append(promising(event, expected[pick], p[pick], q[pick], runs[pick]))
-    return sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:EACH]
+    return best
 
 
 def _built(terms: list[Cut], weights: list[Floats]) -> tuple[Term, ...]:

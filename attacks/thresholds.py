@@ -36,6 +36,9 @@ MISFIT = 0.2
 #: Decimals of a promise that are compared.
 DECIMALS = 9
 
+#: Standard errors more that are given away where an event is to be surely good, not the best.
+SURE = 2.0
+
 #: Squared errors of counts by which a promise may differ from them by chance.
 CHANCE = 3.0
 
@@ -65,8 +68,13 @@ def levels(count: int) -> Floats:
     return np.concatenate([half, 1.0 - half[-2::-1]])
 
 
-def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
-    """Return the best of several nested events and some that are clearly smaller or larger."""
+def apart(
+    expected: Floats, inside: npt.ArrayLike, most: int, sure: Floats | None = None
+) -> list[int]:
+    """Return the best of several nested events and some that are clearly smaller or larger.
+
+    Of what is ``sure`` of each also the most, as what looks best may be rare and lucky.
+    """
     sizes, kept = np.asarray(inside, dtype=np.float64) + 1.0, list[int]()
     # Rounded, for last digits differ between processors.
     for i in np.argsort(-expected.round(DECIMALS), kind="stable").tolist():
@@ -74,6 +82,8 @@ def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
             kept.append(i)
         if len(kept) == most:
             break
+    if sure is not None and (surest := int(np.argmax(sure.round(DECIMALS)))) not in kept:
+        kept.append(surest)
     return kept
 
 

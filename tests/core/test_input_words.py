@@ -71,3 +71,30 @@ def test_whatever_it_is_there_is_one_printable_line(value, data):
     assert "\n" not in words
     assert len(words) < 2000
     assert all(char.isprintable() for char in words)
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=40), st.data())
+def test_one_entry_less_is_one_entry_absent(entries, data):
+    at = data.draw(st.integers(0, len(entries) - 1))
+    fewer = entries[:at] + entries[at + 1 :]
+    absent = f": {entries[at]} → absent"
+    words = difference_words(entries, fewer)
+    assert words.count("absent") == words.count(absent) == 1
+    row = int(words.removeprefix("row ").split(":")[0])
+    assert entries[: row - 1] + entries[row:] == fewer
+    back = difference_words(fewer, entries)
+    assert back == words.replace(absent, f": absent → {entries[at]}")
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_what_differs_in_long_inputs_is_said_at_once(form):
+    """By pairs of their entries it would take the rest of the day."""
+    entries = [i % 7 for i in range(200_000)]
+    fewer = [*entries[:9], 8, *entries[10:100_000], *entries[100_010:]]
+    words = difference_words(form(entries), form(fewer))
+    assert words.split(" ", 1)[1].startswith("10: 2 → absent")
+    assert len(words) < 200
+    other = difference_words(form(entries), form([8, *entries[1:]]))
+    assert other.split(" ", 1)[1] == "1: 0 → 8 (beside 199,999 others)"
+    graph = nx.empty_graph(20_000)
+    assert difference_words(graph, nx.empty_graph(19_999)).startswith("vertex 19999 → absent")

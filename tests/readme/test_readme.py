@@ -12,10 +12,16 @@ from .examples import EXAMPLE, FILE, PAGES, README, ROOT, RUN, folder_of, printe
 TEXT = README.read_text(encoding="utf-8")
 TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 SHOWN = [(page, *found) for page, text in TEXTS.items() for found in EXAMPLE.findall(text)]
+#: What takes most of a minute: a hundred thousand runs of another library's code.
+LONG = "audit ages.py:MeanAgeOfAnybody --relation replace --seed 1 --quick"
 CODE = [(page, code) for page, text in TEXTS.items() for code in RUN.findall(text)]
 
 
-@pytest.mark.parametrize(("page", "program", "command", "shown"), SHOWN, ids=lambda text: text[:40])
+@pytest.mark.parametrize(
+    ("page", "program", "command", "shown"),
+    [pytest.param(*one, marks=[pytest.mark.slow] * (one[2] == LONG)) for one in SHOWN],
+    ids=lambda text: text[:40],
+)
 def test_what_is_shown_is_what_is_printed(
     page: str, program: str, command: str, shown: str
 ) -> None:
