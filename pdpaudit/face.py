@@ -116,8 +116,8 @@ def audit(
     from pdpaudit.auditing import audit as carry_out
     from pdpaudit.auditing.candidate_pairs import networks_for
     from pdpaudit.auditing.pipeline import audit_relations
-    from pdpaudit.core.errors import refuse_unknown
-    from pdpaudit.core.variants import ALL, Variant, promising, related, specified
+    from pdpaudit.core.errors import InputError, refuse_unknown
+    from pdpaudit.core.variants import ALL, EXPLICIT, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
 
     refuse_unknown("audit", options, AuditOptions.__optional_keys__)
@@ -128,6 +128,8 @@ def audit(
     if claiming is not subject:
         subject, spec = claiming, claiming.specification(spec)
     if pairs is not None:
+        if (relation or domain is not None) and relation not in (EXPLICIT, ALL):
+            raise InputError("pairs: give them, or a relation and a domain, and not both")
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
     config = Config(seed, default_samples=subject.default_samples, **budget)

@@ -129,6 +129,8 @@ def test_a_mechanism_by_name_keeps_its_law_under_another_claim() -> None:
         ({"epsilon": 1, "pairs": []}, "gives none"),
         ({"epsilon": "1", "pairs": [(0, 1)]}, "epsilon = '1': give a number"),
         ({"epsilon": 1, "domain": 3}, "domain = 3: give one of pdpaudit.relations"),
+        ({"epsilon": 1, "pairs": [(0, 1)], "domain": Records(Bounded(0, 1))}, "and not both"),
+        ({"epsilon": 1, "pairs": [(0, 1)], "relation": "replace"}, "and not both"),
         ({"epsilon": 1, "networks": 3}, "networks: give a Network or several"),
         ({"epsilon": 1, "networks": []}, "networks: give a Network or several"),
         ({"claim": "eps=1", "seed": "a"}, "seed = 'a': give a whole number"),
