@@ -4,11 +4,13 @@ import linecache
 import operator
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from numbers import Number
 from pathlib import Path
 from traceback import walk_tb
+from typing import SupportsFloat, SupportsIndex
 
 #: Folders whose code is not the author's: this package, Python's library, and installed packages.
 OURS, STANDARD = Path(__file__).resolve().parents[1], Path(os.__file__).resolve().parent
@@ -35,22 +37,19 @@ class ParameterError(InputError):
 
 def number(parameter: str, value: object) -> float:
     """Return a number of any type as one of Python's; a text is none."""
-    if type(value) in (int, float):
-        return value  # type: ignore[return-value]
-    try:
-        if isinstance(value, Number):
-            return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        pass
+    if isinstance(value, int | float) and type(value) in (int, float):
+        return value
+    if isinstance(value, Number) and isinstance(value, SupportsFloat):
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(value)
     raise ParameterError(parameter, repr(value), "give a number")
 
 
 def whole(parameter: str, value: object) -> int:
     """Return a whole number of any type, such as numpy's or 1e4, as one of Python's."""
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        pass
+    if isinstance(value, SupportsIndex):
+        with suppress(TypeError):  # an array has the method, and is no number
+            return operator.index(value)
     if isinstance(value, Number) and (plain := number(parameter, value)) % 1 == 0:
         return int(plain)
     raise ParameterError(parameter, repr(value), "give a whole number")
