@@ -116,9 +116,11 @@ def audit(
     from pdpaudit.auditing import audit as carry_out
     from pdpaudit.auditing.candidate_pairs import networks_for
     from pdpaudit.auditing.pipeline import audit_relations
-    from pdpaudit.core.variants import ALL, Variant, promising, related, specified
+    from pdpaudit.core.errors import InputError, refuse_unknown
+    from pdpaudit.core.variants import ALL, EXPLICIT, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
 
+    refuse_unknown("audit", options, AuditOptions.__optional_keys__)
     made: Made = {"python": options.pop("python", None), "d_in": options.pop("d_in", None)}
     seed, budget = draw_seed(options.pop("seed", None)), cast(Budget, options)
     subject, name, spec = specified(prepared(mechanism, made), Path.cwd())
@@ -126,6 +128,8 @@ def audit(
     if claiming is not subject:
         subject, spec = claiming, claiming.specification(spec)
     if pairs is not None:
+        if (relation or domain is not None) and relation not in (EXPLICIT, ALL):
+            raise InputError("pairs: give them, or a relation and a domain, and not both")
         subject = Variant(subject, pairs=pairs)
         spec = subject.specification(spec)
     config = Config(seed, default_samples=subject.default_samples, **budget)
@@ -196,18 +200,24 @@ def check(
     from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import Options, check_sop
     from pdpaudit.checks.sensitivity import Question
+    from pdpaudit.core.errors import InputError
     from pdpaudit.core.registry import make_sop, resolve
     from pdpaudit.core.variants import named_sop
     from pdpaudit.results.results import Result
+    from pdpaudit.sampling import draw_seed
 
     if relation is not None:
         name = sop if isinstance(sop, str) else named_sop(sop, Path.cwd())[1]
         given = resolve("functions", sop) if isinstance(sop, str) else sop
         question = Question.of(given, relation, domain, sensitivity)
-        return checked_sensitivity(question, None if domain else name, sensitivity, seed=seed or 0)
+        return checked_sensitivity(
+            question, None if domain else name, sensitivity, seed=draw_seed(seed or 0)
+        )
+    if domain is not None or sensitivity is not None:
+        raise InputError("domain and sensitivity are of a `relation`; give that too")
     began, chosen = time.monotonic(), Options() if options is None else options
     if seed is not None:
-        chosen = replace(chosen, seed=seed)
+        chosen = replace(chosen, seed=draw_seed(seed))
     name, where = named_sop(sop, Path.cwd())
     statistic = make_sop(sop) if isinstance(sop, str) else sop
     found = tuple(one.of(where) for one in check_sop(statistic, chosen))
@@ -302,12 +312,16 @@ def simulate(
     """
     import time
 
+    from pdpaudit.core.errors import InputError
+    from pdpaudit.core.network import Network
     from pdpaudit.core.variants import specified
     from pdpaudit.experiments.simulation import Contestant, default_budget
     from pdpaudit.experiments.simulation import simulate as carry_out
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import draw_seed
 
+    if not isinstance(network, Network):
+        raise InputError(f"network: a {type(network).__name__} is none; see read_network")
     began, drawn = time.monotonic(), draw_seed(seed)
     made = [(one, *specified(one, Path.cwd())) for one in _listed(mechanisms)]
     names = list(mechanisms) if isinstance(mechanisms, Mapping) else [name for *_, name, _ in made]

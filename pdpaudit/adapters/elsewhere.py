@@ -7,12 +7,14 @@ and ended when it is late: whatever ends our wait ends it too.
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import shlex
 import signal
 import subprocess
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,6 +42,13 @@ KEPT, SHOWN = 20, 200
 
 #: Workers are many already: one thread of linear algebra each, where nothing else is said.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+#: Seconds for a program to say what it is, and what mostly is wrong where it does not.
+DESCRIBED_S = 30.0
+SILENT = (
+    f"it has said nothing for {DESCRIBED_S:g} s; read each line as it comes, not to the end of the "
+    "input, and flush each answer"
+)
 
 #: Bytes read at once.
 PIECE = 1 << 20
@@ -84,15 +93,16 @@ class Pipe:
             self._end()
             raise
 
-    def answer(self) -> object:
-        """Return the next line as JSON."""
-        line = self._line()
+    def answer(self, within: float = math.inf) -> object:
+        """Return the next line as JSON, of a process that needs no more seconds for it."""
+        line = self._line(time.monotonic() + within)
         try:
             return json.loads(line)
         except ValueError:
             self._end()
+            text = _clipped(line.decode("utf-8", "replace").strip()) or "an empty line"
             raise Misbehaviour(
-                f"it printed {_clipped(line.decode('utf-8', 'replace'))}, which is no JSON; print "
+                f"it printed {text}, which is no JSON; print "
                 "one JSON value a line, and anything else to standard error"
             ) from None
 
@@ -103,7 +113,7 @@ class Pipe:
             raise Misbehaviour(f"it printed {_clipped(str(answer))}, which is no JSON object")
         return answer
 
-    def _line(self) -> bytes:
+    def _line(self, until: float) -> bytes:
         assert self.process.stdout is not None
         read = self.process.stdout.fileno()
         try:
@@ -114,6 +124,8 @@ class Pipe:
                     if not piece:
                         raise Misbehaviour(self._ended())
                     self._pieces += piece
+                elif time.monotonic() > until:
+                    raise Misbehaviour(SILENT)
         except BaseException:
             self._end()
             raise
@@ -372,10 +384,16 @@ class Program(Outside):
 
     def __init__(self, command: str) -> None:
         self.command = self.title = command
-        self.pipe = Pipe(shlex.split(command) or [command])
+        try:
+            words = shlex.split(command)
+        except ValueError as error:  # an open quotation, or a backslash at the end
+            raise ParameterError("program", command, f"{error}; close it") from None
+        if not words:
+            raise ParameterError("program", repr(command), "give a program and its arguments")
+        self.pipe = Pipe(words)
         self.pipe.ask({"do": "describe"})
         try:
-            about = self.pipe.answer()
+            about = self.pipe.answer(DESCRIBED_S)
         except Misbehaviour as error:
             raise ParameterError("program", command, str(error)) from None
         if not isinstance(about, dict) or not isinstance(about.get("pairs"), list):
@@ -387,8 +405,12 @@ class Program(Outside):
             )
         claim = about.get("claim")
         text = f"eps={claim}" if isinstance(claim, int | float) else claim
-        if text is not None:
-            self.claim = PrivacyClaim.parse(str(text), str(about.get("source", "")))
+        try:
+            if text is not None:
+                self.claim = PrivacyClaim.parse(str(text), str(about.get("source", "")))
+        except ParameterError as error:
+            said = f'it describes itself with "claim": {json.dumps(claim)}: {error.remedy}'
+            raise ParameterError("program", command, said) from None
         self.seedable = bool(about.get("seedable", True))
         self._pairs = about["pairs"]
 

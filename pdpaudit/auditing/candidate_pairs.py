@@ -106,7 +106,9 @@ def networks_for(
         if budget != "thorough" and not (mechanism.has("sample") or mechanism.has("law")):
             found = [network for network in found if network.n <= LARGEST]
         return within_degree_bound(found, max_degree)
-    several = [networks] if isinstance(networks, Network) else list(networks)
+    several = list(networks) if isinstance(networks, Iterable) else [networks]
+    if not several or not all(isinstance(network, Network) for network in several):
+        raise InputError("networks: give a Network or several; read_network makes one of files")
     if max_degree is None:
         return several
     return [replace(network, max_degree=max_degree) for network in several]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.errors import InputError, ParameterError, number, whole
 from pdpaudit.inference import METHODS
 from pdpaudit.sampling import Silent, Store, Watcher
 
@@ -38,6 +38,11 @@ BUDGETS = {
 }
 
 
+#: What is a whole number, and what is any; from a program they may come in types of numpy.
+WHOLE = ("seed", "samples", "jobs", "tries")
+REAL = ("confidence", "time_limit", "detect")
+
+
 @dataclass(frozen=True)
 class Config:
     """What an audit may spend and how sure it must be."""
@@ -57,6 +62,10 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
+        for names, read in ((WHOLE, whole), (REAL, number)):
+            for name in names:
+                if (value := getattr(self, name)) is not None:
+                    object.__setattr__(self, name, read(name, value))
         if self.samples is not None and self.samples <= 0:
             raise ParameterError("samples", self.samples, "must be at least 1")
         if not 0 < self.confidence < 1:

@@ -125,7 +125,8 @@ class Observed(Subject):
         """All promises of the search, tested on the by-product."""
         words = f"made for the list only; here on {WORDS[self.what]}"
         return tuple(
-            replace(claim, source=f"{claim.source}; {words}") for claim in self.mechanism.claims
+            replace(claim, source="; ".join(filter(None, (claim.source, words))))
+            for claim in self.mechanism.claims
         )
 
     def specification(self, inner: dict[str, object]) -> dict[str, object]:

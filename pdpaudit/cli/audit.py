@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pdpaudit.cli import options as o
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -385,6 +385,10 @@ def _named(name: str | None, made_with: MechanismOptions) -> tuple[object, dict[
         return make_mechanism(name, parameters)
     from pdpaudit.adapters.elsewhere import made_elsewhere
 
+    kept = ("max_degree", "python", "program")
+    for option, value in vars(made_with).items() if name is None else ():
+        if option not in kept and value:
+            raise ParameterError(option, value, "a program takes no such; put it into the command")
     return made_elsewhere(name, parameters, python=python, command=command)
 
 

@@ -30,7 +30,7 @@ from pdpaudit.core.divergence import (
     lower_curve,
     turned,
 )
-from pdpaudit.core.errors import ParameterError
+from pdpaudit.core.errors import ParameterError, number
 
 #: What a claim may be on the command line.
 FORMS = "eps=1, eps=1,delta=1e-6, zcdp:0.5, renyi:2:1.0 or gdp:0.45"
@@ -82,6 +82,8 @@ class PrivacyClaim:
 
     def __post_init__(self) -> None:
         """Refuse what is not a promise."""
+        for name in ("epsilon", "delta"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         _check_parameter("epsilon", self.epsilon)
         if not 0 <= self.delta < 1:
             raise ValueError(f"delta = {self.delta}: a claim needs 0 <= delta < 1")
@@ -302,6 +304,8 @@ class OtherClaim(PrivacyClaim):
 
     def __post_init__(self) -> None:
         """Refuse what is not a promise."""
+        for name in self.form.values():
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         _check_parameter(self.parameter, self.value)
 
     @property
@@ -399,9 +403,9 @@ class RenyiClaim(DivergenceClaim):
 
     def __post_init__(self) -> None:
         """Refuse what is not a promise."""
+        super().__post_init__()
         if not 1 < self.alpha < math.inf:
             raise ValueError(f"alpha = {self.alpha}: a claim needs a finite order above 1")
-        super().__post_init__()
 
     @property
     def statement(self) -> str:

@@ -199,10 +199,11 @@ def convex_curve(points: Sequence[tuple[float, float]]) -> Points:
     if found[-1][1] > 0:
         found.append((1.0, 0.0))
     x, y = np.array(found).T
-    slopes = np.diff(y) / np.maximum(np.diff(x), 1e-300)
-    if (slopes > ROUNDING).any() or (
-        np.diff(slopes) < -ROUNDING * np.abs(slopes[1:]) - ROUNDING
-    ).any():
+    width = np.maximum(np.diff(x), 1e-300)
+    slopes = np.diff(y) / width
+    # Between near points a slope is as far off as the rounding of values is large.
+    off = ROUNDING * (1.0 + np.abs(slopes)) + 4.0 * np.finfo(float).eps / width
+    if (slopes > off).any() or (np.diff(slopes) < -off[1:] - off[:-1]).any():
         raise ValueError("points: a claim needs false negatives that fall, and ever less steeply")
     return tuple(found)
 
@@ -224,6 +225,7 @@ def lower_curve(function: Callable[[float], float]) -> Points:
             if before < after
             else 0.0
         )
+        step = min(max(step, 0.0), x[i + 1] - x[i])  # chords of a straight part meet anywhere
         corners.append((x[i] + step, y[i] + before * step))
     end = y[-2] + slopes[-2] * (x[-1] - x[-2])
     # Where it falls below 0 before the end, it stays at 0 from there.

@@ -1,11 +1,16 @@
 """The errors a person at the terminal is meant to read."""
 
 import linecache
+import operator
 import os
+from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
 from itertools import islice
+from numbers import Number
 from pathlib import Path
 from traceback import walk_tb
+from typing import SupportsFloat, SupportsIndex
 
 #: Folders whose code is not the author's: this package, Python's library, and installed packages.
 OURS, STANDARD = Path(__file__).resolve().parents[1], Path(os.__file__).resolve().parent
@@ -28,6 +33,34 @@ class ParameterError(InputError):
     def __init__(self, parameter: str, value: object, remedy: str) -> None:
         super().__init__(f"{parameter} = {value}: {remedy}")
         self.parameter, self.value, self.remedy = parameter, value, remedy
+
+
+def number(parameter: str, value: object) -> float:
+    """Return a number of any type as one of Python's; a text is none."""
+    if isinstance(value, int | float) and type(value) in (int, float):
+        return value
+    if isinstance(value, Number) and isinstance(value, SupportsFloat):
+        with suppress(TypeError, ValueError, OverflowError):
+            return float(value)
+    raise ParameterError(parameter, repr(value), "give a number")
+
+
+def whole(parameter: str, value: object) -> int:
+    """Return a whole number of any type, such as numpy's or 1e4, as one of Python's."""
+    if isinstance(value, SupportsIndex):
+        with suppress(TypeError):  # an array has the method, and is no number
+            return operator.index(value)
+    if isinstance(value, Number) and (plain := number(parameter, value)) % 1 == 0:
+        return int(plain)
+    raise ParameterError(parameter, repr(value), "give a whole number")
+
+
+def refuse_unknown(function: str, given: Collection[str], known: Collection[str]) -> None:
+    """Refuse arguments that a function has not, and that nothing would look at."""
+    if unknown := [name for name in given if name not in known]:
+        raise TypeError(
+            f"{function}() has no argument {unknown[0]!r}; it has {', '.join(sorted(known))}"
+        )
 
 
 class Misbehaviour(Exception):

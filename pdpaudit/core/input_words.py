@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 import numpy as np
 
 from pdpaudit.core.graphs import Graph
+from pdpaudit.outputs.records import lasting
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -62,7 +63,9 @@ def _arrow(before: object, after: object) -> str:
     alike = isinstance(before, float) and isinstance(after, float)
     alike = alike and f"{before:.6g}" == f"{after:.6g}"
     said = shown(before), shown(after)
-    return " → ".join((repr(before), repr(after)) if alike or said[0] == said[1] else said)
+    if alike or said[0] == said[1]:
+        said = lasting(_repr(before)), lasting(_repr(after))
+    return " → ".join(said)
 
 
 def shown(value: object) -> str:
@@ -76,9 +79,17 @@ def shown(value: object) -> str:
         # Whole numbers of many digits are not written out, and a long text is cut below.
         if isinstance(value, int) and value.bit_length() > 1024:
             return f"a whole number of {value.bit_length()} bits"
-        text = " ".join(repr(value).split())
+        text = " ".join(lasting(_repr(value)).split())
         text = f"{value:.6g}" if isinstance(value, float) and len(text) > DIGITS else text
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _repr(value: object) -> str:
+    """Return how a value is written, whatever its author's code does."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"a {type(value).__name__} that raises when it is written"
 
 
 def _plain(value: object) -> object:
@@ -138,10 +149,10 @@ def _tie(tie: Tie) -> str:
 
 
 def _lists(before: Sequence[object], after: Sequence[object], noun: str) -> str:
-    ours, theirs = [list(map(repr, side)) for side in (before, after)]
+    ours, theirs = [list(map(_repr, side)) for side in (before, after)]
     if len(ours) == len(theirs):
         changed = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
-        if len(changed) > 1 and max(map(len, map(repr, (before, after)))) <= LONGEST:
+        if len(changed) > 1 and max(map(len, map(_repr, (before, after)))) <= LONGEST:
             return " → ".join(f"({', '.join(map(shown, side))})" for side in (before, after))
         changes = [f"{noun} {i + 1}: {_step(before[i], after[i])}" for i in changed]
         moved = {*changed}
@@ -189,7 +200,7 @@ def _fields(before: Mapping[object, object], after: Mapping[object, object]) -> 
     changes = []
     for key in {**before, **after}:
         ours, theirs = before.get(key, missing), after.get(key, missing)
-        if repr(ours) != repr(theirs):
+        if _repr(ours) != _repr(theirs):
             said = ["absent" if one is missing else shown(one) for one in (ours, theirs)]
             changes.append(f"{shown(key)} {' → '.join(said)}")
     return changes

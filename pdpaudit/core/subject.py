@@ -67,7 +67,7 @@ class Subject:
     def __init__(self, mechanism: object) -> None:
         if inspect.isclass(mechanism):
             mechanism = _made(mechanism)
-        if inspect.isroutine(mechanism):
+        if is_function(mechanism):
             mechanism = _Function(mechanism)
         self.mechanism: Any = mechanism
 
@@ -176,6 +176,8 @@ class Subject:
         """Return an optional part of the mechanism, None where it has none."""
         inner = self.mechanism
         found = inner.part(name) if isinstance(inner, Subject) else getattr(inner, name, None)
+        if name == "pairs" and isinstance(found, list | tuple):
+            raise InputError("its pairs are a list; write a method, def pairs(self): return [...]")
         if name == "pairs" and found is None and isinstance(self.domain, Domain):
             return partial(unnamed_pairs, self.domain, self.relation)
         return found if callable(found) else None
@@ -255,10 +257,15 @@ class Subject:
         return pairs_of(own)
 
 
+def is_function(given: object) -> bool:
+    """Say whether something is called itself, and no object with a ``run``."""
+    return inspect.isroutine(given) or isinstance(given, partial)
+
+
 class _Function:
     """A bare function as a mechanism that claims nothing."""
 
-    def __init__(self, function: Callable[..., object]) -> None:
+    def __init__(self, function: Any) -> None:
         self.function = self.run = function
 
     @property

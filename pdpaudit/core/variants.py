@@ -15,7 +15,7 @@ from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network
 from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
 from pdpaudit.core.statistic import name_of
-from pdpaudit.core.subject import Part, Subject, unnamed_pairs
+from pdpaudit.core.subject import Part, Subject, is_function, unnamed_pairs
 from pdpaudit.outputs.records import JSON
 
 #: No attribute of that name.
@@ -132,6 +132,8 @@ def related(
     subject = Subject.of(mechanism)
     if relation is None and domain is None:
         return subject
+    if domain is not None and not isinstance(domain, Domain | Network):
+        raise ParameterError("domain", repr(domain), "give one of pdpaudit.relations")
     known = relations_of(subject, domain)
     if relation is None:
         relation = next(one for one in known if one != EXPLICIT)
@@ -199,7 +201,7 @@ def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, object
         return given, name, given.specification(spec)
     if isinstance(known := getattr(given, "specification", None), dict):
         return Subject(given), str(getattr(given, "title", type(given).__name__)), known
-    if inspect.isroutine(given):
+    if is_function(given):
         name = getattr(given, "__name__", "function")
         check_run(given, name, "f(instance, rng)")
         return Subject(given), name, {}
@@ -207,7 +209,10 @@ def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, object
     where = _place(factory, base)
     name = factory.__qualname__ if where is None else where
     subject = Subject(given)
-    check_run(getattr(subject.mechanism, "run", None), name)
+    run = getattr(subject.mechanism, "run", None)
+    if run is None and callable(subject.mechanism):
+        raise InputError(f"{name}: it has no run(instance, rng); hand over its __call__ instead")
+    check_run(run, name)
     parameters = None if where is None else _parameters(factory, subject.mechanism)
     return subject, name, {} if parameters is None else {"name": where, "parameters": parameters}
 

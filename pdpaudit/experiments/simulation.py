@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.errors import InputError, ParameterError, whole
 from pdpaudit.core.network import IdentityOracle, Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import (
     Mechanism,
@@ -272,10 +272,13 @@ def simulate(
     excerpted: bool = True,
 ) -> JSON:
     """Run searches many times and return their curves, as plain numbers."""
+    budget, runs, jobs = whole("budget", budget), whole("runs", runs), whole("jobs", jobs)
     if budget < 1:
         raise ParameterError("budget", budget, "a number of oracle calls, at least 1")
     if runs < 1:
         raise ParameterError("runs", runs, "at least 1")
+    if not contestants:
+        raise InputError("no search to run; name at least one")
     names = [one.name for one in contestants]
     if len(set(names)) < len(names):
         raise InputError(f"two searches are called {max(names, key=names.count)!r}; rename one")
@@ -287,12 +290,13 @@ def simulate(
     for one in contestants:
         watcher.stage(one.name, runs)
         loss = round_loss(one.mechanism, network.instance())
+        claim = getattr(one.mechanism, "claim", None)
         drawn = trajectories(one, network, budget, runs, seed, jobs=jobs, watcher=watcher)
         searches.append(
             {
                 "name": one.name,
                 "mechanism": one.kind,
-                "private": loss is not None or one.mechanism.claim.epsilon > 0,
+                "private": loss is not None or (claim is not None and claim.epsilon > 0),
                 "runs": len(drawn),
                 "epsilon": None if loss is None else loss.claimed,
                 **search_curves(drawn, budget, seeds=len(seeds), components=len(theirs), loss=loss),

@@ -15,9 +15,10 @@ import fractions
 import hashlib
 import math
 import numbers
+import re
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import count, islice
 from typing import Any, TypeAlias
@@ -78,6 +79,9 @@ WARNS, WARNINGS = "warns ", "[warnings]"
 
 #: What the steps of keys that are no texts begin with; texts that do are written as records too.
 MARKS = ("[", "((", "(None, (")
+
+#: Where an object is, in what Python writes of one that says nothing else.
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 FUNCTIONS: tuple[type, ...] = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -272,6 +276,10 @@ Parts: TypeAlias = tuple[str, Keys | None, Iterable[object]]
 def _parts(output: object) -> Parts:
     """Return the kind of a container, its keys, and what is in it."""
     kind = type(output)
+    if isinstance(output, Awaitable | AsyncIterator):
+        if isinstance(output, types.CoroutineType):
+            output.close()  # Python would warn of it once it is gone
+        raise Unreadable(f"a {kind.__name__}, which nothing awaits")
     if isinstance(output, deque) or (kind in (tuple, list) and isinstance(output, tuple | list)):
         return kind.__name__, None, output
     if isinstance(output, Mapping):
@@ -326,7 +334,12 @@ def _object(output: object) -> Parts:
     if isinstance(output, Iterable):
         return kind.__name__, None, list(islice(output, MOST_LEAVES + 1))
     shown: object = kind.__repr__
-    return kind.__name__, None, [] if shown is object.__repr__ else [repr(output)]
+    return kind.__name__, None, [] if shown is object.__repr__ else [lasting(repr(output))]
+
+
+def lasting(text: str) -> str:
+    """Return a text without places in memory, which no two processes share."""
+    return ADDRESS.sub("", text)
 
 
 def _attributes(output: object) -> tuple[str, ...]:

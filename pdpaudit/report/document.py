@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -89,6 +90,7 @@ class _Part:
     source: Source
     drawn: frozenset[int]
     alone: bool
+    file: str = ""
 
     @property
     def result(self) -> Result:
@@ -125,7 +127,12 @@ class _Part:
         if self.preface is not None:
             return clip(self.preface.title, 200)
         command = self.result.command
-        return f"{TITLES.get(command, clip(command) + ':')} {clip(self.result.subject)}"
+        return f"{TITLES.get(command, clip(command) + ':')} {self.subject}"
+
+    @property
+    def subject(self) -> str:
+        """What it is about, and the file where another result is about the same."""
+        return clip(self.result.subject) + (f" ({clip(self.file)})" if self.file else "")
 
     def beginning(self) -> list[b.Block]:
         """Return when and from what the result was made, and what it says of itself."""
@@ -147,8 +154,15 @@ def compose(sources: Sequence[Source]) -> Document:
     found = [one for source in sources for one in source.result.findings]
     drawable = sorted((one for one in found if one.witness), key=_severity)
     drawn = frozenset(id(one) for one in drawable[:MOST_PICTURES])
+    alike = Counter(source.result.subject for source in sources)
     parts = [
-        _Part(f"r{i}", source, drawn, len(sources) == 1)
+        _Part(
+            f"r{i}",
+            source,
+            drawn,
+            len(sources) == 1,
+            source.name if alike[source.result.subject] > 1 else "",
+        )
         for i, source in enumerate(sources, start=1)
     ]
     made = [one for part in parts for one in part.made()]
@@ -240,7 +254,7 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
     losses: list[tuple[int, Loss]] = []
     approximate = True
     for part in parts:
-        of = "" if part.alone else clip(part.result.subject)
+        of = "" if part.alone else part.subject
         for anchor, one in part.anchors():
             if isinstance(one, ClaimResult):
                 title = _claim_title(one, part.result.command)

@@ -20,6 +20,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.report import blocks as b
 from pdpaudit.report.blocks import Block, Paragraph, Section, Table
 from pdpaudit.report.document import Document, compose, found_words
@@ -28,6 +29,7 @@ from pdpaudit.report.findings import (
     compared_words,
     difference_words,
     parameter_words,
+    tried_rows,
     tried_words,
 )
 from pdpaudit.report.plaintext import clip, isolate_names, nats, spans, visible
@@ -291,6 +293,26 @@ def _place(source: Source, one: ClaimResult | CheckResult) -> tuple[str, int]:
 
 UNANSWERED = "Not looked at."
 
+#: Families of pairs that are named.
+MOST_FAMILIES = 4
+
+#: Of each relation between networks: the unit of privacy, and which two are neighbours.
+NETWORKS = {
+    PROTECTED: (
+        "One protected person: all contacts of one person may change.",
+        "Two networks that differ in the contacts of one protected person, in any way.",
+    ),
+    "protected-edge": (
+        "One contact of one protected person.",
+        "Two networks that differ in one tie of a protected person.",
+    ),
+    "edge": ("One tie, whosever it is.", "Two networks that differ in one tie."),
+    "rewired": (
+        "One person, protected or not: all contacts of one person may change.",
+        "Two networks that differ in the contacts of one person, in any way.",
+    ),
+}
+
 CLOSING = (
     "The questions follow NIST SP 800-226. An audit settles none of them: what was not tried may "
     "leak more."
@@ -312,16 +334,18 @@ def render_checklist(sources: Sequence[Source]) -> str:
 def answers(result: Result) -> dict[str, str]:
     """Return what is asked, in this order, and what the audit says."""
     claims, checks = result.claims, result.checks
-    networked = any(_networked(one) for one in claims) or bool(checks)
+    relations = dict.fromkeys(relation for one in claims if (relation := _relation(one)))
+    networked = {**relations, **({PROTECTED: None} if checks else {})}
+    unseeded = any(one.witness.unseeded for one in claims if one.witness)
     sampled = any(one.exact is None and one.samples for one in claims)
     composed = any("components" in str(one.witness.mechanism) for one in claims if one.witness)
     tested = filter(None, (tried_words(result.context), compared_words(result.context)))
     statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
     answered = {
-        "Unit of privacy": "One protected person: all contacts of one person may change."
-        if networked
-        else "As the pairs of inputs say that the mechanism brings; not looked at beyond them.",
-        "Neighbouring inputs": _neighbours(result, networked=networked),
+        "Unit of privacy": " ".join(NETWORKS[one][0] for one in networked)
+        or "What neighbouring inputs differ in; not looked at beyond the pairs tried.",
+        "Neighbouring inputs": " ".join(NETWORKS[one][1] for one in networked)
+        or _neighbours(result),
         "Privacy parameters": "; ".join(dict.fromkeys(map(_parameters, claims))),
         "Sensitivity": _sensitivity(result),
         "Composition": "A claim about several rounds was tested as one claim about their whole "
@@ -330,6 +354,8 @@ def answers(result: Result) -> dict[str, str]:
         else "Not looked at: what several releases lose together adds up.",
         "Randomness": "All of it comes from the generator handed in: the same stream gave the same "
         "output again. Whether the generator used in operation can be predicted was not looked at."
+        if claims and not unseeded
+        else "Its own, without a seed; not looked at."
         if claims
         else "",
         "Floating-point numbers": "Tested as far as outputs show it: events on values as they come "
@@ -350,15 +376,17 @@ def answers(result: Result) -> dict[str, str]:
     return {name: said or UNANSWERED for name, said in answered.items()}
 
 
-def _networked(claim: ClaimResult) -> bool:
-    return isinstance(claim.pair, NetworkPair) or "rewiring" in claim.pair.words
+def _relation(claim: ClaimResult) -> str | None:
+    """Return the relation of a pair of networks, None for other inputs."""
+    if isinstance(claim.pair, NetworkPair):
+        return claim.pair.relation if claim.pair.relation in NETWORKS else None
+    return PROTECTED if "rewiring" in claim.pair.words else None
 
 
-def _neighbours(result: Result, *, networked: bool) -> str:
-    if networked:
-        return "Two networks that differ in the contacts of one protected person, in any way."
+def _neighbours(result: Result) -> str:
+    tried = "; ".join(clip(family) for family, _, _ in tried_rows(result.context)[:MOST_FAMILIES])
     worst = next((one.pair.words for one in result.claims if one.pair.words), None)
-    return f"Brought by the mechanism; the worst: {worst}." if worst else UNANSWERED
+    return f"{tried or 'Not named'}. The worst: {worst}." if worst else tried
 
 
 def _parameters(claim: ClaimResult) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 
-from pdpaudit.core.errors import ParameterError
+from pdpaudit.core.errors import ParameterError, whole
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, same_form
 from pdpaudit.sampling.backends import in_workers
@@ -330,6 +330,7 @@ def draw_seed(seed: int | None) -> int:
     """Return the seed asked for, or a fresh one to be recorded."""
     if seed is None:
         return secrets.randbelow(2**32)
+    seed = whole("seed", seed)
     if seed < 0:
         raise ParameterError("seed", seed, "a seed is a whole number >= 0")
     return seed

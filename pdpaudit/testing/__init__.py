@@ -104,8 +104,10 @@ def assert_private(
     'not_rejected'
     """
     __tracebackhide__ = True
-    from pdpaudit.testing.assertion import judge_mechanism
+    from pdpaudit.core.errors import refuse_unknown
+    from pdpaudit.testing.assertion import Plan, judge_mechanism
 
+    refuse_unknown("assert_private", plan, Plan.__optional_keys__)
     result, broken, blind = judge_mechanism(
         mechanism,
         epsilon=epsilon,

@@ -28,6 +28,7 @@ from pdpaudit.report.sources import replay_command
 from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.files import plain_fields
 from pdpaudit.results.results import ClaimResult, Result
+from pdpaudit.sampling import draw_seed
 from pdpaudit.testing.baseline import Growth, entry_of, measure_growth
 from pdpaudit.testing.session import Budget, Turn, current
 from pdpaudit.testing.summary import broken_words, labelled, record, relative, saved, short
@@ -91,14 +92,15 @@ def judge_mechanism(
     tested = related(made, plan.get("relation"), plan.get("domain"))
     if tested is not made:
         made, spec = tested, tested.specification(spec)
-    turn = budget.turn() if seed is None else replace(budget.turn(), seed=seed)
+    turn = budget.turn() if seed is None else replace(budget.turn(), seed=draw_seed(seed))
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
+    asked, limit = (samples, marked.get("samples"), settings.samples), plan.get("time_limit")
     config = Config(
         turn.seed,
-        samples or marked.get("samples") or settings.samples,
+        next((one for one in asked if one is not None), None),
         1 - alpha,
-        time_limit=plan.get("time_limit") or settings.time_limit,
+        time_limit=settings.time_limit if limit is None else limit,
         default_samples=made.default_samples,
     )
     where = networks_for(made, networks, max_degree)

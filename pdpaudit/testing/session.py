@@ -208,7 +208,7 @@ class Session:
             _marked(item)
         self._audits = {_stable(item) for item in items if announced(item)}
         found, declared = len(self._audits), self.settings.audits
-        if found > declared:
+        if found > declared and not self.config.option.collectonly:
             raise _refused(
                 f"{found} tests audit, and the error is split over {declared}: declare at "
                 f"least {found}, with pdp_audits = {found} in the ini file or --pdp-audits {found}"
@@ -357,6 +357,7 @@ def read_settings(config: pytest.Config) -> Settings:
         values.setdefault("summary", Path(os.environ["GITHUB_STEP_SUMMARY"]))
     update: bool = config.getoption("pdp_update_baseline")
     _require_baseline(values.get("baseline"), update=update)
+    _require_folder(values.get("report"))
     again.append(f"--pdp-seed {values.get('seed', 0)}")
     return Settings(**values, update=update, again=" ".join(again))
 
@@ -369,6 +370,12 @@ def _require_baseline(path: Path | None, *, update: bool) -> None:
         raise _refused(f"{path}: the folder {path.parent} does not exist; make it first")
     elif not update and not path.is_file():
         raise _refused(f"{path}: there is no such baseline; record one with --pdp-update-baseline")
+
+
+def _require_folder(path: Path | None) -> None:
+    there = next((one for one in (path, *path.parents) if one.exists()), path) if path else None
+    if there is not None and not there.is_dir():
+        raise _refused(f"{path}: {there} is a file; name a folder")
 
 
 def _refused(words: str) -> Exception:

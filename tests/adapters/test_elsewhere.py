@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pdpaudit import assert_private, audit, relations
 from pdpaudit.adapters import worker
 from pdpaudit.adapters.elsewhere import Elsewhere, Program
 from pdpaudit.cli import main as run_main
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.sampling import Misbehaviour, draw, stream
@@ -271,6 +272,7 @@ def test_any_program_is_audited_and_its_witness_drawn_again(tmp_path: Path) -> N
     ("answer", "words"),
     [
         ("print('Loading data ...', flush=True)", "it printed Loading data ..., which is no JSON"),
+        ("print('', flush=True)", "it printed an empty line, which is no JSON"),
         ("sys.exit('no licence')", "ended with status 1; the last line .*: no licence"),
         ("os.kill(os.getpid(), 11)", "ended by SIGSEGV"),
         ("time.sleep(60)", "one run did not end within 0.5 s"),
@@ -297,6 +299,36 @@ def test_a_program_that_does_not_describe_itself_is_refused(tmp_path: Path) -> N
         Program(command(tmp_path, "print(1)"))
     with pytest.raises(InputError, match="which is no JSON"):
         Program("/bin/echo hello")
+    for wrong in ("python 'my", "python \\", "", "  "):
+        with pytest.raises(ParameterError, match=r"close it|give a program") as caught:
+            Program(wrong)
+        assert caught.value.parameter == "program"
+
+
+def test_a_program_that_waits_for_the_end_of_its_input_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pdpaudit.adapters.elsewhere.DESCRIBED_S", 0.2)
+    with pytest.raises(ParameterError, match="read each line as it comes"):
+        Program(f"{sys.executable} -c 'import sys; sys.stdin.read()'")
+
+
+@pytest.mark.parametrize("option", [["--with", "a=1"], ["--epsilon", "1"], ["--sop", "CN"]])
+def test_what_a_program_does_not_take_is_refused(
+    tmp_path: Path, option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", "--exec", command(tmp_path, PROGRAM), *option]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"pdpaudit: {option[0]} ")
+    assert said.endswith("put it into the command\n")
+
+
+@pytest.mark.parametrize("claim", [-3, "zcdp", {"epsilon": 1.0}, True, [1]])
+def test_a_claim_of_a_program_that_is_none_is_the_programs(tmp_path: Path, claim: object) -> None:
+    described = json.dumps({"claim": claim, "pairs": [[0, 1]]})
+    with pytest.raises(ParameterError, match='it describes itself with "claim": ') as caught:
+        Program(command(tmp_path, f"print({described!r})"))
+    assert caught.value.parameter == "program"
 
 
 def test_no_process_outlives_its_mechanism(file: str) -> None:

@@ -8,7 +8,9 @@ from pdpaudit.algorithms.searches.baselines import SFS
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit, benchmark_networks
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed, observed
+from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.variants import Variant
 
 
 @pytest.mark.parametrize("what", ["queries", "examined", "truncated"])
@@ -42,3 +44,12 @@ def test_what_cannot_be_observed_is_refused() -> None:
     search = SFS()
     assert observed(search, None) is search
     assert set(OBSERVABLES) == {"queries", "examined", "truncated", "time"}
+
+
+def test_a_claim_without_a_source_has_no_gap_before_what_it_is_about() -> None:
+    bare, named = PrivacyClaim(1.0), PrivacyClaim(1.0, source="Theorem 1")
+    sources = [
+        Observed(Variant(SFS(), claim=claim), "queries").claims[0].source for claim in (bare, named)
+    ]
+    assert sources[0].startswith("made for the list only")
+    assert sources[1].startswith("Theorem 1; made for the list only")

@@ -211,6 +211,18 @@ def test_a_function_is_taken_for_no_more_than_its_points_prove():
     assert gap.max() < 1e-3
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.3])
+def test_a_function_with_straight_parts_is_a_trade_off(epsilon, delta):
+    exact = PrivacyClaim(epsilon, delta)
+    claim = PrivacyClaim.curve(lambda x: float(exact.trade_off(x)))
+    rates = np.linspace(0, 1, 999)
+    gap = exact.trade_off(rates) - claim.trade_off(rates)
+    assert (gap >= -1e-12).all()
+    assert gap.max() < 1e-12
+    assert PrivacyClaim.from_json(json.loads(json.dumps(claim.to_json()))) == claim
+
+
 @every_claim
 def test_json_gives_the_claim_back(claim):
     body = json.loads(json.dumps(claim.to_json()))

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import pdpaudit
+from pdpaudit.auditing import benchmark_networks
+from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.network import SearchInstance
+from pdpaudit.relations import Bounded, Records
 from pdpaudit.results.files import save
 from pdpaudit.results.results import Result
 
@@ -118,6 +127,13 @@ def test_a_mechanism_by_name_keeps_its_law_under_another_claim() -> None:
         ({"epsilon": -1, "pairs": [(0, 1)]}, "epsilon = -1: a claim needs epsilon >= 0"),
         ({"epsilon": 1, "pairs": [0, 1]}, "which is no pair"),
         ({"epsilon": 1, "pairs": []}, "gives none"),
+        ({"epsilon": "1", "pairs": [(0, 1)]}, "epsilon = '1': give a number"),
+        ({"epsilon": 1, "domain": 3}, "domain = 3: give one of pdpaudit.relations"),
+        ({"epsilon": 1, "pairs": [(0, 1)], "domain": Records(Bounded(0, 1))}, "and not both"),
+        ({"epsilon": 1, "pairs": [(0, 1)], "relation": "replace"}, "and not both"),
+        ({"epsilon": 1, "networks": 3}, "networks: give a Network or several"),
+        ({"epsilon": 1, "networks": []}, "networks: give a Network or several"),
+        ({"claim": "eps=1", "seed": "a"}, "seed = 'a': give a whole number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(asked: dict[str, Any], said: str) -> None:
@@ -133,3 +149,97 @@ def test_it_says_which_line_parts_the_two_sides() -> None:
     place = result.claims[0].first_difference
     assert place is not None
     assert place.places[0].file.endswith("test_face.py")
+
+
+@pytest.mark.parametrize("given", [Fraction, Decimal, np.float32, np.float64, np.int64, np.int8])
+def test_a_number_of_any_type_is_that_number(violated: Result, given: Callable[[int], Any]) -> None:
+    asked = {
+        "epsilon": given(1),
+        "delta": given(0),
+        "samples": 2 * np.int64(1000),
+        "seed": given(1),
+    }
+    one = pdpaudit.audit(leaky, pairs=[("near", 0.0, 1.0)], time_limit=given(99), **asked)
+    plain = json.loads(json.dumps(one.to_json()))
+    assert one.lower_bound == violated.lower_bound
+    assert PrivacyClaim.from_json(plain["claims"][0]["claimed"]) == PrivacyClaim(1.0)
+    for claim in (PrivacyClaim.zcdp(given(1)), PrivacyClaim.renyi(given(2), given(1))):
+        assert PrivacyClaim.from_json(json.loads(json.dumps(claim.to_json()))) == claim
+        assert PrivacyClaim.parse(claim.text or "") == claim
+
+
+@pytest.mark.parametrize("name", ["seed", "samples", "jobs", "tries"])
+@pytest.mark.parametrize("value", ["7", 2.5, [1], math.nan, math.inf, object])
+def test_what_is_no_whole_number_is_refused(name: str, value: object) -> None:
+    asked: dict[str, Any] = {"samples": 100, name: value}
+    with pytest.raises(pdpaudit.InputError, match=f"^{name} = .*: give a whole number"):
+        pdpaudit.audit(leaky, epsilon=1, pairs=[(0.0, 1.0)], **asked)
+
+
+@pytest.mark.parametrize("name", ["confidence", "time_limit", "detect"])
+@pytest.mark.parametrize("value", ["0.9", [1], 1j])
+def test_what_is_no_number_is_refused(name: str, value: object) -> None:
+    with pytest.raises(pdpaudit.InputError, match=f"^{name} = .*: give a number"):
+        pdpaudit.audit(leaky, epsilon=1, pairs=[(0.0, 1.0)], **{name: value})  # type: ignore[arg-type]
+
+
+def test_an_argument_that_nothing_looks_at_is_refused() -> None:
+    asked: dict[str, Any] = {"sample": 100}
+    for function in (pdpaudit.audit, pdpaudit.assert_private):
+        with pytest.raises(TypeError, match=r"has no argument 'sample'; it has .*samples"):
+            function(leaky, epsilon=1, **asked)
+    with pytest.raises(pdpaudit.InputError, match="give that too"):
+        pdpaudit.check(len, domain=Records(Bounded(0, 1)), sensitivity=1)
+
+
+def test_a_function_with_arguments_filled_in_is_a_function() -> None:
+    def noisy(scale: float, x: float, rng: np.random.Generator) -> float:
+        return float(x + rng.laplace(scale=scale))
+
+    given: dict[str, Any] = {"epsilon": 1, "pairs": [(0.0, 1.0)], "samples": 2000, "seed": 1}
+    found = pdpaudit.audit(partial(noisy, 0.25), **given)
+    assert found.lower_bound == pdpaudit.audit(leaky, **given).lower_bound
+
+
+def test_an_object_that_is_called_is_told_how_to_be_handed_over() -> None:
+    class Called:
+        def __call__(self, x: float, rng: np.random.Generator) -> float:
+            return leaky(x, rng)
+
+    with pytest.raises(pdpaudit.InputError, match="hand over its __call__"):
+        pdpaudit.audit(Called(), epsilon=1, pairs=[(0.0, 1.0)])
+
+
+def test_pairs_in_an_attribute_are_not_passed_over() -> None:
+    class Listed:
+        claim = PrivacyClaim(1.0)
+        pairs: ClassVar = [(0.0, 1.0)]
+        run = staticmethod(leaky)
+
+    with pytest.raises(pdpaudit.InputError, match=r"def pairs\(self\)"):
+        pdpaudit.audit(Listed(), samples=100, seed=1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_never_awaited_is_no_output() -> None:
+    async def waiting(x: float, rng: np.random.Generator) -> float:
+        return leaky(x, rng)
+
+    found = pdpaudit.audit(waiting, epsilon=1, pairs=[(0.0, 1.0)], samples=100, seed=1)
+    assert found.claims[0].status == "error"
+    assert "a coroutine, which nothing awaits" in str(found.claims[0].method)
+
+
+def test_a_search_that_claims_nothing_can_be_simulated() -> None:
+    def first(instance: SearchInstance, rng: np.random.Generator) -> list[int]:
+        return [int(rng.integers(instance.adjacency.shape[0]))]
+
+    two: Any = np.int64(2)
+    network = next(one for one in benchmark_networks() if one.title == "karate club")
+    found = pdpaudit.simulate({"first": first}, network, runs=two, seed=two)
+    assert found.context["simulation"]["searches"][0]["private"] is False
+    with pytest.raises(pdpaudit.InputError, match="name at least one"):
+        pdpaudit.simulate([], network)
+    nothing: Any = None
+    with pytest.raises(pdpaudit.InputError, match="network: a NoneType is none"):
+        pdpaudit.simulate(["SFS"], nothing)

@@ -15,6 +15,14 @@ from hypothesis import strategies as st
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.input_words import difference_words
 
+
+class Silent:
+    """What its author's own code cannot write."""
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
 ADA, BOB = {"age": 31, "sex": "f"}, {"age": 9, "sex": "m"}
 
 
@@ -43,6 +51,10 @@ ADA, BOB = {"age": 31, "sex": "f"}, {"age": 9, "sex": "m"}
         ([], [], "no difference"),
         (SimpleNamespace(x=1), 3, "namespace(x=1) → 3"),
         ("a\x1b[31mb", "c", "'a\\x1b[31mb' → c"),
+        (object(), 3, "<object object> → 3"),
+        (object(), object(), "<object object> → <object object>"),
+        ([object(), 1], [object(), 1], "row 1: <object object> → <object object> (beside 1)"),
+        (Silent(), 3, "a Silent that raises when it is written → 3"),
     ],
 )
 def test_a_difference_is_said_in_few_words(before, after, said):

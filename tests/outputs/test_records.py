@@ -11,6 +11,7 @@ import decimal
 import enum
 import fractions
 import math
+import threading
 import types
 from itertools import combinations
 from typing import Any
@@ -244,6 +245,12 @@ def test_subclasses_are_read_for_what_they_are():
 def test_what_cannot_be_read_is_refused_in_words(made):
     with pytest.raises(Unreadable, match=r"^(a|something) "):
         flatten(made())
+
+
+def test_where_an_object_is_in_memory_is_no_part_of_an_output():
+    locks = [threading.Lock() for _ in range(3)]
+    assert len({repr(lock) for lock in locks}) == 3
+    assert len({flatten(lock) for lock in locks}) == 1
 
 
 def nested(depth):

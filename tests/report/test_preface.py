@@ -82,6 +82,22 @@ def test_of_several_each_says_it_in_its_own_part(
     assert page.count("Findings</bdi></h3>") == 2
 
 
+def test_results_about_the_same_are_known_by_their_files(
+    audit_body: dict[str, Any], check_body: dict[str, Any]
+) -> None:
+    about = str(audit_body["subject"])
+    names = ["one.json", "two.json"]
+    sources = [source_from_json(audit_body, name) for name in names]
+    text = render_markdown([*sources, source_from_json(check_body, "three.json")])
+    rows, rest = text.split("## Verdicts")[1].split("\n## ", 1)
+    titles = [line for line in rest.splitlines() if line.startswith("## ")]
+    for name in names:
+        assert any(f" of {about} ({name})" in row for row in rows.splitlines())
+        assert f"Privacy audit of {about} ({name})" in f"## {rest}"
+    assert len(set(titles)) == len(titles) > 0
+    assert "three.json)" not in text
+
+
 def test_hostile_text_is_text(hostile: str, check_body: dict[str, Any]) -> None:
     bad = {
         "title": hostile,

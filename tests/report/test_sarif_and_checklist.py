@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 from sarif_pydantic import Sarif
@@ -13,6 +15,7 @@ from sarif_pydantic import Sarif
 from pdpaudit import audit, check
 from pdpaudit.checks import Options
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.relations import Bounded, Records
 from pdpaudit.report.rendering import UNANSWERED, answers, render_checklist, render_sarif
 from pdpaudit.report.sources import Source, source_from_json
 from pdpaudit.results.results import ClaimResult, Result
@@ -73,6 +76,51 @@ def test_each_question_is_answered_or_said_to_be_open(violated: Source, checked:
         assert text.count(f"| {name} | ") == 2
     assert "ε = 1.000, δ = 0" in text
     assert UNANSWERED in text
+
+
+@pytest.mark.parametrize(
+    ("relation", "unit", "neighbours"),
+    [
+        (None, "One protected person", "contacts of one protected person"),
+        ("protected-edge", "One contact of one protected person", "one tie of a protected person"),
+        ("edge", "One tie", "differ in one tie"),
+        ("rewired", "One person, protected or not", "contacts of one person"),
+    ],
+)
+def test_the_unit_of_privacy_is_that_of_the_relation(
+    relation: str | None, unit: str, neighbours: str
+) -> None:
+    result = audit("PTarget", relation=relation, samples=50, tries=2, seed=1)
+    answered = answers(source_from_json(result.to_json(), "r.json").result)
+    assert answered["Unit of privacy"].startswith(unit)
+    assert neighbours in answered["Neighbouring inputs"]
+
+
+def test_pairs_of_a_domain_are_not_the_mechanisms_own() -> None:
+    def counted(rows: list[float], rng: np.random.Generator) -> float:
+        return float(len(rows) + rng.laplace())
+
+    for relation in ("add-remove", "replace"):
+        domain = Records(Bounded(0, 1))
+        asked: dict[str, Any] = {"relation": relation, "domain": domain, "samples": 50, "seed": 1}
+        said = answers(audit(counted, epsilon=1, **asked))
+        assert said["Neighbouring inputs"].startswith(f"{relation}: {domain.words}")
+        assert "brings" not in said["Unit of privacy"]
+
+
+def test_randomness_without_a_seed_is_no_seeded_one() -> None:
+    class Unseeded:
+        claim = PrivacyClaim(1.0)
+        seedable = False
+
+        def pairs(self) -> list[tuple[float, float]]:
+            return [(0.0, 1.0)]
+
+        def run(self, x: float, rng: np.random.Generator) -> float:
+            return x + secrets.randbelow(100)
+
+    said = answers(audit(Unseeded(), samples=50, seed=1))
+    assert said["Randomness"] == "Its own, without a seed; not looked at."
 
 
 def test_names_cannot_break_the_table(violated: Source) -> None:

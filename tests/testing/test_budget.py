@@ -78,6 +78,16 @@ def test_too_many_for_the_number_given(project: Project) -> None:
     said = "\n".join(result.errlines)
     assert "2 tests audit, and the error is split over 1" in said
     assert "pdp_audits = 2 in the ini file or --pdp-audits 2" in said
+    # An editor that lists the tests spends nothing.
+    listed = it.runpytest_inprocess("--pdp-audits", "1", "--collect-only")
+    assert listed.ret == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize("report", ["test_it.py", "test_it.py/inner/results"])
+def test_results_in_a_file_are_refused_before_any_test(project: Project, report: str) -> None:
+    result = project("def test_a(pdp): pass").runpytest_inprocess("--pdp-report", report)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert any("test_it.py is a file; name a folder" in line for line in result.errlines)
 
 
 def test_more_than_the_default_are_declared(project: Project) -> None:

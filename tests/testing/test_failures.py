@@ -134,6 +134,10 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
         ("assert_private('no-such')", "unknown mechanism 'no-such'"),
         ("assert_private(Coin, epsilon=-1)", "a claim needs epsilon >= 0"),
         ("assert_private(Coin, samples=-5)", "must be at least 1"),
+        ("assert_private(Coin, samples=0)", "samples = 0: must be at least 1"),
+        ("assert_private(Coin, time_limit=0)", "time_limit = 0: give seconds above 0"),
+        ("assert_private(Coin, seed=-1)", "seed = -1: a seed is a whole number >= 0"),
+        ("assert_private(Coin, pairs=[(0, 1)])", "has no argument 'pairs'; it has d_in, domain"),
         ("assert_statistic(object())", "object is not a statistic"),
     ],
 )
