@@ -215,6 +215,8 @@ def check(
         )
     if domain is not None or sensitivity is not None:
         raise InputError("domain and sensitivity are of a `relation`; give that too")
+    if not isinstance(options, Options | None):
+        raise InputError(f"options: {options!r} is none; give pdpaudit.checks.Options(...)")
     began, chosen = time.monotonic(), Options() if options is None else options
     if seed is not None:
         chosen = replace(chosen, seed=draw_seed(seed))

@@ -42,7 +42,7 @@ RATES = (0.1, 0.25, 0.5)
 
 #: Planted leaks of one size, and the share of them that must be found. The share is a mean of
 #: probabilities, not of yes and no, and a little is given away for what is left of its error. Where
-#: it is missed by little, leaks are planted up to so many times more: one missed is not to decide.
+#: it is missed by little, up to as many times that number are planted: one is not to decide.
 PLANTED, FOUND, TIMES = 18, 0.96, 3
 
 #: Sizes that are tried, as multiples of what the best event known in advance would need; further

@@ -76,8 +76,10 @@ class Question:
         if not isinstance(known, Domain):
             raise InputError(f"its domain is {known!r}; give one of pdpaudit.relations")
         if relation not in known.relations:
-            offered = ", ".join(known.relations)
-            raise ParameterError("relation", relation, f"its inputs have {offered}")
+            remedy = f"its inputs have {', '.join(known.relations)}"
+            if domain is None and getattr(function, "domain", None) is None:
+                remedy += "; of what is no graph give it a `domain` of pdpaudit.relations"
+            raise ParameterError("relation", relation, remedy)
         declared = getattr(function, "sensitivity", None) if sensitivity is None else sensitivity
         if declared is None:
             raise InputError(

@@ -6,13 +6,15 @@ import itertools
 import time
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.checks import Options, check_names, check_sop, iter_checks
 from pdpaudit.checks.evaluation import TooSlow, limit
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.statistic import statistic
 
 QUICK = Options(max_vertices=4, examples=100)
@@ -66,8 +68,28 @@ def test_a_statistic_that_hangs_is_stopped():
     results = by_name(check_sop(hangs, Options(max_vertices=4, time_limit=2.0, examples=0)))
     assert time.monotonic() - start < 60
     assert results["finite"].status == "violated"
-    assert "no answer within 0.5 s" in results["finite"].detail
+    assert "no answer within 2 s" in results["finite"].detail
     assert results["finite"].witness["n"] == 3
+
+
+def test_no_statistic_is_violated_by_a_short_time_limit():
+    @statistic(sensitivity=1, impact_cardinality=9)
+    def slow(graph, vertex, targets):
+        time.sleep(0.02)
+        return 0.0
+
+    results = check_sop(slow, Options(max_vertices=4, time_limit=1e-3, examples=0))
+    assert {"violated", "error"}.isdisjoint(result.status for result in results)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_vertices": "a"}, {"seed": -1}, {"time_limit": "soon"}, {"examples": 1.5}]
+)
+def test_options_of_another_kind_are_refused_by_name(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        Options(**wrong)
+    numbers: dict[str, Any] = {"max_vertices": np.int64(3), "time_limit": np.float64(9)}
+    assert Options(**numbers) == Options(3, time_limit=9)
 
 
 def test_a_statistic_that_hangs_is_stopped_in_any_check():
