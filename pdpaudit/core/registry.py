@@ -203,7 +203,8 @@ def configure(factory: Any, name: str, options: Mapping[str, object]) -> Any:
     takes = _arguments(factory)
     for key in given:
         if takes is not None and key not in takes:
-            raise InputError(f"{name} takes no `{key}`; leave it out")
+            claims = ", or say what it claims with `claim`, such as eps=1" * (key == "epsilon")
+            raise InputError(f"{name} takes no `{key}`; leave it out{claims}")
     if not inspect.isclass(factory):
         return factory
     try:
@@ -263,7 +264,13 @@ def make_mechanism(
         made["sop"] = make_sop(made["sop"], find)
     known = None if inspect.isclass(factory) else adapted(factory, **given)
     mechanism = configure(factory, name, made) if known is None else known
-    check_run(getattr(mechanism, "run", None), name)
+    run = getattr(mechanism, "run", None)
+    if run is None and inspect.isroutine(mechanism):
+        raise InputError(
+            f"{name}: a function has no pairs to try; name a class with pairs() and run(self, "
+            "instance, rng), or call pdpaudit.audit(function, epsilon=..., pairs=[...])"
+        )
+    check_run(run, name)
     return cast("Mechanism", mechanism), {"name": name, "parameters": given}
 
 
@@ -298,7 +305,10 @@ def adapted(given: object, **parameters: object) -> object:
 def refuse_without_claim(mechanism: object, name: str) -> None:
     """Refuse a mechanism that promises nothing."""
     if getattr(mechanism, "claim", None) is None:
-        raise InputError(f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
+        raise InputError(
+            f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...), or `claim`, "
+            "such as eps=1"
+        )
 
 
 def check_run(run: object, name: str, form: str = "run(self, instance, rng)") -> None:
