@@ -590,12 +590,12 @@ def towards_each_other(ours: Floats, theirs: Floats, runs: Floats) -> tuple[Floa
     error = np.maximum(1 / inside + 1 / other - 2 / (runs + 2 * SMOOTHED), 1e-12)
     if len(ratio) < 2:
         return ours, theirs, runs
-    alike = float(ratio.var(ddof=1) - error.mean())
+    among_all = float(ratio.var(ddof=1) - error.mean())
     weights = 1 / error
     total, apart = float(weights.sum()), ratio - weights @ ratio / weights.sum()
     freedom, scale = len(ratio) - 1, total - float(weights @ weights) / total
-    weighed = (float(weights @ apart**2) - freedom) / scale
-    spread = max(alike, weighed, 0.0)
+    among_known = (float(weights @ apart**2) - freedom) / scale
+    spread = max(among_all, among_known, 0.0)
     weights = 1 / (error + spread)
     common, doubt = float(weights @ ratio / weights.sum()), 1 / float(weights.sum())
     known = 1 / (1 / error + 1 / (spread + doubt))
