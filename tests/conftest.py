@@ -37,6 +37,11 @@ def few_moves(monkeypatch: pytest.MonkeyPatch, repetitions: Callable[[int, int],
 
 @pytest.fixture
 def without_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure no power."""
+    measure_no_power(monkeypatch)
+
+
+def measure_no_power(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure no power: it decides no violation, and takes most of the time of many audits."""
     for name in ("measured_power", "power_of_looks", "_power", "_power_in_unit"):
         monkeypatch.setattr(confirmation, name, lambda *_: 0.0)

@@ -111,7 +111,7 @@ def test_a_leak_of_the_size_that_is_stated_is_found(monkeypatch, repetitions):
 @pytest.mark.usefixtures("without_power")
 def test_where_all_lose_what_is_claimed_none_is_accused_too_often(repetitions):
     """Fails for a sound auditor with probability 0.001."""
-    audits = repetitions(4, 200)
+    audits = repetitions(3, 200)
     alarms = sum(
         audit(Many(), [], Config(seed, budget="quick"), subject="many").violated
         for seed in range(audits)
