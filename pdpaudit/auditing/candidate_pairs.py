@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.domains import Change, Domain, InputPair, Movable
 from pdpaudit.core.errors import InputError, ParameterError
@@ -26,7 +27,6 @@ from pdpaudit.core.registry import registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Side
 from pdpaudit.results.pairs import OwnPair
-from pdpaudit.results.witnesses import Weighed
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.encoding import as_text, decode
 

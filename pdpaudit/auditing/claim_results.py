@@ -21,7 +21,7 @@ from pdpaudit.outputs.words import Vocabulary, event_words
 from pdpaudit.results.measurements import ClaimEvent
 from pdpaudit.results.pairs import NetworkPair, OwnPair, Pair
 from pdpaudit.results.results import ClaimResult, Status
-from pdpaudit.results.witnesses import AuditWitness, Weighed
+from pdpaudit.results.witnesses import AuditWitness
 from pdpaudit.sampling import Misbehaviour, draw
 
 #: What is said of a mechanism whose randomness is its own.
@@ -110,7 +110,7 @@ class Witnessed(TypedDict, total=False):
     enough: bool | None
     known: tuple[int, ...] | None
     detect: float | None
-    weighed: Weighed | None
+    weighed: JSON | None
     unseeded: bool | None
 
 

@@ -26,7 +26,7 @@ from pdpaudit.auditing.claim_results import (
 )
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.event_selection import CHOOSING, EventSelection
-from pdpaudit.auditing.other_claims import least_detectable
+from pdpaudit.auditing.other_claims import Weighed, least_detectable
 from pdpaudit.auditing.power import RATES, confirmed, measured_power, planted_rates
 from pdpaudit.auditing.sequential import (
     FreshRuns,
@@ -44,7 +44,6 @@ from pdpaudit.inference.sequential import Known, Wager, refuted_by
 from pdpaudit.outputs import Event, Several, Side
 from pdpaudit.results.measurements import ClaimEvent, Counts
 from pdpaudit.results.results import ClaimResult, SampledFinding, Status
-from pdpaudit.results.witnesses import Weighed
 from pdpaudit.sampling import Hits, Misbehaviour, stream
 
 #: From here on the power of the exact method is computed by the score method, which then
@@ -261,9 +260,7 @@ class Confirmation:
             method, detail = "clopper-pearson", ""
             lower = float(claim_bound(claim, x, y, size, self.alpha))
         else:
-            first, second = (
-                np.atleast_1d(self.counted[side].inside).tolist() for side in chosen.sides
-            )
+            first, second = (self.counted[side] for side in chosen.sides)
             method = "betting"
             lower = weighed.bound(claim, (first, second), size, self.alpha)
             detail = (
@@ -275,7 +272,7 @@ class Confirmation:
             least = _power_in_unit(claim, (y + 1) / (size + 2), size, self.alpha)
             self.context.watcher.stage("measuring what would have been found", 0)
             seen = power.measure(least, confirmed(size, self.alpha, claim, method))
-        witnessed: Witnessed = {"weighed": weighed}
+        witnessed: Witnessed = {"weighed": None if weighed is None else weighed.to_json()}
         return self._finding(chosen, lower, seen, witnessed, detail, method)
 
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:

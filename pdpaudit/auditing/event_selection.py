@@ -29,7 +29,7 @@ from pdpaudit.auditing.candidate_pairs import (
 from pdpaudit.auditing.claim_results import AuditContext
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.discovery_runs import SEARCHING, TESTING_ENDS, DiscoveryRuns
-from pdpaudit.auditing.other_claims import weighed
+from pdpaudit.auditing.other_claims import Weighed, weighed
 from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_score, parts_surely
 from pdpaudit.core.claim import DivergenceClaim
 from pdpaudit.core.errors import OutOfTime
@@ -37,7 +37,6 @@ from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import registered
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, complexity
-from pdpaudit.results.witnesses import Weighed
 from pdpaudit.sampling import Misbehaviour, stream
 from pdpaudit.sampling.backends import obstacle
 from pdpaudit.sampling.clock import in_time

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy import special
@@ -10,10 +12,35 @@ from scipy import special
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.inference.claim_bounds import Band, claim_bound
 from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Several
-from pdpaudit.results.witnesses import Weighed
+from pdpaudit.sampling import Hits
 
 #: Quantile of each count that a loss is still found at, so that 19 of 20 are.
 UNLUCKY = 0.025
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Nested events, by their places in a list of events, and how their bins are weighed."""
+
+    places: tuple[int, ...]
+    band: Band
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"places": list(self.places), **self.band.to_json()}
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, object]) -> Weighed:
+        """Return what a JSON form holds."""
+        places = tuple(map(int, cast("Sequence[int]", body["places"])))
+        return cls(places, Band.from_json(body))
+
+    def bound(
+        self, claim: PrivacyClaim, counted: tuple[Hits, Hits], runs: int, alpha: float
+    ) -> float:
+        """Return the lower bound on the claim's parameter from fresh runs on both sides."""
+        ours, theirs = (np.atleast_1d(one.inside)[list(self.places)].tolist() for one in counted)
+        return self.band.bound(claim, (ours, theirs), runs, alpha)
 
 
 def nested(events: Sequence[Event]) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from pdpaudit.auditing.config import BUDGETS, SEQUENTIAL, Config, Silent
 from pdpaudit.auditing.confirmation import Chosen, Confirmation, Power
 from pdpaudit.auditing.exact_verdict import METHOD, exact_claim
 from pdpaudit.auditing.first_difference import explained
+from pdpaudit.auditing.other_claims import Weighed
 from pdpaudit.auditing.sequential import Looks
 from pdpaudit.auditing.side_channels import REPRESENTATION, SAMPLES, observed
 from pdpaudit.core.claim import PrivacyClaim
@@ -335,9 +336,9 @@ def _confirmed(witness: AuditWitness, again: _Again, power: Power, spent: int) -
     """Confirm the event of a witness again."""
     context = again.context
     budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
+    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
     ladder = witness.ladder or ()
-    known = Known(*witness.known or ())
-    chosen = Chosen(again.candidate, again.event, ladder, known, witness.weighed)
+    chosen = Chosen(again.candidate, again.event, ladder, Known(*witness.known or ()), weighed)
     single = bool(witness.single)
     confirmation = Confirmation(context, again.number, again.promise, budget.share, spent, single)
     rebuilt = confirmation.result(chosen, power)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
-from pdpaudit.core.claim import PrivacyClaim
-from pdpaudit.inference.claim_bounds import Band
 from pdpaudit.outputs.events import Event, event_from_json
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import Fields
@@ -119,37 +117,6 @@ def _hashable(value: object) -> Hashable:
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """Nested events, by their places in a list of events, and how their bins are weighed."""
-
-    places: tuple[int, ...]
-    band: Band
-
-    def to_json(self) -> JSON:
-        """Return the JSON form."""
-        return {"places": list(self.places), **self.band.to_json()}
-
-    @classmethod
-    def from_json(cls, body: JSON) -> Weighed:
-        """Return what a JSON form holds."""
-        places = tuple(map(int, cast("Sequence[int]", body["places"])))
-        if min(places) < 0:
-            raise ValueError("places: they are counted from 0")
-        return cls(places, Band.from_json(body))
-
-    def bound(
-        self,
-        claim: PrivacyClaim,
-        counted: tuple[Sequence[int], Sequence[int]],
-        runs: int,
-        alpha: float,
-    ) -> float:
-        """Return the lower bound on the claim's parameter from fresh runs on both sides."""
-        ours, theirs = ([inside[place] for place in self.places] for inside in counted)
-        return self.band.bound(claim, (ours, theirs), runs, alpha)
-
-
-@dataclass(frozen=True)
 class AuditWitness:
     """All that the verdict on a claim follows from: mechanism, pair, event, streams and samples.
 
@@ -175,7 +142,7 @@ class AuditWitness:
     enough: bool | None = None
     known: tuple[int, ...] | None = None
     detect: float | None = None
-    weighed: Weighed | None = None
+    weighed: JSON | None = None
     unseeded: bool | None = None
     certificate: Certificate | None = None
 
@@ -186,7 +153,6 @@ class AuditWitness:
             "pair": self.pair.to_json(),
             "event": event,
             "ladder": None if ladder is None else [_change(event, one.to_json()) for one in ladder],
-            "weighed": self.weighed and self.weighed.to_json(),
             "certificate": self.certificate and self.certificate.to_json(),
         }
         body = vars(self) | forms
@@ -220,9 +186,7 @@ class AuditWitness:
             enough=True if body.get("enough") is True else None,
             known=known[1],
             detect=fields.number("detect"),
-            weighed=fields.read("weighed", "how events are weighed", Weighed.from_json)
-            if body.get("weighed")
-            else None,
+            weighed=fields.mapping("weighed") or None,
             unseeded=True if body.get("unseeded") is True else None,
             certificate=fields.read("certificate", "a certificate", Certificate.from_json)
             if "certificate" in body
