@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.inference.claim_bounds import ExpectedBound
-from pdpaudit.outputs import Column, Range
+from pdpaudit.outputs import Column, Range, Side
 
 from .number_table import NumberTable
 from .thresholds import DECIMALS, Choice, apart, blended, calibrated, levels, promising
@@ -66,7 +66,7 @@ def best_ranges(table: NumberTable, aim: ExpectedBound, luck: float = 0.0) -> li
         for first in (0, 1):
             best += lines.get((one.column, first), [])
             if one.column.aspect == "pattern" or len(one.cuts) < FEW_CUTS:
-                best += _numbers(table, one.column, one.cuts, one.at, first, aim, luck)
+                best += _numbers(table, one, first, aim, luck)
     return sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:RANGES]
 
 
@@ -121,22 +121,17 @@ def _half_lines(
 
 
 def _numbers(
-    table: NumberTable,
-    column: Column,
-    cuts: Floats,
-    at: Floats,
-    first: int,
-    aim: ExpectedBound,
-    luck: float,
+    table: NumberTable, swept: _Swept, first: int, aim: ExpectedBound, luck: float
 ) -> list[Choice]:
     """Return the best single numbers of a column."""
-    totals, ours, theirs = table.sample.sides, at[first], at[1 - first]
+    side: Side = "right" if first else "left"
+    totals, ours, theirs = table.sample.sides, swept.at[first], swept.at[1 - first]
     counts = ours, totals[first], theirs, totals[1 - first]
     (p, q), runs = aim.shares(*counts), totals[first]
     expected = replace(aim, caution=aim.caution + luck).expected(*counts)
     return [
         promising(
-            Range("right" if first else "left", column, float(cuts[pick]), float(cuts[pick])),
+            Range(side, swept.column, float(swept.cuts[pick]), float(swept.cuts[pick])),
             expected[pick],
             p[pick],
             q[pick],

@@ -192,10 +192,18 @@ def _judged(
         sure = aim.from_shares(*blended(curves, sides, aim.caution + SURE)[:2]).round(DECIMALS)
         side: Side = "left" if first == 0 else "right"
         picks = apart(expected, sum(curve.ours for curve in curves), EACH)
-        for pick in (*picks, int(np.argmax(sure))):
-            event = Score(side, built if first == 0 else turned, float(cuts[pick]))
-            best.append(promising(event, expected[pick], p[pick], q[pick], runs[pick]))
-        surest.append((float(sure.max()), best.pop()))
+        *found, safe = (
+            promising(
+                Score(side, built if first == 0 else turned, float(cuts[pick])),
+                expected[pick],
+                p[pick],
+                q[pick],
+                runs[pick],
+            )
+            for pick in (*picks, int(np.argmax(sure)))
+        )
+        best += found
+        surest.append((float(sure.max()), safe))
     kept = sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:EACH]
     # What looks best may be rare and lucky.
     _, one = max(surest, key=lambda found: found[0])

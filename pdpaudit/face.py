@@ -200,7 +200,7 @@ def check(
     from pdpaudit.auditing.provenance import origin_of
     from pdpaudit.checks import Options, check_sop
     from pdpaudit.checks.sensitivity import Question
-    from pdpaudit.core.errors import InputError
+    from pdpaudit.core.errors import InputError, ParameterError
     from pdpaudit.core.registry import make_sop, resolve
     from pdpaudit.core.variants import named_sop
     from pdpaudit.results.results import Result
@@ -216,7 +216,7 @@ def check(
     if domain is not None or sensitivity is not None:
         raise InputError("domain and sensitivity are of a `relation`; give that too")
     if not isinstance(options, Options | None):
-        raise InputError(f"options: {options!r} is none; give pdpaudit.checks.Options(...)")
+        raise ParameterError("options", repr(options), "give pdpaudit.checks.Options(...)")
     began, chosen = time.monotonic(), Options() if options is None else options
     if seed is not None:
         chosen = replace(chosen, seed=draw_seed(seed))

@@ -42,7 +42,7 @@ RATES = (0.1, 0.25, 0.5)
 
 #: Planted leaks of one size, and the share of them that must be found. The share is a mean of
 #: probabilities, not of yes and no, and a little is given away for what is left of its error. Where
-#: it is missed by little, up to as many times that number are planted: one is not to decide.
+#: it is missed by little, more are planted, three times as many at most: one decides nothing.
 PLANTED, FOUND, TIMES = 18, 0.96, 3
 
 #: Sizes that are tried, as multiples of what the best event known in advance would need; further
@@ -184,7 +184,7 @@ def planted_rates(
 
 def enough_found(missed: float, planted: int, claim: PrivacyClaim) -> bool | None:
     """Say whether enough of some planted leaks are found; None where more are to be planted."""
-    # As many may be missed as of one time more, or of all times.
+    # No more may be missed than planting as many once more could make up for.
     most = min(planted // _planted(claim) + 2, TIMES) * _planted(claim)
     if missed > most * (1 - FOUND):
         return False
@@ -226,7 +226,7 @@ class _Plants:
     """Plants leaks in a pool of outputs."""
 
     def __init__(self, pool: Batch) -> None:
-        pool = _some_of(pool)
+        pool = some_of(pool)
         branch = failure(RuntimeError())
         marked = Group(None, [branch], None, np.array([1], dtype=np.int64))
         self.pool, self.marked = pool, Batch((*pool.groups, marked))
@@ -316,7 +316,7 @@ class _Plants:
         return _proper(np.array([value in inside for value in values]), self.law)
 
 
-def _some_of(pool: Batch) -> Batch:
+def some_of(pool: Batch) -> Batch:
     """Return some runs of a pool, evenly spaced."""
     step = -(-pool.runs // MOST_POOLED)
     if step <= 1:

@@ -262,3 +262,22 @@ def test_many_events_are_weighed_at_once():
     apart_ = np.hstack([blended([one], (400, 200), 1.0) for one in single])
     np.testing.assert_allclose(found, apart_, rtol=1e-12)
     assert found.shape == (3, 2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_scores_are_read_at_once_as_one_by_one(seed):
+    """Shorter ones filled with nothing, and one that was never seen on a side."""
+    rng, sizes, most = np.random.default_rng(seed), (3, 40, 17, 5), 40
+    scores, ours, theirs = np.zeros((3, len(sizes), most))
+    cuts = np.zeros((len(sizes), most), dtype=np.intp)
+    for row, size in enumerate(sizes):
+        scores[row, :size] = -np.sort(rng.normal(size=size))
+        ours[row, :size], theirs[row, :size] = rng.poisson(9.0, (2, size))
+        cuts[row] = np.minimum(np.arange(most) + 1, size)
+    theirs[-1] = 0
+    together = calibrated(scores, ours, theirs, cuts)
+    for row, size in enumerate(sizes):
+        alone = calibrated(*(part[row, :size] for part in (scores, ours, theirs, cuts)))
+        for name in ("ours", "theirs", "promised", "error"):
+            found = getattr(together, name)[row, :size]
+            np.testing.assert_allclose(found, getattr(alone, name), rtol=1e-7, atol=1e-9)

@@ -19,6 +19,7 @@ import pytest
 import pdpaudit
 from pdpaudit.auditing import benchmark_networks
 from pdpaudit.core.claim import PrivacyClaim
+from pdpaudit.core.errors import InputError
 from pdpaudit.core.network import SearchInstance
 from pdpaudit.relations import Bounded, Records
 from pdpaudit.results.files import save
@@ -243,3 +244,9 @@ def test_a_search_that_claims_nothing_can_be_simulated() -> None:
     nothing: Any = None
     with pytest.raises(pdpaudit.InputError, match="network: a NoneType is none"):
         pdpaudit.simulate(["SFS"], nothing)
+
+
+def test_options_of_a_check_are_refused_by_name() -> None:
+    given: Any = {"max_vertices": 3}
+    with pytest.raises(InputError, match=r"options.*pdpaudit\.checks\.Options"):
+        pdpaudit.check("CN", options=given)
