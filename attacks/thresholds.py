@@ -11,6 +11,7 @@ right. Both estimates of an event's log ratio are weighed by their precision.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +64,7 @@ def promising(event: Event, expected: float, p: float, q: float, runs: float) ->
     return Choice(event, float(expected), known=(float(p * runs), float(q * runs), float(runs)))
 
 
+@cache
 def levels(count: int) -> Floats:
     """Return shares at which to cut an ordering, denser towards both ends."""
     half = np.geomspace(1e-4, 0.5, max(2, count // 2))

@@ -7,12 +7,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pdpaudit.attacks import scores
 from pdpaudit.attacks.half_lines import best_ranges
+from pdpaudit.attacks.number_table import cells_between, nearest
 from pdpaudit.attacks.scores import (
     best_scores,
-    cells_between,
     crossed_pairs,
     log_ratios,
     score_curve,
@@ -161,15 +163,34 @@ def test_what_is_too_rare_or_too_little_has_no_cells_of_its_own():
     assert cells(np.array([1.0, 1.0, 2.0, 5.0]), ordered=False) == ((), (1.0, 2.0, 5.0))
 
 
+@given(
+    st.lists(st.floats(allow_nan=False), min_size=1, max_size=300),
+    st.lists(st.floats(0, 1), min_size=1, max_size=9),
+)
+def test_quantiles_of_sorted_numbers_are_those_of_numpy(numbers, shares):
+    ordered, at = np.sort(numbers), np.array(shares)
+    assert nearest(ordered, at).tolist() == np.quantile(ordered, at, method="nearest").tolist()
+
+
+@given(
+    st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), max_size=60),
+    st.integers(2, 8),
+)
+def test_cells_hold_every_number_once(numbers, most):
+    """Infinite ones too; each number with a cell of its own is common, and no edge is one."""
+    pooled = np.sort(np.array(numbers, dtype=float))
+    edges, atoms = cells_between(pooled, most, ordered=True)
+    assert list(edges) == sorted(set(edges))
+    assert list(atoms) == sorted(
+        {x for x in numbers if numbers.count(x) > max(2, len(numbers) / 100)}
+    )
+    assert not {*edges} & {*atoms}
+    assert cells_between(pooled, most, ordered=False) == ((), tuple(sorted(set(numbers))))
+
+
 def test_log_ratios_shrink_by_what_chance_alone_would_give():
-    codes = [np.repeat([0, 1, 3], [60, 30, 10]), np.repeat([0, 1, 3], [30, 30, 20])]
-    ones = [np.ones(len(side)) for side in codes]
-    (weights,) = log_ratios("entry", [[codes[0]], [codes[1]]], ones, [5])
-    rows = [np.array([0, 1, 3])] * 2
-    times = [np.array([60.0, 30, 10]), np.array([30.0, 30, 20])]
-    (weighed,) = log_ratios("entry", [[rows[0]], [rows[1]]], times, [5])
-    assert weighed.tolist() == weights.tolist()
     counts = np.array([[60, 30, 0, 10, 0], [30, 30, 0, 20, 0]])
+    (weights,) = ratios_of("entry", counts)
     plain = np.log((counts[0] + 1) / 105) - np.log((counts[1] + 1) / 85)
     energy = ((counts[0] / 100 + counts[1] / 80) / 2) @ plain**2
     kept = 1 - 2 * (1 / 100 + 1 / 80) / energy
@@ -179,9 +200,7 @@ def test_log_ratios_shrink_by_what_chance_alone_would_give():
 
 def ratios_of(name, *columns):
     """The log ratios of columns, each given as counts of its cells on either side."""
-    learn = [[np.repeat(np.arange(len(c[i])), c[i]) for c in columns] for i in (0, 1)]
-    weights = [np.ones(len(side[0])) for side in learn]
-    return log_ratios(name, learn, weights, [len(c[0]) for c in columns])
+    return log_ratios(name, [np.array(column, dtype=float) for column in columns])
 
 
 def test_what_was_not_reached_has_no_weight():
