@@ -135,45 +135,43 @@ def best_scores(table: NumberTable, kind: Kind, aim: ExpectedBound) -> list[Choi
     if not built:
         return []
     learnt = [_learn(name, cells, ((first,), (second,))) for (first, second), _ in folds]
-    turned = tuple(term.turned() for term in built)
-    judged = [
-        (_scores(w, cells, parts), [table.weights[part] for part in parts])
-        for w, (_, parts) in zip(learnt, folds, strict=True)
-    ]
+    judged = []
+    for score, (_, parts) in zip(learnt, folds, strict=True):
+        ours, theirs = _scores(score, cells, parts)
+        judged.append(((ours, table.weights[parts[0]]), (theirs, table.weights[parts[1]])))
     finals = [(part, _scores(weights, cells, (part,))[0]) for _, parts in folds for part in parts]
-    final = np.concatenate([thinned(score, table.weights[part], LEARN) for part, score in finals])
-    totals = [float(sum(table.runs[parts[side]] for _, parts in folds)) for side in (0, 1)]
-    shares = levels(CUTS)
-    best, surest = list[Choice](), list[tuple[float, Choice]]()
-    for sign, first, second in ((1.0, 0, 1), (-1.0, 1, 0)):
-        cuts = np.sort(-sign * final)
-        cuts = -cuts[(shares * len(cuts)).astype(int)] - 1e-9
-        curves = [
-            score_curve((sign * s[first], w[first]), (sign * s[second], w[second]), shares)
-            for s, w in judged
-        ]
-        sides = totals[first], totals[second]
-        p, q, runs = blended(curves, sides, aim.caution)
-        expected = aim.from_shares(p, q)
-        sure = aim.from_shares(*blended(curves, sides, aim.caution + SURE)[:2]).round(DECIMALS)
-        side: Side = "left" if first == 0 else "right"
-        picks = apart(expected, sum(curve.ours for curve in curves), EACH)
-        *found, safe = (
-            promising(
-                Score(side, built if first == 0 else turned, float(cuts[pick])),
-                expected[pick],
-                p[pick],
-                q[pick],
-                runs[pick],
-            )
-            for pick in (*picks, int(np.argmax(sure)))
-        )
+    final = [thinned(score, table.weights[part], LEARN) for part, score in finals]
+    ordered, shares = np.sort(np.concatenate(final)), levels(CUTS)
+    at = (shares * len(ordered)).astype(int)
+    turned = tuple(term.turned() for term in built)
+    both: tuple[Side, Side] = ("left", "right")
+    ends, ways = (ordered[::-1][at], -ordered[at]), score_curves(judged, shares)
+    best, surest = [], []
+    for side, terms, cuts, curves in zip(both, (built, turned), ends, ways, strict=True):
+        events = [Score(side, terms, cut) for cut in (cuts - 1e-9).tolist()]
+        found, sure = _promised(events, curves, table.sample.sides, aim)
         best += found
-        surest.append((float(sure.max()), safe))
+        surest.append(sure)
     kept = sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:EACH]
     # What looks best may be rare and lucky.
     _, one = max(surest, key=lambda found: found[0])
     return kept if one in kept else [*kept, one]
+
+
+def _promised(
+    events: list[Score], curves: list[Curve], runs: tuple[float, float], aim: ExpectedBound
+) -> tuple[list[Choice], tuple[float, Choice]]:
+    """Return the best of some nested events, and the surest with what it surely promises."""
+    runs = runs if events[0].side == "left" else runs[::-1]
+    p, q, known = blended(curves, runs, aim.caution)
+    expected = aim.from_shares(p, q)
+    sure = aim.from_shares(*blended(curves, runs, aim.caution + SURE)[:2]).round(DECIMALS)
+    picks = apart(expected, sum(curve.ours for curve in curves), EACH)
+    *found, safe = (
+        promising(events[pick], expected[pick], p[pick], q[pick], known[pick])
+        for pick in (*picks, int(np.argmax(sure)))
+    )
+    return found, (float(sure.max()), safe)
 
 
 def _built(cells: list[Cells], weights: list[Floats]) -> tuple[Term, ...]:
@@ -207,17 +205,43 @@ def _scores(weights: list[Floats], cells: list[Cells], parts: Sequence[int]) -> 
     ]
 
 
-#: Scores, and how many runs each stands for.
+#: Scores, and how many runs each stands for; and the scores of both sides in order, with the runs
+#: of either side at each.
 Weighed = tuple[Floats, Floats]
+Sorted = tuple[Floats, Floats, Floats]
 
 
-def score_curve(ours: Weighed, theirs: Weighed, shares: Floats) -> Curve:
-    """Cut scores of runs at shares of them all; runs with equal scores belong together."""
-    points = np.concatenate([ours[0], theirs[0]])
-    order = np.argsort(-points, kind="stable")
-    left = np.concatenate([ours[1], np.zeros(len(theirs[1]))])[order]
-    right = np.concatenate([np.zeros(len(ours[1])), theirs[1]])[order]
-    points = points[order]
+def score_curves(
+    folds: Sequence[tuple[Weighed, Weighed]], shares: Floats
+) -> tuple[list[Curve], list[Curve]]:
+    """Cut scores of runs at shares of them all, from the largest on, and from the smallest.
+
+    Of each fold. Runs with equal scores belong together. All curves are fitted at once: what one
+    has less than others is filled with nothing.
+    """
+    ways = list[Sorted](), list[Sorted]()
+    for (ours, left), (theirs, right) in folds:
+        points = np.concatenate([ours, theirs])
+        order = np.argsort(-points, kind="stable")
+        points = points[order]
+        left = np.concatenate([left, np.zeros(len(theirs))])[order]
+        right = np.concatenate([np.zeros(len(ours)), right])[order]
+        ways[0].append((points, left, right))
+        ways[1].append((-points[::-1], right[::-1], left[::-1]))
+    grouped = [_grouped(*one, shares) for way in ways for one in way]
+    filled = np.zeros((3, len(grouped), max(len(means) for _, means, _, _ in grouped)))
+    for place, (_, means, ours, theirs) in enumerate(grouped):
+        filled[:, place, : len(means)] = means, ours, theirs
+    fitted = calibrated(filled[0], filled[1], filled[2], np.array([one[0] for one in grouped]))
+    parts = fitted.ours, fitted.theirs, fitted.promised, fitted.error
+    curves = [Curve(*one) for one in zip(*parts, strict=True)]
+    return curves[: len(folds)], curves[len(folds) :]
+
+
+def _grouped(
+    points: Floats, left: Floats, right: Floats, shares: Floats
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return how many groups of runs lie before each cut; their scores, and runs of each side."""
     reached = np.cumsum(left + right)
     places = np.searchsorted(reached, shares * reached[-1], side="right")
     ends = points[np.minimum(places, len(points) - 1)]
@@ -225,9 +249,9 @@ def score_curve(ours: Weighed, theirs: Weighed, shares: Floats) -> Curve:
     # A line is fitted as well to the means of many groups, in a fraction of the time.
     starts = np.unique(np.concatenate([sizes, np.arange(0, len(points), len(points) // BINS + 1)]))
     starts = starts[starts < len(points)]
-    ours_in, theirs_in, of = (np.add.reduceat(x, starts) for x in (left, right, np.ones(len(left))))
-    means = np.add.reduceat(points, starts) / of
-    return calibrated(means, ours_in, theirs_in, np.searchsorted(starts, sizes, side="left"))
+    means = np.add.reduceat(points, starts) / np.diff(starts, append=len(points))
+    ours, theirs = (np.add.reduceat(side, starts) for side in (left, right))
+    return np.searchsorted(starts, sizes, side="left"), means, ours, theirs
 
 
 def log_ratios(name: str, counts: list[Floats]) -> list[Floats]:

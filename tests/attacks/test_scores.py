@@ -17,7 +17,7 @@ from pdpaudit.attacks.scores import (
     best_scores,
     crossed_pairs,
     log_ratios,
-    score_curve,
+    score_curves,
     score_kinds,
 )
 from pdpaudit.attacks.vector_events import choose_regions
@@ -268,16 +268,39 @@ def test_log_ratios_no_larger_than_chance_are_not_kept():
         assert ratios_of("entry", counts)[0].tolist() == [0.0, 0.0]
 
 
+def curve_of(ours, theirs, shares):
+    """The curve of one fold, from the largest score on."""
+    return score_curves([(ours, theirs)], shares)[0][0]
+
+
+def test_curves_fitted_at_once_are_those_fitted_one_by_one():
+    """Of folds of any size, with scores that repeat and that do not, in both directions."""
+    rng, shares = np.random.default_rng(11), np.array([0.02, 0.1, 0.4, 0.6, 0.97])
+    folds = []
+    for runs, digits in ((5, 1), (400, 1), (300, 0), (2000, 9)):
+        sides = [rng.normal(shift, size=runs).round(digits) for shift in (0.3, 0.0)]
+        folds.append(tuple((one, rng.integers(1, 4, runs).astype(float)) for one in sides))
+    up, down = score_curves(folds, shares)
+    for (ours, theirs), first, second in zip(folds, up, down, strict=True):
+        ours_turned, theirs_turned = ((-scores, weights) for scores, weights in (ours, theirs))
+        for alone, one in (
+            (curve_of(ours, theirs, shares), first),
+            (curve_of(theirs_turned, ours_turned, shares), second),
+        ):
+            for name, values in vars(alone).items():
+                np.testing.assert_allclose(getattr(one, name), values, rtol=1e-7, atol=1e-9)
+
+
 def test_runs_of_one_score_are_cut_together():
     """Whether each is a run or stands for several, and last digits of a sum make no difference."""
     ours, theirs = np.array([1.0, 3.0, 2.0, 3.0]), np.array([3.0 - 1e-12, 0.0, 2.0, 1.0, 0.0, 0.5])
     shares = np.array([0.05, 0.25, 0.35, 0.55, 0.75, 0.95])
-    curve = score_curve(*((side, np.ones(len(side))) for side in (ours, theirs)), shares)
+    curve = curve_of((ours, np.ones(len(ours))), (theirs, np.ones(len(theirs))), shares)
     assert curve.ours.tolist() == [2, 2, 3, 4, 4, 4]
     assert curve.theirs.tolist() == [1, 1, 2, 3, 4, 6]
     few = [np.array([3.0, 2.0, 1.0]), np.array([0.0, 3.0 - 1e-12, 2.0, 1.0, 0.5])]
     times = [np.array([2.0, 1, 1]), np.array([2.0, 1, 1, 1, 1])]
-    weighed = score_curve(*zip(few, times, strict=True), shares)
+    weighed = curve_of((few[0], times[0]), (few[1], times[1]), shares)
     assert (weighed.ours.tolist(), weighed.theirs.tolist()) == (
         curve.ours.tolist(),
         curve.theirs.tolist(),
