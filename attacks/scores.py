@@ -199,7 +199,7 @@ def _scores(weights: list[Floats], cells: list[Cells], parts: Sequence[int]) -> 
     """Return the scores of a part of the sample on either side."""
     return [
         np.asarray(
-            sum(np.take(w, one.codes[part]) for w, one in zip(weights, cells, strict=True))
+            sum(w.take(one.codes[part]) for w, one in zip(weights, cells, strict=True))
         ).round(SCORE_DECIMALS)
         for part in parts
     ]
@@ -259,10 +259,10 @@ def log_ratios(name: str, counts: list[Floats]) -> list[Floats]:
 
     From the runs in each cell of each number, on either side.
     """
-    found = []
     if name == "common":
         # One law for all columns is known so much better.
-        counts = [np.asarray(sum(counts[1:], counts[0]))] * len(counts)
+        return log_ratios("entry", [np.asarray(sum(counts[1:], counts[0]))]) * len(counts)
+    found = []
     for ours, theirs in counts:
         if name.startswith("reached"):
             # What is missing follows from what stopped the list, and is not to count again.
