@@ -259,7 +259,7 @@ def log_ratios(name: str, counts: list[Floats]) -> list[Floats]:
 
     From the runs in each cell of each number, on either side.
     """
-    if name == "common":
+    if name == "common" and counts:
         # One law for all columns is known so much better.
         return log_ratios("entry", [np.asarray(sum(counts[1:], counts[0]))]) * len(counts)
     found = []

@@ -258,7 +258,8 @@ def test_what_is_always_the_same_gives_no_score():
     """Nor does what is never a number."""
     nothing = np.full((50, 1), np.nan)
     table = table_of((nothing,) * 2, (nothing,) * 2, ENTRIES[:1])
-    assert best_scores(table, ("entry", ENTRIES[:1], 8), CAREFUL) == []
+    for name, columns in (("entry", ENTRIES[:1]), ("common", ENTRIES)):
+        assert best_scores(table, (name, columns, 8), CAREFUL) == []
     assert best_ranges(table, CAREFUL) == []
     assert choose_regions(table.sample, ENTRIES[:1], [], CAREFUL) == []
 
