@@ -81,6 +81,9 @@ SIMPLER, BEYOND = 0.05, 0.2
 #: Added to counts whose ratio is taken.
 SMOOTHED = 0.375
 
+#: Decimals of a score that are compared.
+DECIMALS = 9
+
 #: Runs a side of the first look at every pair in stages, how they grow, how sharply each stage
 #: cuts, and how many pairs have their events tested.
 FIRST_LOOK, GROWTH, CUT_STAGED, LEFT_STAGED = 32, 4, 4, 4
@@ -439,12 +442,13 @@ class EventSelection:
         ]
         ours, theirs, runs = towards_each_other(*np.array(sides, dtype=np.float64).T)
         expected = self.expected_bound(claim, caution).expected(ours, runs, theirs, runs)
+        expected = expected.round(DECIMALS)
         best = float(expected.max())
         least = best - SIMPLER * abs(best)
         if best > claim.value:
             least = max(least, best - BEYOND * (best - claim.value))
         near = [i for i in range(len(events)) if expected[i] >= least]
-        place = min(near, key=lambda i: (complexity(events[i]), -expected[i].round(9), i))
+        place = min(near, key=lambda i: (complexity(events[i]), -expected[i], i))
         return place, float(expected[place])
 
     def rehearsal(self, claim: PrivacyClaim, found: Sequence[MeasuredPair]) -> Rehearsal | None:
@@ -498,8 +502,9 @@ class EventSelection:
             quick = None if same else self._quick_choice(one, self.claims[0], COMPARING)
         except OutOfTime:
             return self._out_of_time(one)
-        one.score = UNPARTED if quick is None else quick.expected
-        one.scores.append(round(one.score, 9))
+        # Rounded, for last digits differ between processors.
+        one.score = UNPARTED if quick is None else round(quick.expected, DECIMALS)
+        one.scores.append(one.score)
         return True
 
     def _quick_choice(self, one: MeasuredPair, claim: PrivacyClaim, caution: float) -> Choice:
