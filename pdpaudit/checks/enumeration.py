@@ -28,11 +28,9 @@ import numpy.typing as npt
 from pdpaudit.checks.evaluation import (
     PROPERTIES,
     Declared,
-    TooSlow,
     Values,
     change,
     fast_values,
-    limit,
     scalar_values,
 )
 from pdpaudit.checks.graphs import (
@@ -47,6 +45,7 @@ from pdpaudit.checks.graphs import (
 )
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
+from pdpaudit.sampling.clock import Limit, TooSlow
 
 LARGEST_LABELLED = 6  # 32,768 graphs, 12 million values; on 7 vertices it would be 2 billion
 
@@ -224,7 +223,7 @@ def _labelled_values(
     sets = [frozenset(v for v in range(n) if mask >> v & 1) for mask in range((1 << n) - 1)]
     values = np.empty((len(graphs), len(sets), n))
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             for place, code in enumerate(graphs):
                 graph = build(n, [pair for i, pair in enumerate(pairs) if code >> i & 1])
                 for s, members in enumerate(sets):
@@ -308,7 +307,7 @@ def _tallied(
     score = partial(_fast_block, sop) if fast and isinstance(sop, FastStatistic) else None
     score = score or partial(_scalar_block, sop)
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             for index in which:
                 matrix = graphs_on(n - 1)[index]
                 sets = neighbourhoods(n - 1)[subset_classes(matrix)]

@@ -20,11 +20,9 @@ from pdpaudit.checks.evaluation import (
     CheckFailed,
     Evaluate,
     Measured,
-    TooSlow,
     Values,
     apart,
     evaluator,
-    limit,
     measure,
     raised,
     require_statistic,
@@ -39,6 +37,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult
+from pdpaudit.sampling.clock import Limit, TooSlow
 
 T = TypeVar("T")
 
@@ -94,6 +93,9 @@ class Options:
 class Examination:
     """A statistic, its declarations, how far to go, and what has been found so far."""
 
+    #: Waits, as long as it is given, for the answers of a copy of this process; `finite` begins it.
+    backwards: Callable[[float], Values]
+
     def __init__(self, sop: object, options: Options) -> None:
         self.sop, self.declared = require_statistic(sop)
         self.options = options
@@ -126,7 +128,7 @@ class Examination:
         seconds = max(LEAST_S, min(10.0, self.options.time_limit / 4))
         start = time.monotonic()
         try:
-            with limit(seconds):
+            with Limit(seconds):
                 return call()
         except TooSlow:
             if time.monotonic() - start < 0.9 * seconds:
