@@ -45,7 +45,7 @@ from pdpaudit.checks.graphs import (
 )
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
-from pdpaudit.sampling.clock import Limit, TooSlow
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 LARGEST_LABELLED = 6  # 32,768 graphs, 12 million values; on 7 vertices it would be 2 billion
 

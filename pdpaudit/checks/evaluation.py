@@ -32,6 +32,9 @@ Values = npt.NDArray[np.float64]
 Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], Values]
 
 
+#: What a call may raise; whoever leaves Python by it does not leave the checks.
+RAISED = (Exception, SystemExit)
+
 #: Norms that vectors are compared in.
 NORMS = ("L1", "L2", "Linf")
 
@@ -58,9 +61,9 @@ class CheckFailed(Exception):
     def sentence(self) -> str:
         """What happened, and where."""
         at = "" if self.vertex is None else f", vertex {self.vertex}"
-        return (
-            f"{self.message} (on {self.sample.n} vertices with {len(self.sample.edges)} edges{at})"
-        )
+        n, edges = self.sample.n, len(self.sample.edges)
+        graph = f"{n} {'vertex' if n == 1 else 'vertices'} with {edges} edge{'s' * (edges != 1)}"
+        return f"{self.message} (on {graph}{at})"
 
 
 def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:
@@ -69,13 +72,15 @@ def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:
     return Sample(graph.number_of_nodes(), tuple(edges), tuple(sorted(targets)))
 
 
-def author_trace(error: Exception) -> str:
+def author_trace(error: BaseException) -> str:
     """Return the traceback below this module's own frame."""
     frames = error.__traceback__.tb_next if error.__traceback__ else None
     return "".join(traceback.format_exception(type(error), error, frames))
 
 
-def raised(check: str, error: Exception, sample: Sample, vertex: int | None = None) -> CheckFailed:
+def raised(
+    check: str, error: BaseException, sample: Sample, vertex: int | None = None
+) -> CheckFailed:
     """Return the failure of code that raised."""
     return CheckFailed(check, described(error), sample, vertex, author_trace(error))
 
@@ -88,7 +93,7 @@ def scalar_values(sop: StatisticOfProximity, graph: nx.Graph, targets: frozenset
     try:
         for vertex in range(n):
             values[vertex] = sop(graph, vertex, targets)
-    except Exception as error:
+    except RAISED as error:
         raise raised("finite", error, sample_of(graph, targets), vertex) from None
     if not np.isfinite(values).all():
         vertex = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -111,7 +116,7 @@ def fast_values(sop: FastStatistic, adjacency: csr_array, targets: npt.NDArray[n
 
     try:
         values = np.asarray(sop.scores(adjacency, targets), dtype=np.float64)
-    except Exception as error:
+    except RAISED as error:
         raise raised("fast-path", error, sample()) from None
     if values.shape != (n,):
         message = f"the fast path returned shape {values.shape}, not ({n},)"
@@ -299,10 +304,11 @@ def require_statistic(sop: object) -> tuple[StatisticOfProximity, Declared]:
     if not callable(sop):
         raise InputError(f"{name} is not a statistic: it cannot be called (graph, vertex, targets)")
     for declaration in ("sensitivity", "impact_cardinality"):
-        if not callable(getattr(sop, declaration, None)):
+        if not callable(given := getattr(sop, declaration, None)):
+            lacking = "" if given is None else f": {given!r} is no method"
             raise InputError(
-                f"{name} declares no {declaration}(max_degree); decorate the function with "
-                "@statistic(sensitivity=..., impact_cardinality=...)"
+                f"{name} declares no {declaration}(max_degree){lacking}; decorate the function "
+                "with @statistic(sensitivity=..., impact_cardinality=...)"
             )
     _require_arguments(getattr(sop, "function", sop), name)
     statistic = cast(StatisticOfProximity, sop)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pdpaudit.checks.enumeration import LARGEST_LABELLED, Exhaustion, enumerate_labelled, exhaust
 from pdpaudit.checks.evaluation import (
     PROPERTIES,
+    RAISED,
     CheckFailed,
     Evaluate,
     Measured,
@@ -37,7 +38,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult
-from pdpaudit.sampling.clock import Limit, TooSlow
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 T = TypeVar("T")
 
@@ -143,7 +144,7 @@ class Examination:
             return self.within_call_limit(lambda: float(self.sop(graph, vertex, members)), sample)
         except CheckFailed:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise raised("finite", error, sample, vertex) from None
 
     def scalar(self, n: int, edges: Sequence[Edge], targets: Sequence[int]) -> Values:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pdpaudit.checks.evaluation import (
     PROPERTIES,
+    RAISED,
     CheckFailed,
     Values,
     apart,
@@ -26,7 +27,7 @@ from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.network import Network, targeted_components
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.results.results import CheckResult
-from pdpaudit.sampling.clock import Limit, TooSlow
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 if TYPE_CHECKING:
     from pdpaudit.checks.examination import Examination
@@ -214,7 +215,7 @@ def _values(
         else:
             graph, targets = network.instance().graph, frozenset(members.tolist())
             values = np.array([float(sop(graph, v, targets)) for v in seen.tolist()])
-    except Exception as error:
+    except RAISED as error:
         raise raised("finite", error, sample) from None
     if not np.isfinite(values).all():
         raise CheckFailed("finite", "a value is not finite", sample)

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from pdpaudit.checks.evaluation import (
     KEYS,
     PROPERTIES,
+    RAISED,
     CheckFailed,
     Values,
     advice,
@@ -42,7 +43,7 @@ from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.statistic import stated_error
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.backends import in_copy
-from pdpaudit.sampling.clock import Limit, TooSlow
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 SMALL = 4  # vertices of the graphs that are all tried
 UNION = 64  # samples in one disjoint union
@@ -111,7 +112,7 @@ def finite(examination: Examination) -> CheckResult:
                 value: Any = examination.sop(graph.copy(), vertex, targets)
                 number = isinstance(value, Real | np.bool_)
                 within = number and math.isfinite(value)
-            except Exception as error:
+            except RAISED as error:
                 raise raised("finite", error, sample, vertex) from None
             if not number:
                 message = f"the value is {value!r}, not a real number"

@@ -12,7 +12,7 @@ import numpy as np
 
 from pdpaudit.checks.evaluation import Declared, Evaluate, measure
 from pdpaudit.checks.graphs import SHAPES, Bits, Case, edges_of, members_of
-from pdpaudit.sampling.clock import Limit, TooSlow
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 LARGEST_NETWORK = 30
 LARGEST_DEGREE = 12

@@ -19,7 +19,7 @@ from numbers import Real
 from typing import Any, cast
 
 from pdpaudit.checks import numberings
-from pdpaudit.checks.evaluation import NORMS, advice, distance, distinct
+from pdpaudit.checks.evaluation import NORMS, RAISED, advice, distance, distinct
 from pdpaudit.core.domains import Change, Domain, Graphs, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located
 from pdpaudit.core.graphs import Graph, labelled_graphs, rooted, small_graphs
@@ -28,8 +28,8 @@ from pdpaudit.core.records import Records
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import Numbers, in_copy
-from pdpaudit.sampling.clock import Limit, TooSlow
 from pdpaudit.sampling.encoding import encode
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 #: What the check is called, and the form of its counterexample.
 NAME, FORMAT = "sensitivity", "pdpaudit-sensitivity-witness/1"
@@ -113,7 +113,7 @@ class Question:
             return self.values[raw]
         try:
             value = self.function(self.domain.form(raw))
-        except Exception as error:
+        except RAISED as error:
             raise InputError(f"on {input_words(raw)} it raised {located(error)}") from None
         if isinstance(raw, Graph):
             self.values[raw] = value

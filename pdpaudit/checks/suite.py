@@ -18,7 +18,7 @@ from pdpaudit.checks.own_network import own_network
 from pdpaudit.checks.witness import GraphWitness
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.results import CheckResult
-from pdpaudit.sampling.clock import TooSlow
+from pdpaudit.sampling.guard import TooSlow
 
 
 @dataclass(frozen=True)

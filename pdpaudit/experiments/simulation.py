@@ -7,6 +7,7 @@ import io
 import math
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 import networkx as nx
@@ -28,6 +29,7 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import Silent, Watcher, stream
 from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.engine import WORTH_WORKERS_S
+from pdpaudit.sampling.guard import Sink
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -214,12 +216,13 @@ def log_of(
     view = instance.fresh()
     view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
     try:
-        mechanism.run(view, rng)
+        with redirect_stdout(Sink()):
+            mechanism.run(view, rng)
     except BudgetSpent:
         pass
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"{name_of(mechanism)}: its run raised {located(error)}; a search that is simulated "
             "must not fail"

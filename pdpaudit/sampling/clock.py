@@ -178,37 +178,6 @@ def in_time(until: float, what: str, function: Callable[[], T]) -> T:
         raise clock.error() from None
 
 
-class TooSlow(BaseException):
-    """The time given is over; no Exception, so that an author's ``except`` lets it through."""
-
-
-class Limit:
-    """Raises :class:`TooSlow` in its block, or at the end, once its seconds are over.
-
-    An outer limit stays in force. No generator: what ends the block could be raised around it.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._clock = Clock(max(seconds, 0.0), "the statistic")
-
-    def __enter__(self) -> None:
-        """Begin the time."""
-        self._clock.__enter__().wind("a call")
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, _: object) -> None:
-        """Raise where the time is over, whatever ended the block."""
-        late = isinstance(error, Ended | Misbehaviour)
-        try:
-            if kind is None:
-                self._clock.stop()
-        except Misbehaviour:
-            late = True
-        finally:
-            self._clock.__exit__()
-        if late:
-            raise TooSlow from None
-
-
 #: Clocks at work, and the thread that looks at them as long as there are any.
 _watched: set[Clock] = set()
 _wanted = threading.Event()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import signal
+import sys
 import threading
 import time
 import zlib
@@ -17,12 +18,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pdpaudit import check
 from pdpaudit.algorithms.statistics import CN
 from pdpaudit.checks import Options, check_names, check_sop, iter_checks, read_witness
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.statistic import statistic
 from pdpaudit.replay.checks import verify_witness
-from pdpaudit.sampling.clock import SIGNAL, Limit, TooSlow
+from pdpaudit.sampling.clock import SIGNAL
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 QUICK = Options(max_vertices=4, examples=100)
 
@@ -46,6 +49,41 @@ def test_an_exception_shows_the_graph_and_the_authors_traceback():
     assert "breaks_on_triangles" in finite.witness["traceback"]
     assert results["targeted-sensitivity"].status == "skipped"
     assert "finite" in results["targeted-sensitivity"].detail
+
+
+def test_whoever_leaves_python_is_named_and_the_checks_go_on():
+    @statistic(sensitivity=1, impact_cardinality=9)
+    def leaves(graph, vertex, targets):
+        raise SystemExit(0)
+
+    results = by_name(check_sop(leaves, QUICK))
+    assert results["finite"].status == "violated"
+    assert results["finite"].detail.startswith("SystemExit: 0 (on 1 vertex with 0 edges, vertex 0)")
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_what_a_statistic_prints_is_not_shown(jobs, capfd):
+    @statistic(sensitivity=0, impact_cardinality=1)
+    def prints(graph, vertex, targets):
+        sys.stdout.write("seen")
+        return 0.0
+
+    def scores(adjacency, targets):
+        sys.stdout.write("all")
+        return np.zeros(adjacency.shape[0])
+
+    def ties(graph):
+        sys.stdout.write("graph")
+        return graph.number_of_edges()
+
+    both = statistic(sensitivity=0, impact_cardinality=1, scores=scores)(prints)
+    for sop in (prints, both):
+        options = Options(
+            max_vertices=5, jobs=jobs, examples=60, labelled_vertices=2 + 3 * (jobs > 1)
+        )
+        assert {"violated"}.isdisjoint(one.status for one in check_sop(sop, options))
+    assert not check(ties, relation="edge", sensitivity=1).violated
+    assert capfd.readouterr().out == ""
 
 
 def test_an_exception_only_the_search_meets_is_a_failed_check():

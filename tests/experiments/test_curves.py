@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from typing import Any
 
 import numpy as np
@@ -194,7 +195,7 @@ class Asking:
         self.error = error
 
     def run(self, instance, rng):
-        instance.oracle(0)
+        sys.stdout.write(f"asked: {instance.oracle(0)}")
         if self.error is not None:
             raise self.error
         return ()
@@ -205,8 +206,9 @@ def asking(error: Exception | None = None) -> list[Contestant]:
     return [Contestant("one", mechanism, "one")]
 
 
-def test_a_search_may_promise_several_things(small):
+def test_a_search_may_promise_several_things(small, capsys):
     found = simulate(small, asking(), budget=1, runs=1, seed=1)
+    assert capsys.readouterr().out == ""
     assert found["searches"][0]["private"] is True
 
 
