@@ -102,7 +102,7 @@ def given_by(item: EntryPoint, kind: type[T], *arguments: object) -> Iterator[T]
     try:
         for one in function(*arguments):
             if not isinstance(one, kind):
-                raise TypeError(f"it gives a {type(one).__name__}, no {kind.__name__}")
+                raise TypeError(f"it gives {type(one).__name__} where {kind.__name__} is needed")
             yield one
     except InputError:
         raise
@@ -192,6 +192,10 @@ def resolve(group: Group, name: str) -> Any:
     """Return the object a person means by ``name``."""
     known = {item.name: item for item in registered(group)}
     if name in known:
+        same = {item.value: item for item in entry_points(group=f"pdpaudit.{group}", name=name)}
+        if len(same) > 1:
+            theirs = " and ".join(sorted(_registration(item).rstrip(",") for item in same.values()))
+            raise InputError(f"{name} is registered twice: {theirs}; name one as module:Name")
         return loaded(known[name])
     stem, _, number = name.rpartition("_")
     if stem in known and number.isdecimal() and _takes_one(made := loaded(known[stem])):

@@ -415,6 +415,21 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(name, cause):
 
 
 @pytest.mark.usefixtures("plug_in")
+def test_a_name_that_two_packages_give_to_different_things_is_refused(folder):
+    again = folder / "again"
+    write(again / "other-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 1\n")
+    points = write(
+        again / "other-1.dist-info/entry_points.txt", "[pdpaudit.sops]\nplug = plug:mine"
+    )
+    sys.path.insert(0, str(again))
+    assert resolve("sops", "plug").sensitivity(3) == 0  # the same twice is one
+    points.write_text("[pdpaudit.sops]\nplug = plug:yours")
+    words = "plug:mine, registered by plug and plug = plug:yours, registered by other; name one as"
+    with pytest.raises(InputError, match=words):
+        resolve("sops", "plug")
+
+
+@pytest.mark.usefixtures("plug_in")
 def test_a_plug_in_that_fails_gives_what_it_gave_before_and_is_named():
     (item,) = [one for one in registered("attacks") if one.name == "numbers"]
     given = given_by(item, int, 3, 5)
@@ -424,7 +439,7 @@ def test_a_plug_in_that_fails_gives_what_it_gave_before_and_is_named():
     assert isinstance(caught.value.__cause__, OSError)
     with pytest.raises(UserCodeError) as caught:
         list(given_by(item, int, 3, "five"))
-    assert str(caught.value.__cause__) == "it gives a str, no int"
+    assert str(caught.value.__cause__) == "it gives str where int is needed"
 
 
 def test_one_claim_or_several_is_a_claim():
