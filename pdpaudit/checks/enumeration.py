@@ -34,6 +34,7 @@ from pdpaudit.checks.evaluation import (
     scalar_values,
 )
 from pdpaudit.checks.graphs import (
+    LARGEST,
     Bits,
     Case,
     build,
@@ -269,7 +270,7 @@ def exhaust(
     jobs: int,
     deadline: float,
     min_vertices: int = 1,
-    impact_up_to: int = 7,
+    impact_up_to: int = LARGEST,
 ) -> Exhaustion:
     """Take neighbouring pairs of networks up to relabelling, every S."""
     rows: list[Row] = []

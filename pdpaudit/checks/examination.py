@@ -29,7 +29,7 @@ from pdpaudit.checks.evaluation import (
     require_statistic,
     sample_of,
 )
-from pdpaudit.checks.graphs import LARGEST, Case, Edge, Sample
+from pdpaudit.checks.graphs import Case, Edge, Sample
 from pdpaudit.checks.own_network import require_degree
 from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided, shrink
 from pdpaudit.checks.witness import PairWitness
@@ -184,7 +184,6 @@ class Examination:
             jobs=self.options.jobs,
             deadline=self.deadline,
             min_vertices=self.labelled_up_to + 1,
-            impact_up_to=LARGEST,
         )
 
     @cached_property

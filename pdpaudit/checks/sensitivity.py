@@ -12,6 +12,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -21,7 +22,7 @@ from typing import Any, cast
 from pdpaudit.checks import numberings
 from pdpaudit.checks.evaluation import NORMS, RAISED, advice, distance, distinct
 from pdpaudit.core.domains import Change, Domain, Graphs, Movable
-from pdpaudit.core.errors import InputError, ParameterError, located
+from pdpaudit.core.errors import InputError, ParameterError, located, number
 from pdpaudit.core.graphs import Graph, labelled_graphs, rooted, small_graphs
 from pdpaudit.core.input_words import difference_words, input_words, is_graph
 from pdpaudit.core.records import Records
@@ -89,9 +90,11 @@ class Question:
                 "it declares no sensitivity: give it one, a number or a function of the largest "
                 "degree, or give `sensitivity`"
             )
-        norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
+        norm, error = (getattr(function, *each) for each in (("norm", "L1"), ("error", 0.0)))
         if norm not in NORMS:
             raise ParameterError("norm", norm, f"give one of {', '.join(NORMS)}")
+        if not 0 <= (error := number("error", error)) < math.inf:
+            raise ParameterError("error", error, "give a finite number of at least 0")
         return cls(function, known, relation, declared, norm, error)
 
     @property
@@ -127,7 +130,11 @@ class Question:
         """Return what it declares for a pair: for the largest degree among its vertices."""
         sizes = [side.vertices for side in pair if isinstance(side, Graph)]
         degree = max(0, max(sizes, default=1) - 1)
-        given = self.declared(degree) if callable(self.declared) else self.declared
+        try:
+            given = self.declared(degree) if callable(self.declared) else self.declared
+        except RAISED as error:
+            words = f"it raised {located(error)}"
+            raise ParameterError("sensitivity", f"f({degree})", words) from None
         if not isinstance(given, Real) or not 0 <= float(given) < math.inf:
             raise ParameterError("sensitivity", given, "give a finite number of at least 0")
         return float(given)
@@ -392,7 +399,9 @@ def _inputs(question: Question, most: int) -> list[object]:
         if least > most:
             return []
         domain = replace(domain, vertices=(least, max(2, min(top, most))))
-    return [side for pair in domain.pairs(question.relation) for side in pair]
+    with suppress(InputError):  # what is wrong is said of the smallest graph where these are made
+        return [side for pair in domain.pairs(question.relation) for side in pair]
+    return []
 
 
 def _extent(question: Question, raw: object) -> float:
