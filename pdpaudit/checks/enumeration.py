@@ -21,7 +21,6 @@ from functools import partial
 from itertools import combinations
 from typing import TypeVar
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 
@@ -46,6 +45,7 @@ from pdpaudit.checks.graphs import (
 )
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
+from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.guard import Limit, TooSlow
 
 LARGEST_LABELLED = 6  # 32,768 graphs, 12 million values; on 7 vertices it would be 2 billion
@@ -180,8 +180,8 @@ def _in_batches(work: Callable[[range], T], count: int, batches: int, jobs: int)
     parts = [range(start, count, batches) for start in range(batches)]
     if batches == 1:
         return [work(parts[0])]
-    done: list[T] = joblib.Parallel(n_jobs=jobs)(joblib.delayed(work)(part) for part in parts)
-    return done
+    done = dict(in_workers(work, ((part.start, (part,)) for part in parts), jobs))
+    return [done[part.start] for part in parts]
 
 
 # Every labelled network
