@@ -1,6 +1,4 @@
-"""DP-Sniper with small batches beside our auditor, with the same draws and confidence.
-
-    python tests/benchmarks/bench_dp_sniper.py [--only Rappor SVT6]
+"""DP-Sniper with small batches, for `bench_auditor`: with as many draws as our auditor has.
 
 Written here by the published method (Bichsel, Steffen, Bogunovic and Vechev, "DP-Sniper: Black-box
 discovery of differential privacy violations using classifiers", IEEE S&P 2021): a logistic
@@ -12,16 +10,11 @@ and half for the threshold and for choosing among pairs, directions and sizes of
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import sys
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from bench_auditor import ALPHA, SEEDS, made, rows, samples_of
 from scipy import special
 
 from pdpaudit.core.protocols import Outputs
@@ -31,8 +24,6 @@ Floats = npt.NDArray[np.float64]
 #: The probability of an event, the sizes of a batch, passes over the training sample, and the rate
 #: that the steps start from.
 C, BATCHES, PASSES, RATE = 0.01, (1_000, 10_000), 10, 0.1
-
-PUBLISHED = Path(__file__).parents[2] / "reports" / "benchmark" / "auditor.json"
 
 
 @dataclass(frozen=True)
@@ -92,16 +83,16 @@ def attack(weights: Floats, theirs: Floats) -> Attack:
     return Attack(weights, threshold, float(np.clip((C - above) / max(at, 1e-12), 0.0, 1.0)))
 
 
-def bound(x: int, y: int, n: int) -> float:
+def bound(x: int, y: int, n: int, alpha: float) -> float:
     """Return the lower bound by the limits of Clopper and Pearson, half the error each."""
-    low = special.betaincinv(x, n - x + 1, ALPHA / 2) if x else 0.0
-    high = special.betaincinv(y + 1, n - y, 1 - ALPHA / 2) if y < n else 1.0
+    low = special.betaincinv(x, n - x + 1, alpha / 2) if x else 0.0
+    high = special.betaincinv(y + 1, n - y, 1 - alpha / 2) if y < n else 1.0
     return float(np.log(low / high)) if low > high else 0.0
 
 
-def sniped(name: str, epsilon: float | None, seed: int) -> float:
-    """Return the bound for a row, with as many draws as our auditor has."""
-    mechanism, size, rng = made(name, epsilon), samples_of(name), np.random.default_rng(seed)
+def sniped(mechanism: Any, size: int, alpha: float, seed: int) -> float:
+    """Return the bound on a mechanism's loss, with four times ``size`` draws."""
+    rng = np.random.default_rng(seed)
 
     def drawn(instance: object, count: int) -> Floats:
         return features_of(mechanism.sample(instance, count, rng))
@@ -122,25 +113,4 @@ def sniped(name: str, epsilon: float | None, seed: int) -> float:
     _, _, event, sides = max(found, key=lambda one: one[:2])
     width = len(event.weights)
     x, y = (event.hits(drawn(side, size)[:, :width], rng) for side in sides)
-    return bound(x, y, size)
-
-
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", help="mechanisms; all where not given")
-    asked = parser.parse_args()
-    table = json.loads(PUBLISHED.read_text(encoding="utf-8"))["context"]["rows"]
-    ours = {(row["mechanism"], row["epsilon"]): row["bound"] for row in table}
-    sys.stdout.write(f"Medians of {len(SEEDS)} seeds\n{'mechanism':20}    ε  DP-Sniper     ours\n")
-    for name, epsilon in rows():
-        if asked.only and name not in asked.only:
-            continue
-        shown = statistics.median(sniped(name, epsilon, seed) for seed in SEEDS)
-        at = "-" if epsilon is None else f"{epsilon:g}"
-        sys.stdout.write(f"{name:20}{at:>5}{shown:11.4f}{ours[name, epsilon]:9.4f}\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+    return bound(x, y, size, alpha)
