@@ -23,7 +23,7 @@ from pdpaudit.core.neighbors import ANYBODY, ONE_TIE, PROTECTED, NeighborPair
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ExactLoss
 from pdpaudit.core.protocols import Law
-from pdpaudit.core.registry import registered
+from pdpaudit.core.registry import given_by, registered
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Side
 from pdpaudit.results.pairs import OwnPair
@@ -70,7 +70,7 @@ class CandidatePair:
 
 def benchmark_networks() -> list[Network]:
     """Return every built-in network to attack on."""
-    return [network for item in registered("networks") for network in item.load()()]
+    return [one for item in registered("networks") for one in given_by(item, Network)]
 
 
 def within_degree_bound(networks: Sequence[Network], max_degree: int | None) -> list[Network]:
@@ -133,7 +133,8 @@ def candidate_pairs(
             continue
         for attack in registered("attacks"):
             rng = stream(seed, "pairs", network.stream_key or network.title, attack.name)
-            sources.append(map(network_candidate, attack.load()(network, rng)))
+            found = given_by(attack, NeighborPair, network, rng)
+            sources.append(map(network_candidate, found))
     rows = zip_longest(*sources)
     return [candidate for row in rows for candidate in row if candidate is not None]
 
@@ -231,7 +232,7 @@ def local_moves(candidate: CandidatePair, seed: int, *step: int) -> list[Candida
 
 def _refined(pair: NeighborPair, rng: np.random.Generator) -> Iterator[CandidatePair]:
     for refinement in registered("refinements"):
-        yield from map(network_candidate, refinement.load()(pair, rng))
+        yield from map(network_candidate, given_by(refinement, NeighborPair, pair, rng))
 
 
 def network_candidate(pair: NeighborPair) -> CandidatePair:

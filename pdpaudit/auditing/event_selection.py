@@ -34,7 +34,7 @@ from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_s
 from pdpaudit.core.claim import DivergenceClaim
 from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.core.registry import registered
+from pdpaudit.core.registry import loaded, registered
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, complexity
 from pdpaudit.sampling import Misbehaviour, stream
@@ -128,7 +128,7 @@ class EventSelection:
         self.runs = DiscoveryRuns(context)
         self._measured, self._late = 0, False
         self._each_s = 0.0
-        self._choose: Any = registered("events")[0].load()
+        self._choose: Any = loaded(registered("events")[0])
         if context.mechanism.representation:
             self._choose = partial(self._choose, exact=True)
         self._pool: Draws | None = None

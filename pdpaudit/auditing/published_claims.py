@@ -34,7 +34,14 @@ from pdpaudit.core.protocols import (
     Mechanism,
     StatisticOfProximity,
 )
-from pdpaudit.core.registry import KEARNS, claims_of, make_mechanism, make_sop, registered
+from pdpaudit.core.registry import (
+    KEARNS,
+    claims_of,
+    loaded,
+    make_mechanism,
+    make_sop,
+    registered,
+)
 from pdpaudit.core.statistic import stated_error
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs.records import JSON
@@ -263,14 +270,14 @@ def catalogue(selected: Sequence[str] | None = None, paper: str = KEARNS) -> lis
         if name not in known:
             raise InputError(f"there is no claim {name!r}; known: {', '.join(_sorted(known))}")
     chosen = known if selected is None else dict.fromkeys(selected)
-    return [known[name].load() for name in _sorted(chosen)]
+    return [loaded(known[name]) for name in _sorted(chosen)]
 
 
 def _paper(name: str) -> Paper:
     known = {item.name: item for item in registered("papers")}
     if name not in known:
         raise InputError(f"there is no paper {name!r}; known: {', '.join(sorted(known))}")
-    found: Paper = known[name].load()
+    found: Paper = loaded(known[name])
     return found
 
 

@@ -21,21 +21,19 @@ from functools import partial
 from itertools import combinations
 from typing import TypeVar
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.checks.evaluation import (
     PROPERTIES,
     Declared,
-    TooSlow,
     Values,
     change,
     fast_values,
-    limit,
     scalar_values,
 )
 from pdpaudit.checks.graphs import (
+    LARGEST,
     Bits,
     Case,
     build,
@@ -47,6 +45,8 @@ from pdpaudit.checks.graphs import (
 )
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
+from pdpaudit.sampling.backends import in_workers
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 LARGEST_LABELLED = 6  # 32,768 graphs, 12 million values; on 7 vertices it would be 2 billion
 
@@ -180,8 +180,8 @@ def _in_batches(work: Callable[[range], T], count: int, batches: int, jobs: int)
     parts = [range(start, count, batches) for start in range(batches)]
     if batches == 1:
         return [work(parts[0])]
-    done: list[T] = joblib.Parallel(n_jobs=jobs)(joblib.delayed(work)(part) for part in parts)
-    return done
+    done = dict(in_workers(work, ((part.start, (part,)) for part in parts), jobs))
+    return [done[part.start] for part in parts]
 
 
 # Every labelled network
@@ -224,7 +224,7 @@ def _labelled_values(
     sets = [frozenset(v for v in range(n) if mask >> v & 1) for mask in range((1 << n) - 1)]
     values = np.empty((len(graphs), len(sets), n))
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             for place, code in enumerate(graphs):
                 graph = build(n, [pair for i, pair in enumerate(pairs) if code >> i & 1])
                 for s, members in enumerate(sets):
@@ -270,7 +270,7 @@ def exhaust(
     jobs: int,
     deadline: float,
     min_vertices: int = 1,
-    impact_up_to: int = 7,
+    impact_up_to: int = LARGEST,
 ) -> Exhaustion:
     """Take neighbouring pairs of networks up to relabelling, every S."""
     rows: list[Row] = []
@@ -308,7 +308,7 @@ def _tallied(
     score = partial(_fast_block, sop) if fast and isinstance(sop, FastStatistic) else None
     score = score or partial(_scalar_block, sop)
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             for index in which:
                 matrix = graphs_on(n - 1)[index]
                 sets = neighbourhoods(n - 1)[subset_classes(matrix)]

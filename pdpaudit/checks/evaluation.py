@@ -6,10 +6,10 @@ import inspect
 import math
 import sys
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from numbers import Real
 from typing import cast
 
@@ -19,28 +19,27 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from pdpaudit.checks.graphs import Case, Edge, Sample, build
-from pdpaudit.core.errors import InputError, Misbehaviour, described
+from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.input_words import is_graph
 from pdpaudit.core.network import adjacency_from_edges
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
+from pdpaudit.core.registry import configure
 from pdpaudit.core.statistic import name_of, stated_error
-from pdpaudit.sampling.clock import Clock, Ended
 
 Values = npt.NDArray[np.float64]
 #: (n, edges, S) to the values of all vertices
 Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], Values]
 
 
+#: What a call may raise; whoever leaves Python by it does not leave the checks.
+RAISED = (Exception, SystemExit)
+
 #: Norms that vectors are compared in.
 NORMS = ("L1", "L2", "Linf")
 
 #: Relative error of a norm that is a square root.
 ROOT = 1e-12
-
-
-class TooSlow(BaseException):
-    """The time given is over; no Exception, so that an author's ``except`` lets it through."""
 
 
 @dataclass(eq=False)
@@ -62,24 +61,9 @@ class CheckFailed(Exception):
     def sentence(self) -> str:
         """What happened, and where."""
         at = "" if self.vertex is None else f", vertex {self.vertex}"
-        return (
-            f"{self.message} (on {self.sample.n} vertices with {len(self.sample.edges)} edges{at})"
-        )
-
-
-@contextmanager
-def limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`TooSlow` inside the block, or at its end, once the time is over.
-
-    An outer limit stays in force.
-    """
-    try:
-        with Clock(max(seconds, 0.0), "the statistic") as clock:
-            clock.wind("a call")
-            yield
-            clock.stop()
-    except (Ended, Misbehaviour):
-        raise TooSlow from None
+        n, edges = self.sample.n, len(self.sample.edges)
+        graph = f"{n} {'vertex' if n == 1 else 'vertices'} with {edges} edge{'s' * (edges != 1)}"
+        return f"{self.message} (on {graph}{at})"
 
 
 def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:
@@ -88,13 +72,15 @@ def sample_of(graph: nx.Graph, targets: frozenset[int]) -> Sample:
     return Sample(graph.number_of_nodes(), tuple(edges), tuple(sorted(targets)))
 
 
-def author_trace(error: Exception) -> str:
+def author_trace(error: BaseException) -> str:
     """Return the traceback below this module's own frame."""
     frames = error.__traceback__.tb_next if error.__traceback__ else None
     return "".join(traceback.format_exception(type(error), error, frames))
 
 
-def raised(check: str, error: Exception, sample: Sample, vertex: int | None = None) -> CheckFailed:
+def raised(
+    check: str, error: BaseException, sample: Sample, vertex: int | None = None
+) -> CheckFailed:
     """Return the failure of code that raised."""
     return CheckFailed(check, described(error), sample, vertex, author_trace(error))
 
@@ -107,7 +93,7 @@ def scalar_values(sop: StatisticOfProximity, graph: nx.Graph, targets: frozenset
     try:
         for vertex in range(n):
             values[vertex] = sop(graph, vertex, targets)
-    except Exception as error:
+    except RAISED as error:
         raise raised("finite", error, sample_of(graph, targets), vertex) from None
     if not np.isfinite(values).all():
         vertex = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -130,7 +116,7 @@ def fast_values(sop: FastStatistic, adjacency: csr_array, targets: npt.NDArray[n
 
     try:
         values = np.asarray(sop.scores(adjacency, targets), dtype=np.float64)
-    except Exception as error:
+    except RAISED as error:
         raise raised("fast-path", error, sample()) from None
     if values.shape != (n,):
         message = f"the fast path returned shape {values.shape}, not ({n},)"
@@ -272,8 +258,9 @@ def _ties(graph: object) -> set[frozenset[Hashable]]:
 
 DEGREES = 31  # degree bounds 0..30: as far as any search on small networks goes
 
-#: What is declared: by how much a targeted vertex moves, and how many vertices change.
-PROPERTIES = ("targeted-sensitivity", "impact-cardinality")
+#: What is declared: by how much a targeted vertex moves, and how many vertices change; and where.
+KEYS = {"targeted-sensitivity": "sensitivity", "impact-cardinality": "impact_cardinality"}
+PROPERTIES = tuple(KEYS)
 
 
 @dataclass(frozen=True)
@@ -293,13 +280,15 @@ class Declared:
         """Return the declared bound of a property for a degree bound."""
         if max_degree < DEGREES:
             return self.of(of)[max_degree]
-        sensitivity = of == "targeted-sensitivity"
-        declare = self.sop.sensitivity if sensitivity else self.sop.impact_cardinality
-        return float(declare(max_degree))
+        return _declared(self.sop, KEYS[of], [max_degree])[0]
 
     def slack_at(self, max_degree: int) -> float:
         """Return by how much two values may differ that would be equal without error."""
-        return self.slack[max_degree] if max_degree < DEGREES else _slack(self.sop, max_degree)
+        if max_degree < DEGREES:
+            return self.slack[max_degree]
+        # Nothing where the declared sensitivity is 0: no noise then hides the smallest difference.
+        declared = self.bound("targeted-sensitivity", max_degree) > 0
+        return 2 * _declared(self.sop, "error", [max_degree])[0] * declared
 
     def allowed(self, of: str, max_degree: int) -> float:
         """Return what breaks no declaration: the bound, with the slack of values, not counts."""
@@ -307,39 +296,27 @@ class Declared:
         return self.bound(of, max_degree) + slack
 
 
-def _slack(sop: StatisticOfProximity, max_degree: int) -> float:
-    # Nothing where the declared sensitivity is 0: no noise then hides the smallest difference.
-    return 2 * stated_error(sop, max_degree) if sop.sensitivity(max_degree) > 0 else 0.0
-
-
 def require_statistic(sop: object) -> tuple[StatisticOfProximity, Declared]:
     """Return a statistic and what it declares for degree bounds 0 to 30."""
     if inspect.isclass(sop):
-        made = sop.__name__
-        try:
-            sop = sop()
-        except TypeError as error:
-            raise InputError(
-                f"{made} cannot be made without arguments ({error}); give its arguments, "
-                f"as in {made}_2"
-            ) from None
+        sop = configure(sop, sop.__name__, {})
     name = name_of(sop)
     if not callable(sop):
         raise InputError(f"{name} is not a statistic: it cannot be called (graph, vertex, targets)")
     for declaration in ("sensitivity", "impact_cardinality"):
-        if not callable(getattr(sop, declaration, None)):
+        if not callable(given := getattr(sop, declaration, None)):
+            lacking = "" if given is None else f": {given!r} is no method"
             raise InputError(
-                f"{name} declares no {declaration}(max_degree); decorate the function with "
-                "@statistic(sensitivity=..., impact_cardinality=...)"
+                f"{name} declares no {declaration}(max_degree){lacking}; decorate the function "
+                "with @statistic(sensitivity=..., impact_cardinality=...)"
             )
     _require_arguments(getattr(sop, "function", sop), name)
     statistic = cast(StatisticOfProximity, sop)
-    sensitivity = _declared(statistic.sensitivity, name, "sensitivity")
-    impact = _declared(statistic.impact_cardinality, name, "impact_cardinality")
-    errors = _declared(lambda d: stated_error(statistic, d), name, "error")
+    sensitivity, impact, errors = (_declared(statistic, what) for what in (*KEYS.values(), "error"))
     if math.isinf(errors[-1]):
         raise InputError(f"{name}.error is not finite: state how far a value may be from the exact")
-    slack = tuple(_slack(statistic, d) for d in range(DEGREES))
+    # None where the declared sensitivity is 0: no noise then hides the smallest difference.
+    slack = tuple(2 * one if moved else 0.0 for one, moved in zip(errors, sensitivity, strict=True))
     return statistic, Declared(statistic, sensitivity, impact, slack)
 
 
@@ -356,22 +333,29 @@ def _require_arguments(function: Callable[..., object], name: str) -> None:
         ) from None
 
 
-def _declared(declare: Callable[[int], object], name: str, what: str) -> tuple[float, ...]:
+def _declared(
+    sop: StatisticOfProximity, what: str, degrees: Iterable[int] = range(DEGREES)
+) -> tuple[float, ...]:
+    """Return what a statistic declares for some degree bounds, each a number that does not fall."""
+    declare = partial(stated_error, sop) if what == "error" else getattr(sop, what)
     values: list[float] = []
-    for d in range(DEGREES):
+    for d in degrees:
+        called = f"{name_of(sop)}.{what}({d})"
         try:
-            value = declare(d)
+            given = declare(d)
+            number = isinstance(given, Real) and not isinstance(given, bool)
+            value = float(given) if number else math.nan
         except Exception as error:
             raise InputError(
-                f"{name}.{what}({d}) fails: {described(error)}; it must return a "
-                "number for every degree bound from 0"
+                f"{called} fails: {described(error)}; it must return a number for every degree "
+                "bound from 0"
             ) from error
-        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0:
-            raise InputError(f"{name}.{what}({d}) is {value!r}: declare a number of at least 0")
-        if values and float(value) < values[-1]:
+        if not value >= 0:
+            raise InputError(f"{called} is {given!r}: declare a number of at least 0")
+        if values and value < values[-1]:
             raise InputError(
-                f"{name}.{what}({d}) is {value!r}, below {values[-1]:g} for {d - 1}: a network of "
-                f"degree at most {d - 1} is one of degree at most {d}, so a bound cannot fall"
+                f"{called} is {given!r}, below {values[-1]:g} for {d - 1}: a network of degree at "
+                f"most {d - 1} is one of degree at most {d}, so a bound cannot fall"
             )
-        values.append(float(value))
+        values.append(value)
     return tuple(values)

@@ -17,20 +17,19 @@ import numpy.typing as npt
 from pdpaudit.checks.enumeration import LARGEST_LABELLED, Exhaustion, enumerate_labelled, exhaust
 from pdpaudit.checks.evaluation import (
     PROPERTIES,
+    RAISED,
     CheckFailed,
     Evaluate,
     Measured,
-    TooSlow,
     Values,
     apart,
     evaluator,
-    limit,
     measure,
     raised,
     require_statistic,
     sample_of,
 )
-from pdpaudit.checks.graphs import LARGEST, Case, Edge, Sample
+from pdpaudit.checks.graphs import Case, Edge, Sample
 from pdpaudit.checks.own_network import require_degree
 from pdpaudit.checks.search import LARGEST_DEGREE, LARGEST_NETWORK, Found, guided, shrink
 from pdpaudit.checks.witness import PairWitness
@@ -39,6 +38,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 T = TypeVar("T")
 
@@ -94,6 +94,9 @@ class Options:
 class Examination:
     """A statistic, its declarations, how far to go, and what has been found so far."""
 
+    #: Waits, as long as it is given, for the answers of a copy of this process; `finite` begins it.
+    backwards: Callable[[float], Values]
+
     def __init__(self, sop: object, options: Options) -> None:
         self.sop, self.declared = require_statistic(sop)
         self.options = options
@@ -126,7 +129,7 @@ class Examination:
         seconds = max(LEAST_S, min(10.0, self.options.time_limit / 4))
         start = time.monotonic()
         try:
-            with limit(seconds):
+            with Limit(seconds):
                 return call()
         except TooSlow:
             if time.monotonic() - start < 0.9 * seconds:
@@ -141,7 +144,7 @@ class Examination:
             return self.within_call_limit(lambda: float(self.sop(graph, vertex, members)), sample)
         except CheckFailed:
             raise
-        except Exception as error:
+        except RAISED as error:
             raise raised("finite", error, sample, vertex) from None
 
     def scalar(self, n: int, edges: Sequence[Edge], targets: Sequence[int]) -> Values:
@@ -181,7 +184,6 @@ class Examination:
             jobs=self.options.jobs,
             deadline=self.deadline,
             min_vertices=self.labelled_up_to + 1,
-            impact_up_to=LARGEST,
         )
 
     @cached_property

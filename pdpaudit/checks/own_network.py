@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.checks.evaluation import CheckFailed, TooSlow, Values, apart, change, limit, raised
+from pdpaudit.checks.evaluation import (
+    PROPERTIES,
+    RAISED,
+    CheckFailed,
+    Values,
+    apart,
+    change,
+    raised,
+)
 from pdpaudit.checks.graphs import Case, Sample
 from pdpaudit.checks.search import shrink
 from pdpaudit.core.errors import ParameterError
@@ -19,6 +27,7 @@ from pdpaudit.core.neighbors import rewire
 from pdpaudit.core.network import Network, targeted_components
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.results.results import CheckResult
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 if TYPE_CHECKING:
     from pdpaudit.checks.examination import Examination
@@ -81,14 +90,13 @@ def own_network(examination: Examination) -> CheckResult:
         return CheckResult("own-network", "skipped", detail="no network was given")
     degree = examination.options.max_degree
     bound = network.n - 1 if degree is None else degree
+    declared = examination.declared
+    sensitivity, impact = (declared.bound(of, bound) for of in PROPERTIES)
     worst = _search(examination, network, bound)
     most, widest = worst.moves_most, worst.changes_most
     if most is None or widest is None:
         return CheckResult("own-network", "inconclusive", detail="time limit reached")
-    declared = examination.declared
     moved, changed = most.moved, len(widest.changed)
-    sensitivity = declared.bound("targeted-sensitivity", bound)
-    impact = declared.bound("impact-cardinality", bound)
     # Where both are broken, the sensitivity is shown.
     too_far = moved > declared.allowed("targeted-sensitivity", bound)
     too_many = changed > impact and not too_far
@@ -138,7 +146,7 @@ def _search(examination: Examination, network: Network, max_degree: int) -> Wors
     vertices = _vertices(network, degree, rng)
     worst = Worst()
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             while worst.looked_at < max(examination.options.examples // 8, 40):
                 vertex = next(vertices)
                 members = sets[int(rng.integers(len(sets)))]
@@ -207,7 +215,7 @@ def _values(
         else:
             graph, targets = network.instance().graph, frozenset(members.tolist())
             values = np.array([float(sop(graph, v, targets)) for v in seen.tolist()])
-    except Exception as error:
+    except RAISED as error:
         raise raised("finite", error, sample) from None
     if not np.isfinite(values).all():
         raise CheckFailed("finite", "a value is not finite", sample)

@@ -9,21 +9,22 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from numbers import Real
+from typing import Any
 
 import networkx as nx
 import numpy as np
 from scipy.sparse import csr_array
 
 from pdpaudit.checks.evaluation import (
+    KEYS,
     PROPERTIES,
+    RAISED,
     CheckFailed,
-    TooSlow,
     Values,
     advice,
     apart,
     distinct,
     fast_values,
-    limit,
     matrix_of,
     raised,
     scalar_values,
@@ -32,6 +33,7 @@ from pdpaudit.checks.examination import Examination, certain
 from pdpaudit.checks.graphs import (
     Case,
     Sample,
+    build,
     class_samples,
     large_samples,
     medium_samples,
@@ -40,6 +42,8 @@ from pdpaudit.checks.graphs import (
 from pdpaudit.core.protocols import FastStatistic
 from pdpaudit.core.statistic import stated_error
 from pdpaudit.results.results import CheckResult
+from pdpaudit.sampling.backends import in_copy
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 SMALL = 4  # vertices of the graphs that are all tried
 UNION = 64  # samples in one disjoint union
@@ -59,11 +63,10 @@ def _over(
 
     ``exhaustive`` says whether samples without a finding settle the question.
     """
-    if samples is None:
-        samples = chain(small_samples(SMALL), large_samples(examination.options.seed))
+    samples = _usual(examination) if samples is None else samples
     seen = 0
     try:
-        with limit(examination.deadline - time.time()):
+        with Limit(examination.deadline - time.time()):
             for sample in samples:
                 look(sample)
                 seen += 1
@@ -78,36 +81,62 @@ def _over(
     )
 
 
+def _usual(examination: Examination) -> list[Sample]:
+    return [*small_samples(SMALL), *large_samples(examination.options.seed)]
+
+
+def _asked_backwards(examination: Examination) -> Callable[[float], Values]:
+    """Begin to ask the last sample first, and so on, in a copy of this process."""
+    samples, sop = _usual(examination), examination.sop
+
+    def fill(answers: Values) -> None:
+        end = len(answers)
+        for n, edges, targets in reversed(samples):
+            graph, members = build(n, edges), frozenset(targets)
+            for v in reversed(range(n)):
+                end -= 1
+                answers[end] = sop(graph.copy(), v, members)
+
+    return in_copy(fill, sum(sample.n for sample in samples))
+
+
 def finite(examination: Examination) -> CheckResult:
     """Check that there is a finite real value for every vertex of every graph, S empty too."""
+    examination.backwards = _asked_backwards(examination)  # before anything is asked here
 
     def evaluated(sample: Sample) -> None:
         graph, targets = sample.graph(), frozenset(sample.targets)
         for vertex in range(sample.n):
             try:
                 # A copy each: what the statistic does to a graph is another check's business.
-                value: object = examination.sop(graph.copy(), vertex, targets)
-            except Exception as error:
+                value: Any = examination.sop(graph.copy(), vertex, targets)
+                number = isinstance(value, Real | np.bool_)
+                within = number and math.isfinite(value)
+            except RAISED as error:
                 raise raised("finite", error, sample, vertex) from None
-            if not isinstance(value, Real | np.bool_):
+            if not number:
                 message = f"the value is {value!r}, not a real number"
                 raise CheckFailed("finite", message, sample, vertex)
-            if not math.isfinite(value):
+            if not within:
                 raise CheckFailed("finite", f"the value is {value!r}, not finite", sample, vertex)
 
     seed = examination.options.seed
-    return _over(
-        examination,
-        "finite",
-        lambda sample: examination.within_call_limit(partial(evaluated, sample), sample),
-        samples=chain(small_samples(SMALL), class_samples(SMALL + 1), large_samples(seed)),
-        scope=SCOPE.format(SMALL, f"one per isomorphism class on {SMALL + 1}, ", 30, ""),
-        exhaustive=True,
-    )
+    try:
+        return _over(
+            examination,
+            "finite",
+            lambda sample: examination.within_call_limit(partial(evaluated, sample), sample),
+            samples=chain(small_samples(SMALL), class_samples(SMALL + 1), large_samples(seed)),
+            scope=SCOPE.format(SMALL, f"one per isomorphism class on {SMALL + 1}, ", 30, ""),
+            exhaustive=True,
+        )
+    except CheckFailed:
+        examination.backwards(0)
+        raise
 
 
 def deterministic(examination: Examination) -> CheckResult:
-    """Check that the same question gets the same answer."""
+    """Check that the same question gets the same answer, whatever was asked before."""
     first: dict[Sample, list[float]] = {}
 
     def look(sample: Sample) -> None:
@@ -119,9 +148,19 @@ def deterministic(examination: Examination) -> CheckResult:
                 message = f"asked twice, it answers {one:g} and {other:g}"
                 raise CheckFailed("deterministic", message, sample, v)
 
-    # Backwards the second time: what was asked in between must not matter either.
-    once = [*small_samples(SMALL), *large_samples(examination.options.seed)]
-    return _over(examination, "deterministic", look, samples=[*once, *reversed(once)])
+    once = _usual(examination)
+    result = _over(examination, "deterministic", look, samples=[*once, *reversed(once)])
+    known = examination.backwards(examination.deadline - time.time())
+    for sample in once:
+        other, known = np.split(known, [sample.n])
+        straight = np.array(first.get(sample, other))
+        for v in examination.differing(sample, straight, other).tolist():
+            message = (
+                f"after other questions it answers {straight[v]:g} and not {other[v]:g}: keep "
+                "nothing from one call to the next"
+            )
+            raise CheckFailed("deterministic", message, sample, v, scope=result.scope)
+    return result
 
 
 def _everything_in(graph: nx.Graph) -> tuple[object, ...]:
@@ -305,9 +344,6 @@ def _equal(a: csr_array, b: csr_array) -> bool:
     """Return whether two matrices are the same arrays."""
     parts = ("indptr", "indices", "data")
     return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in parts)
-
-
-KEYS = dict(zip(PROPERTIES, ("sensitivity", "impact_cardinality"), strict=True))
 
 
 def bound_holds(of: str, examination: Examination) -> CheckResult:

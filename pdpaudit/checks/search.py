@@ -10,8 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
-from pdpaudit.checks.evaluation import Declared, Evaluate, TooSlow, limit, measure
+from pdpaudit.checks.evaluation import Declared, Evaluate, measure
 from pdpaudit.checks.graphs import SHAPES, Bits, Case, edges_of, members_of
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 LARGEST_NETWORK = 30
 LARGEST_DEGREE = 12
@@ -60,7 +61,7 @@ def guided(
     """Try pairs of many shapes, then change the most promising by local moves."""
     search = _Search(evaluate, declared, properties, Found())
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             search.run(steps, np.random.default_rng([seed, 0x6D]), largest)
     except TooSlow:
         search.found.stopped = True
@@ -228,7 +229,7 @@ PAIRS_UP_TO = 16  # vertices up to which two are left out at once
 def shrink(case: Case, still: Callable[[Case], bool], deadline: float) -> Case:
     """Leave out vertices, then edges, then members of S, as long as the violation stays."""
     try:
-        with limit(deadline - time.time()):
+        with Limit(deadline - time.time()):
             while (smaller := next(filter(still, _smaller(case)), None)) is not None:
                 case = smaller
     except TooSlow:

@@ -12,21 +12,25 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from numbers import Real
 from typing import Any, cast
 
 from pdpaudit.checks import numberings
-from pdpaudit.checks.evaluation import NORMS, TooSlow, advice, distance, distinct, limit
+from pdpaudit.checks.evaluation import NORMS, RAISED, advice, distance, distinct
 from pdpaudit.core.domains import Change, Domain, Graphs, Movable
-from pdpaudit.core.errors import InputError, ParameterError, located
+from pdpaudit.core.errors import InputError, ParameterError, located, number
 from pdpaudit.core.graphs import Graph, labelled_graphs, rooted, small_graphs
-from pdpaudit.core.input_words import difference_words, input_words
+from pdpaudit.core.input_words import difference_words, input_words, is_graph
 from pdpaudit.core.records import Records
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
+from pdpaudit.sampling.backends import Numbers, in_copy
 from pdpaudit.sampling.encoding import encode
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 #: What the check is called, and the form of its counterexample.
 NAME, FORMAT = "sensitivity", "pdpaudit-sensitivity-witness/1"
@@ -86,9 +90,11 @@ class Question:
                 "it declares no sensitivity: give it one, a number or a function of the largest "
                 "degree, or give `sensitivity`"
             )
-        norm, error = getattr(function, "norm", "L1"), float(getattr(function, "error", 0.0))
+        norm, error = (getattr(function, *each) for each in (("norm", "L1"), ("error", 0.0)))
         if norm not in NORMS:
             raise ParameterError("norm", norm, f"give one of {', '.join(NORMS)}")
+        if not 0 <= (error := number("error", error)) < math.inf:
+            raise ParameterError("error", error, "give a finite number of at least 0")
         return cls(function, known, relation, declared, norm, error)
 
     @property
@@ -110,7 +116,7 @@ class Question:
             return self.values[raw]
         try:
             value = self.function(self.domain.form(raw))
-        except Exception as error:
+        except RAISED as error:
             raise InputError(f"on {input_words(raw)} it raised {located(error)}") from None
         if isinstance(raw, Graph):
             self.values[raw] = value
@@ -124,7 +130,11 @@ class Question:
         """Return what it declares for a pair: for the largest degree among its vertices."""
         sizes = [side.vertices for side in pair if isinstance(side, Graph)]
         degree = max(0, max(sizes, default=1) - 1)
-        given = self.declared(degree) if callable(self.declared) else self.declared
+        try:
+            given = self.declared(degree) if callable(self.declared) else self.declared
+        except RAISED as error:
+            words = f"it raised {located(error)}"
+            raise ParameterError("sensitivity", f"f({degree})", words) from None
         if not isinstance(given, Real) or not 0 <= float(given) < math.inf:
             raise ParameterError("sensitivity", given, "give a finite number of at least 0")
         return float(given)
@@ -343,17 +353,22 @@ def check_sensitivity(
 ) -> CheckResult:
     """Compare the largest change of a function between neighbours with what it declares."""
     found = Found(2 * question.error)
+    inputs = _inputs(question, min(most, LARGEST))
+    backwards = in_copy(partial(_asked_backwards, question, inputs), len(inputs))
     try:
-        with limit(time_limit):
+        with Limit(time_limit):
             if isinstance(question.domain, Graphs):
                 scope, exact = _on_graphs(question, found, most, seed)
             else:
                 scope, exact = _searched(question, found, examples, seed)
+            _refuse_memory(question, inputs, backwards(math.inf))
     except TooSlow:
         scope = f"the first {found.pairs:,} pairs, for the time limit of {time_limit:g} s is over"
         exact = False
         if not found.pairs:
             return CheckResult(NAME, "inconclusive", detail=scope)
+    finally:
+        backwards(0.0)
     if not found.pairs:
         raise InputError(f"{question.domain.words}: no pair to look at; {scope}".rstrip("; "))
     pair = found.broken
@@ -374,6 +389,41 @@ def check_sensitivity(
     }
     detail = f"{broken_words(question, pair)}; {found.words}"
     return CheckResult(NAME, "violated", detail=detail, **known)
+
+
+def _inputs(question: Question, most: int) -> list[object]:
+    """Return inputs to ask in another order; graphs of up to ``most`` vertices."""
+    domain = question.domain
+    if isinstance(domain, Graphs):
+        least, top = domain.vertices
+        if least > most:
+            return []
+        domain = replace(domain, vertices=(least, max(2, min(top, most))))
+    with suppress(InputError):  # what is wrong is said of the smallest graph where these are made
+        return [side for pair in domain.pairs(question.relation) for side in pair]
+    return []
+
+
+def _extent(question: Question, raw: object) -> float:
+    """Return how far the value at an input is from nothing."""
+    value = question.value(raw)
+    nothing = Graph(0, ()) if is_graph(value) else ()
+    return float(distance(value, nothing, question.norm))
+
+
+def _asked_backwards(question: Question, inputs: Sequence[object], extents: Numbers) -> None:
+    for at in reversed(range(len(inputs))):
+        extents[at] = _extent(question, inputs[at])
+
+
+def _refuse_memory(question: Question, inputs: Sequence[object], known: Numbers) -> None:
+    """Refuse a function whose value is another where inputs come in another order."""
+    for raw, before in zip(inputs, known.tolist(), strict=True):
+        if not math.isnan(before) and abs(_extent(question, raw) - before) > 2 * question.error:
+            raise InputError(
+                f"on {input_words(raw)} its value depends on what it was asked before, or on "
+                "chance; keep nothing from one call to the next, and draw nothing"
+            )
 
 
 def broken_words(question: Question, pair: InputPair) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checka
 
 import numpy as np
 
-from pdpaudit.core.errors import InputError, ParameterError, located
+from pdpaudit.core.errors import InputError, ParameterError, located, number, whole
 from pdpaudit.core.graphs import (
     Graph,
     Tie,
@@ -300,6 +300,8 @@ class Answers:
 
     def __post_init__(self) -> None:
         """Refuse what describes no vector."""
+        object.__setattr__(self, "count", whole("count", self.count))
+        object.__setattr__(self, "sensitivity", number("sensitivity", self.sensitivity))
         if self.count < 1 or not 0 < self.sensitivity < math.inf:
             raise InputError(
                 f"Answers({self.count}, {self.sensitivity}): give at least one answer and a finite "
@@ -394,9 +396,13 @@ class Graphs:
 
     def __post_init__(self) -> None:
         """Refuse what describes no graph."""
-        least, most = self.vertices
+        try:
+            least, most = (whole("vertices", one) for one in self.vertices)
+        except (TypeError, ValueError):
+            least = most = -1
         if not 0 <= least <= most or most < 2:
-            raise InputError(f"Graphs({self.vertices}): give (least, most), most at least 2")
+            raise InputError(f"Graphs({self.vertices!r}): give (least, most), most at least 2")
+        object.__setattr__(self, "vertices", (least, most))
         if not isinstance(self.served, bool):
             raise ParameterError("served", self.served, "give True where vertex 0 knows its ties")
         object.__setattr__(self, "served", self.served or self.secret is not None)

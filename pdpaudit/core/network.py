@@ -39,26 +39,9 @@ def pair_keys(
 def adjacency_from_edges(
     n: int, sources: npt.NDArray[np.integer], targets: npt.NDArray[np.integer]
 ) -> csr_array:
-    """Build the symmetric 0/1 adjacency matrix of a simple undirected graph.
+    """Return the symmetric 0/1 matrix, canonical, of a simple undirected graph; O(n + m log m).
 
     Duplicate and reversed edges collapse, self-loops are dropped.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    sources, targets : ndarray of int, shape (m,)
-        End vertices of the edges, in ``0..n-1``.
-
-    Returns
-    -------
-    csr_array of int8, shape (n, n)
-        Canonical: indices sorted, no duplicates, zero diagonal. O(n + m log m).
-
-    Examples
-    --------
-    >>> adjacency_from_edges(3, np.array([0, 1, 2]), np.array([1, 0, 2])).nnz
-    2
     """
     low, high = np.divmod(pair_keys(n, sources, targets), max(n, 1))
     rows = np.concatenate([low, high]).astype(np.int32)
@@ -74,13 +57,6 @@ def adjacency_from_networkx(graph: nx.Graph) -> tuple[csr_array, tuple[Hashable,
     """Return the adjacency matrix of any networkx graph, and its nodes in index order.
 
     Directions, multiplicities and self-loops are forgotten: the result is simple and undirected.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> adjacency, nodes = adjacency_from_networkx(nx.path_graph(["a", "b", "c"]))
-    >>> adjacency.nnz, nodes
-    (4, ('a', 'b', 'c'))
     """
     nodes = tuple(graph.nodes)
     index = {node: i for i, node in enumerate(nodes)}
@@ -357,18 +333,7 @@ class Network:
 def targeted_components(
     adjacency: csr_array, targeted: npt.NDArray[np.bool_]
 ) -> list[npt.NDArray[np.int64]]:
-    """Return the components of the targeted subgraph, largest first, then by smallest index.
-
-    O(n + m), beside sorting the targeted vertices.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> adjacency, _ = adjacency_from_networkx(nx.path_graph(5))
-    >>> mask = np.array([True, False, True, True, False])
-    >>> [component.tolist() for component in targeted_components(adjacency, mask)]
-    [[2, 3], [0]]
-    """
+    """Return the components of the targeted, largest first, then by smallest index; O(n + m)."""
     members = np.flatnonzero(targeted)
     if not len(members):
         return []
@@ -385,13 +350,7 @@ def targeted_components(
 
 
 def default_seeds(adjacency: csr_array, targeted: npt.NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return the smallest-index vertex of the largest targeted component.
-
-    Raises
-    ------
-    InputError
-        If there is no targeted vertex.
-    """
+    """Return the smallest-index vertex of the largest targeted component."""
     components = targeted_components(adjacency, targeted)
     if not components:
         raise InputError("no targeted vertex: a search needs at least one to start from")

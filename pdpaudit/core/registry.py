@@ -15,13 +15,15 @@ from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pdpaudit.core.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from pdpaudit.core.protocols import Mechanism
     from pdpaudit.outputs.records import JSON
+
+T = TypeVar("T")
 
 Group = Literal[
     "sops",
@@ -84,6 +86,33 @@ def registered(group: Group) -> list[EntryPoint]:
     """Return what is registered in a group, by name."""
     found = {point.name: point for point in entry_points(group=f"pdpaudit.{group}")}
     return [found[name] for name in sorted(found)]
+
+
+def loaded(item: EntryPoint) -> Any:
+    """Return what is registered; of what cannot be had it is said whose it is."""
+    try:
+        return item.load()
+    except (Exception, SystemExit) as error:
+        raise UserCodeError(f"{_registration(item)} cannot be loaded") from error
+
+
+def given_by(item: EntryPoint, kind: type[T], *arguments: object) -> Iterator[T]:
+    """Yield what a registered function gives; whose it is, is said where it fails."""
+    function = loaded(item)
+    try:
+        for one in function(*arguments):
+            if not isinstance(one, kind):
+                raise TypeError(f"it gives {type(one).__name__} where {kind.__name__} is needed")
+            yield one
+    except InputError:
+        raise
+    except Exception as error:
+        raise UserCodeError(f"{_registration(item)} fails") from error
+
+
+def _registration(item: EntryPoint) -> str:
+    package = item.dist.name if item.dist else "an unknown package"
+    return f"{item.name} = {item.value}, registered by {package},"
 
 
 def claims_of(paper: str) -> dict[str, EntryPoint]:
@@ -163,10 +192,14 @@ def resolve(group: Group, name: str) -> Any:
     """Return the object a person means by ``name``."""
     known = {item.name: item for item in registered(group)}
     if name in known:
-        return known[name].load()
+        same = {item.value: item for item in entry_points(group=f"pdpaudit.{group}", name=name)}
+        if len(same) > 1:
+            theirs = " and ".join(sorted(_registration(item).rstrip(",") for item in same.values()))
+            raise InputError(f"{name} is registered twice: {theirs}; name one as module:Name")
+        return loaded(known[name])
     stem, _, number = name.rpartition("_")
-    if stem in known and number.isdecimal() and _takes_one(known[stem].load()):
-        return known[stem].load()(int(number))
+    if stem in known and number.isdecimal() and _takes_one(made := loaded(known[stem])):
+        return made(int(number))
     where, _, attribute = name.rpartition(":")
     if name.endswith((".py", ".py:")) and Path(name.rstrip(":")).is_file():
         file = name.rstrip(":")
@@ -212,7 +245,8 @@ def configure(factory: Any, name: str, options: Mapping[str, object]) -> Any:
     except InputError:
         raise
     except TypeError as error:
-        raise InputError(f"{name} cannot be made: {error}") from None
+        words = f": {error}" if given else f" without arguments ({error}); name an object instead"
+        raise InputError(f"{name} cannot be made{words}") from None
     except Exception as error:
         raise UserCodeError(f"{name} cannot be made") from error
 
@@ -304,7 +338,7 @@ def adapted(given: object, **parameters: object) -> object:
 
 def refuse_without_claim(mechanism: object, name: str) -> None:
     """Refuse a mechanism that promises nothing."""
-    if getattr(mechanism, "claim", None) is None:
+    if all(getattr(mechanism, one, None) is None for one in ("claim", "claims")):
         raise InputError(
             f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...), or `claim`, "
             "such as eps=1"

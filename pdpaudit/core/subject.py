@@ -19,6 +19,7 @@ from pdpaudit.core.errors import Exhausted, InputError, Misbehaviour, located
 from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
+from pdpaudit.core.registry import configure
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Guard
@@ -66,7 +67,7 @@ class Subject:
 
     def __init__(self, mechanism: object) -> None:
         if inspect.isclass(mechanism):
-            mechanism = _made(mechanism)
+            mechanism = configure(mechanism, mechanism.__qualname__, {})
         if is_function(mechanism):
             mechanism = _Function(mechanism)
         self.mechanism: Any = mechanism
@@ -271,16 +272,6 @@ class _Function:
     @property
     def __name__(self) -> str:
         return str(getattr(self.function, "__name__", "function"))
-
-
-def _made(factory: type) -> object:
-    try:
-        return factory()
-    except TypeError as error:
-        raise InputError(
-            f"{factory.__qualname__} cannot be made without arguments ({error}); hand over an "
-            "object"
-        ) from None
 
 
 def pairs_of(pairs: Callable[..., object]) -> list[OwnPair]:

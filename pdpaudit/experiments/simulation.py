@@ -7,14 +7,14 @@ import io
 import math
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.errors import InputError, ParameterError, whole
+from pdpaudit.core.errors import InputError, ParameterError, located, whole
 from pdpaudit.core.network import IdentityOracle, Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import (
     Mechanism,
@@ -23,10 +23,13 @@ from pdpaudit.core.protocols import (
     TracingMechanism,
     Trajectory,
 )
+from pdpaudit.core.statistic import name_of
+from pdpaudit.core.subject import Subject
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import Silent, Watcher, stream
 from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.engine import WORTH_WORKERS_S
+from pdpaudit.sampling.guard import Sink
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -212,8 +215,18 @@ def log_of(
     """Return whom a run of a search asks about, within a budget of calls."""
     view = instance.fresh()
     view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
-    with suppress(BudgetSpent):
-        mechanism.run(view, rng)
+    try:
+        with redirect_stdout(Sink()):
+            mechanism.run(view, rng)
+    except BudgetSpent:
+        pass
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{name_of(mechanism)}: its run raised {located(error)}; a search that is simulated "
+            "must not fail"
+        ) from None
     return list(map(int, view.oracle.log[:budget]))
 
 
@@ -290,13 +303,14 @@ def simulate(
     for one in contestants:
         watcher.stage(one.name, runs)
         loss = round_loss(one.mechanism, network.instance())
-        claim = getattr(one.mechanism, "claim", None)
+        subject = Subject.of(one.mechanism)
+        promised = [claim.epsilon for claim in subject.claims] if subject.claims_something else []
         drawn = trajectories(one, network, budget, runs, seed, jobs=jobs, watcher=watcher)
         searches.append(
             {
                 "name": one.name,
                 "mechanism": one.kind,
-                "private": loss is not None or (claim is not None and claim.epsilon > 0),
+                "private": loss is not None or max(promised, default=0.0) > 0,
                 "runs": len(drawn),
                 "epsilon": None if loss is None else loss.claimed,
                 **search_curves(drawn, budget, seeds=len(seeds), components=len(theirs), loss=loss),

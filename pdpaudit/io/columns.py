@@ -115,6 +115,10 @@ def _one_of(
         pairs = agreeing or pairs
     if len(pairs) > 1:
         raise _ambiguous(table, pairs)
+    last = normal(table.head[pairs[0][1]])
+    third = last[:-1] + {"2": "3", "b": "c", "j": "k"}.get(last[-1:], "")
+    if third != last[:-1] and third in map(normal, table.head):
+        raise _undecided(table, f"columns up to {third!r} are numbered, so there may be more ends")
     return pairs[0]
 
 

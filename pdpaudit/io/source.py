@@ -28,8 +28,9 @@ _FOREIGN = {
     b"\x28\xb5\x2f\xfd": ("packed with zstd", _PACKED),
     b"7z\xbc\xaf\x27\x1c": ("a 7z archive", _PACKED),
     **dict.fromkeys((b"RDX2\n", b"RDX3\n", b"X\n\0\0"), ("an R data file", "R's write.csv")),
-    **{bytes([0x80, n]): ("a Python pickle, which could run code", "networkx.write_graphml")
-       for n in range(2, 6)},
+    **dict.fromkeys((*(bytes([0x80, n]) for n in range(2, 6)), b"ccopy_reg\n"),
+       ("a Python pickle, which could run code", "networkx.write_graphml")),
+    **dict.fromkeys((b">>graph6<<", b">>sparse6<<"), ("a graph6 file", "networkx.write_graphml")),
     "⛾ gt".encode(): ("a graph-tool file", "graph-tool's save to GraphML"),
     b"\x89HDF": ("an HDF5 file", "a table as CSV"),
     b"PAR1": ("a Parquet file", "pandas' to_csv"),

@@ -162,8 +162,10 @@ class Table:
                 raise ValueError(f"{self.size - 1:,} rows, read as {rows:,}")
         except (pd.errors.ParserError, ValueError) as error:
             reason = " ".join(str(error).split())
+            # A quote left open runs to the end, so it is in the last row.
+            where = self.where(self.size - 1) if "EOF inside string" in reason else self.source.path
             raise InputError(
-                f"{self.source.path}: not readable as a table ({show(reason, 80)}); close the "
+                f"{where}: not readable as a table ({show(reason, 80)}); close the "
                 "quotes, or double a quote that is part of a name"
             ) from None
 
@@ -191,11 +193,17 @@ def read_table(source: Source, *, header: bool) -> Table:
     said = _SEP_LINE.match(data)
     if said:
         data = b" " * said.end() + data[said.end() :]
-    data, comments = _without_comments(source, data, said[1].decode() if said else "", header)
-    if not data.strip():
-        raise InputError(f"{source.path}: holds nothing but comments; a network needs edges")
-    separator = said[1].decode() if said else _find_separator(source, data, header)
-    return _assemble(source, data, separator, header, comments)
+    separator = said[1].decode() if said else ""
+    # What an open quote runs over may be as long as the file.
+    longest = csv.field_size_limit(max(csv.field_size_limit(), len(data)))
+    try:
+        data, comments = _without_comments(source, data, separator, header)
+        if not data.strip():
+            raise InputError(f"{source.path}: holds nothing but comments; a network needs edges")
+        separator = separator or _find_separator(source, data, header)
+        return _assemble(source, data, separator, header, comments)
+    finally:
+        csv.field_size_limit(longest)
 
 
 def _without_comments(

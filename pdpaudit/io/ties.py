@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,9 @@ def _check(ties: Ties, weights: npt.NDArray[np.float64]) -> None:
 Row = tuple[int | None, str, str, object]  # line, both ends, weight
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_WORD = re.compile(rf"^(?!{_INTEGER.pattern}$).*$", re.ASCII | re.MULTILINE)
+#: Names of a file of whole numbers, and how many words among them are taken for slips.
+MANY, ODD = 100, 3
 _DATE = re.compile(r"\d{4}-\d{2}")
 _EPOCH_2000 = 946_684_800  # seconds since 1970, as a column of times may count them
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -196,18 +200,27 @@ def _doubts(
 ) -> list[str]:
     """Say what may be two names of one person, and columns that may be of two kinds."""
     said, forms = [], folded(names)
+
+    def doubt(what: str, number: int, count: int) -> None:
+        # The place and not the name, for it may be a person's.
+        rows = np.flatnonzero((ends == number).any(axis=1))
+        more = f" ({count - 1:,} more like it)" if count > 1 else ""
+        said.append(
+            f"{where(int(rows[0])) if len(rows) else place}: a name is {what}{more}, and is read "
+            "as another person; write them alike if they are one"
+        )
+
     if len(set(forms)) < len(names):
         spelled = dict(zip(forms, names, strict=True))
         pairs = zip(names, map(spelled.__getitem__, forms), strict=True)
         apart = [pair for pair in pairs if pair[0] != pair[1]]
-        # Their places and not the names, for these may be people's.
-        rows = np.flatnonzero((ends == names.index(apart[0][0])).any(axis=1))
-        more = f" ({len(apart) - 1:,} more like it)" if len(apart) > 1 else ""
-        said.append(
-            f"{where(int(rows[0])) if len(rows) else place}: a name is that of another but for "
-            f"case, blanks or leading zeros{more}, and is read as another person; write them alike "
-            "if they are one"
-        )
+        what = "that of another but for case, blanks or leading zeros"
+        doubt(what, names.index(apart[0][0]), len(apart))
+    text = "\n".join(names)
+    odd = [] if text.replace("\n", "").isdigit() else list(islice(_WORD.finditer(text), ODD + 1))
+    if 0 < len(odd) <= ODD and len(names) >= MANY:
+        at = text.count("\n", 0, odd[0].start())
+        doubt("no whole number, as the others are", at, len(odd))
     first = np.zeros(len(names), dtype=np.bool_)
     first[ends[:, 0]] = True
     if len(ends) > 2 and not first[ends[:, 1]].any():
@@ -302,10 +315,10 @@ def numbers_of(
     given = pd.Series(np.array(values, dtype=object))
     numbers: npt.NDArray[np.float64] = pd.to_numeric(given, errors="coerce").to_numpy(float)[codes]
     for row in np.flatnonzero(np.isnan(numbers))[:1].tolist():
-        raise InputError(
-            f"{where(row)}: weight {show(str(values[codes[row]]))} is not a number; correct it "
-            "(decimals take a point), or name another column with `weight_column`"
-        )
+        weight = str(values[codes[row]])
+        wrong = f"weight {show(weight)} is not a number; correct it (decimals take a point)"
+        wrong = "the weight is missing; fill it in" if is_missing(weight) else wrong
+        raise InputError(f"{where(row)}: {wrong}, or name another column with `weight_column`")
     return numbers
 
 

@@ -19,7 +19,7 @@ from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.checks.sensitivity import NAME
 from pdpaudit.checks.suite import check_names
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.registry import KEARNS, Find, Group, claims_of
+from pdpaudit.core.registry import KEARNS, Find, Group, claims_of, loaded
 from pdpaudit.outputs import JSON
 from pdpaudit.replay.checks import replay_check
 from pdpaudit.replay.claims import Replay, Terms, replay_claim
@@ -170,7 +170,7 @@ def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
         known = claims_of(paper.get("name", KEARNS) if isinstance(paper, Mapping) else KEARNS)
         if claim.id not in known:
             raise InputError(f"{claim.id}: there is no such published claim; audit again")
-        published = known[claim.id].load()
+        published = loaded(known[claim.id])
         return {key: getattr(published, key) for key in ("id", "statement", "source")}
     witness, subject = claim.witness, result.subject
     if witness is not None and "relations" in result.context:

@@ -11,11 +11,12 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pdpaudit.core.registry import KEARNS, claims_of, paper_of
+from pdpaudit.core.registry import KEARNS, UserCodeError, claims_of, loaded, paper_of
 from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
 from pdpaudit.results.fields import STATUS_WORDS
 from pdpaudit.results.measurements import AtMost, Counts, Rate
@@ -429,9 +430,12 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
     spec = next((one.witness.mechanism for one in result.claims if one.witness), {})
     name = str(spec.get("name", ""))
     paper = paper_of(name)
-    claims = [item.load() for item in claims_of(paper).values()] if name and paper else []
-    known = [one for one in claims if getattr(one, "known_violated", False)]
-    if names := sorted((one.id for one in known if one.mechanism == name), key=_by_number):
+    known = []
+    for item in claims_of(paper).values() if name and paper else ():
+        with suppress(UserCodeError):  # a package that is broken is no fault of this result's
+            known.append(loaded(item))
+    claims = [one for one in known if getattr(one, "known_violated", False)]
+    if names := sorted((one.id for one in claims if one.mechanism == name), key=_by_number):
         whose = "" if paper == KEARNS else f"--paper {paper} "
         select = whose + " ".join(f"--select {one}" for one in names)
         words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")

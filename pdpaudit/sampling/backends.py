@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import current_process, get_context
 from multiprocessing import resource_tracker as tracker
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,8 +44,13 @@ BACKENDS = {
 #: Seconds to wait for a scheduler and its first worker.
 PATIENCE_S = 10
 
+#: Seconds that a copy of this process is waited for at least.
+LEAST_WAIT_S = 2.0
+
 #: Bytes above which what all tasks share is sent to each worker once, and not with each task.
 LARGE = 1 << 20
+
+Numbers = npt.NDArray[np.float64]
 
 #: An import path, a digest, and what all tasks of a job share.
 Shared = tuple[list[str], bytes, npt.NDArray[np.uint8]]
@@ -224,3 +232,37 @@ def _at_worker(shared: Shared, name: object, *arguments: object) -> tuple[object
         sys.path.extend(entry for entry in path if entry not in sys.path)
         last = _last = (token, cloudpickle.loads(payload.data))
     return name, last[1](*arguments)
+
+
+def in_copy(fill: Callable[[Numbers], object], size: int) -> Callable[[float], Numbers]:
+    """Begin to fill numbers in a copy of this process as it is; return what waits for it.
+
+    It waits no longer than there was time until then, or two seconds, and no longer than it is
+    given. What was not filled in is NaN: all where a process cannot be copied safely, as on macOS.
+    """
+    numbers = np.frombuffer(mmap.mmap(-1, 8 * max(size, 1)), dtype=np.float64)[:size]
+    numbers[:] = np.nan
+    if sys.platform != "linux" or current_process().daemon:
+        return lambda most: numbers
+    process = get_context("fork").Process(target=_silently, args=(fill, numbers), daemon=True)
+    began = time.monotonic()
+    with warnings.catch_warnings():
+        # Of the threads that it lacks: none is needed for others' code.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+
+    def wait(most: float) -> Numbers:
+        process.join(min(most, max(time.monotonic() - began, LEAST_WAIT_S)))
+        process.kill()
+        process.join()
+        return numbers
+
+    return wait
+
+
+def _silently(fill: Callable[[Numbers], object], numbers: Numbers) -> None:
+    """Fill numbers in without a word: all that is printed was printed by the other process."""
+    sys.stdout = sys.stderr = nowhere = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
+    for stream in (1, 2):
+        os.dup2(nowhere.fileno(), stream)
+    fill(numbers)

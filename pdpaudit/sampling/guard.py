@@ -67,6 +67,62 @@ class Warned:
     output: object
 
 
+class Sink(io.TextIOBase):
+    """Swallows what is printed and counts it."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def writable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Count the characters."""
+        self.characters += len(text)
+        return len(text)
+
+    def close(self) -> None:
+        """Stay open: the next run prints too."""
+
+
+class TooSlow(BaseException):
+    """The time given is over; no Exception, so that an author's ``except`` lets it through."""
+
+
+class Limit:
+    """Raises :class:`TooSlow` in its block, or at the end, once its seconds are over.
+
+    What is printed in it is swallowed. An outer limit stays in force. No generator: what ends the
+    block could be raised around it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._clock, self._silent = (
+            Clock(max(seconds, 0.0), "the statistic"),
+            redirect_stdout(Sink()),
+        )
+
+    def __enter__(self) -> None:
+        """Begin the time."""
+        self._silent.__enter__()
+        self._clock.__enter__().wind("a call")
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, _: object) -> None:
+        """Raise where the time is over, whatever ended the block."""
+        late = isinstance(error, Ended | Misbehaviour)
+        try:
+            if kind is None:
+                self._clock.stop()
+        except Misbehaviour:
+            late = True
+        finally:
+            self._clock.__exit__()
+            self._silent.__exit__(None, None, None)
+        if late:
+            raise TooSlow from None
+
+
 class BatchFailed(Misbehaviour):
     """A batch that raised where runs have to be drawn in batches."""
 
@@ -87,7 +143,7 @@ class Guard:
         until: float = math.inf,
     ) -> None:
         self._mechanism, self._instance = mechanism, instance
-        self._sink, self._surroundings = _Sink(), Surroundings()
+        self._sink, self._surroundings = Sink(), Surroundings()
         self._clock = Clock(limit, _title(mechanism), until)
         self._witness = _Witness(self._clock)
         self._around = ExitStack()
@@ -243,23 +299,6 @@ def _unreadable(error: Unreadable) -> Misbehaviour:
     return Misbehaviour(
         f"it returned {error}; return numbers, texts, tuples, lists, dictionaries or arrays"
     )
-
-
-class _Sink(io.TextIOBase):
-    """Swallows what is printed and counts it."""
-
-    def __init__(self) -> None:
-        self.characters = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        self.characters += len(text)
-        return len(text)
-
-    def close(self) -> None:
-        """Stay open: the next run prints too."""
 
 
 class _Witness:

@@ -29,6 +29,11 @@ class Needs:
         self.k = k
 
 
+class Fails:
+    def __init__(self):
+        raise OSError("no such table")
+
+
 class NoDeclaration:
     def __call__(self, graph, vertex, targets):
         return 0.0
@@ -48,7 +53,9 @@ def declared(sensitivity=1, impact=1):
         (17, "cannot be called"),
         (value, "value declares no sensitivity"),
         (NoDeclaration(), "declares no impact_cardinality"),
-        (Needs, "cannot be made without arguments"),
+        (Needs, r"Needs cannot be made without arguments .*'k'\); name an object"),
+        (Fails, "Fails cannot be made"),
+        (declared(sensitivity=10**400), r"sensitivity\(0\) fails: OverflowError"),
         (declared(sensitivity="one"), "declare a number"),
         (declared(sensitivity=-1), "declare a number"),
         (declared(sensitivity=math.nan), "declare a number"),
@@ -76,6 +83,15 @@ def test_a_class_is_made_without_arguments():
 def test_no_bound_is_a_declaration_too():
     _, bounds = require_statistic(declared(sensitivity=math.inf))
     assert bounds.bound("targeted-sensitivity", 3) == math.inf
+
+
+@pytest.mark.parametrize("what", ["sensitivity", "impact"])
+def test_a_table_of_bounds_that_is_too_short_is_named(what):
+    _, bounds = require_statistic(declared(**{what: lambda d: list(range(31))[d]}))
+    of = {"sensitivity": "targeted-sensitivity", "impact": "impact-cardinality"}[what]
+    assert bounds.bound(of, 30) == 30
+    with pytest.raises(InputError, match=r"\(31\) fails: IndexError"):
+        bounds.bound(of, 31)
 
 
 def test_names():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from itertools import combinations, product
 
@@ -10,6 +11,7 @@ import pytest
 
 from pdpaudit.algorithms.statistics import CN, Path, Triangle
 from pdpaudit.checks import exhaust, require_statistic
+from pdpaudit.checks.enumeration import _in_batches
 from pdpaudit.checks.evaluation import apart as differ
 from pdpaudit.checks.graphs import graphs_on, subset_classes
 from pdpaudit.core.statistic import statistic
@@ -151,3 +153,19 @@ def test_eight_vertices_are_within_reach_for_the_sensitivity():
     found = table(Path(1), 8, seconds=6.0, impact_up_to=3)
     assert [row.impact_cardinality is None for row in found.rows[:5]] == [False] * 3 + [True] * 2
     assert all(set(row.sensitivity) == {0} for row in found.rows)
+
+
+class Locked:
+    """Cannot be sent to another process."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, part):
+        with self.lock:
+            return list(part)
+
+
+@pytest.mark.parametrize("work", [list, Locked()])
+def test_what_cannot_travel_is_done_here_in_the_same_order(work):
+    assert _in_batches(work, 7, 3, 2) == [[0, 3, 6], [1, 4], [2, 5]]

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import itertools
+import signal
+import sys
+import threading
 import time
+import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pdpaudit import check
 from pdpaudit.algorithms.statistics import CN
-from pdpaudit.checks import Options, check_names, check_sop, iter_checks
-from pdpaudit.checks.evaluation import TooSlow, limit
+from pdpaudit.checks import Options, check_names, check_sop, iter_checks, read_witness
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.statistic import statistic
+from pdpaudit.replay.checks import verify_witness
+from pdpaudit.sampling.clock import SIGNAL
+from pdpaudit.sampling.guard import Limit, TooSlow
 
 QUICK = Options(max_vertices=4, examples=100)
 
@@ -39,6 +49,41 @@ def test_an_exception_shows_the_graph_and_the_authors_traceback():
     assert "breaks_on_triangles" in finite.witness["traceback"]
     assert results["targeted-sensitivity"].status == "skipped"
     assert "finite" in results["targeted-sensitivity"].detail
+
+
+def test_whoever_leaves_python_is_named_and_the_checks_go_on():
+    @statistic(sensitivity=1, impact_cardinality=9)
+    def leaves(graph, vertex, targets):
+        raise SystemExit(0)
+
+    results = by_name(check_sop(leaves, QUICK))
+    assert results["finite"].status == "violated"
+    assert results["finite"].detail.startswith("SystemExit: 0 (on 1 vertex with 0 edges, vertex 0)")
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_what_a_statistic_prints_is_not_shown(jobs, capfd):
+    @statistic(sensitivity=0, impact_cardinality=1)
+    def prints(graph, vertex, targets):
+        sys.stdout.write("seen")
+        return 0.0
+
+    def scores(adjacency, targets):
+        sys.stdout.write("all")
+        return np.zeros(adjacency.shape[0])
+
+    def ties(graph):
+        sys.stdout.write("graph")
+        return graph.number_of_edges()
+
+    both = statistic(sensitivity=0, impact_cardinality=1, scores=scores)(prints)
+    for sop in (prints, both):
+        options = Options(
+            max_vertices=5, jobs=jobs, examples=60, labelled_vertices=2 + 3 * (jobs > 1)
+        )
+        assert {"violated"}.isdisjoint(one.status for one in check_sop(sop, options))
+    assert not check(ties, relation="edge", sensitivity=1).violated
+    assert capfd.readouterr().out == ""
 
 
 def test_an_exception_only_the_search_meets_is_a_failed_check():
@@ -65,7 +110,7 @@ def test_a_statistic_that_hangs_is_stopped():
         return 0.0
 
     start = time.monotonic()
-    results = by_name(check_sop(hangs, Options(max_vertices=4, time_limit=2.0, examples=0)))
+    results = by_name(check_sop(hangs, Options(max_vertices=4, time_limit=4.0, examples=0)))
     assert time.monotonic() - start < 60
     assert results["finite"].status == "violated"
     assert "no answer within 2 s" in results["finite"].detail
@@ -102,7 +147,7 @@ def test_a_statistic_that_hangs_is_stopped_in_any_check():
     for name in check_names():
         if name in ("fast-path", "own-network"):
             continue
-        options = Options(max_vertices=4, time_limit=2.0, examples=100, select=(name,))
+        options = Options(max_vertices=4, time_limit=4.0, examples=100, select=(name,))
         start = time.monotonic()
         *before, result = check_sop(hangs, options)
         assert [failed.name for failed in before] == ([] if name == "finite" else ["finite"])
@@ -149,6 +194,49 @@ def test_a_slow_statistic_says_which_scope_was_completed():
     assert "(limit 4 s)" in results["targeted-sensitivity"].scope
 
 
+KEYS: dict[str, Callable[..., Any]] = {
+    "vertex": lambda graph, vertex, targets: vertex,
+    "vertex and S": lambda graph, vertex, targets: (vertex, targets),
+    "sizes": lambda graph, vertex, targets: (len(graph), graph.size(), vertex, targets),
+    "S": lambda graph, vertex, targets: (len(graph), tuple(graph.edges), targets),
+    "everything": lambda graph, vertex, targets: (len(graph), tuple(graph.edges), vertex, targets),
+}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_is_remembered_must_be_remembered_of_the_same_question(key):
+    known: dict[Any, float] = {}
+
+    @statistic(sensitivity=1, impact_cardinality=1)
+    def remembers(graph, vertex, targets):
+        question = (len(graph), sorted(graph.edges), vertex, sorted(targets))
+        answer = zlib.crc32(repr(question).encode())  # no two questions have the same
+        return known.setdefault(KEYS[key](graph, vertex, targets), answer)
+
+    (result,) = check_sop(remembers, replace(QUICK, select=("deterministic",)))
+    if key == "everything":
+        assert result.status == "not_rejected"
+        return
+    assert result.status == "violated"
+    known.clear()  # as where it is replayed
+    assert verify_witness(read_witness(result.witness or {}), remembers).reproduced
+
+
+@given(st.integers(1, 1000))
+@settings(max_examples=20, deadline=None)
+def test_a_statistic_that_changes_after_some_calls_is_found(calls):
+    count = itertools.count()
+
+    @statistic(sensitivity=1, impact_cardinality=1)
+    def changes(graph, vertex, targets):
+        return float(next(count) < calls)
+
+    (result,) = check_sop(changes, replace(QUICK, select=("deterministic",)))
+    assert result.status == "violated"
+    count = itertools.count()  # as where it is replayed
+    assert verify_witness(read_witness(result.witness or {}), changes).reproduced
+
+
 def test_no_check_stops_before_the_time_limit(monkeypatch):
     # Each look at the clock takes 0.05 s: a check with a share of the limit would stop early.
     now = itertools.count(0.0, 0.05)
@@ -160,14 +248,41 @@ def test_no_check_stops_before_the_time_limit(monkeypatch):
 
 def test_the_limit_is_restored_and_the_outer_one_stays():
     def inside():
-        with limit(0.05), limit(5):
+        with Limit(0.05), Limit(5):
             time.sleep(1)
 
     with pytest.raises(TooSlow):
         inside()
-    with limit(0.05):
+    with Limit(0.05):
         pass
     time.sleep(0.1)  # an alarm left behind would ring here
+
+
+@pytest.mark.skipif(SIGNAL is None, reason="there is no signal that could ring")
+def test_nothing_but_too_slow_comes_out_of_a_limit():
+    # Rung as often as can be: at any place in and around the block.
+    over, main = threading.Event(), threading.get_ident()
+
+    def ring():
+        while not over.is_set():
+            signal.pthread_kill(main, SIGNAL)
+
+    kept, found = signal.signal(SIGNAL, lambda *_: None), set()
+    thread = threading.Thread(target=ring)
+    thread.start()
+    try:
+        for _ in range(300):
+            try:
+                with Limit(0.0):
+                    for _ in range(10):
+                        pass
+            except BaseException as error:
+                found.add(type(error))
+    finally:
+        over.set()
+        thread.join()
+        signal.signal(SIGNAL, kept)
+    assert found == {TooSlow}
 
 
 def test_selecting_and_skipping():

@@ -258,6 +258,33 @@ def test_a_function_may_change_its_input():
     assert found(emptied, "edge", 1, most=4).status == "certified"
 
 
+AGES = Records(Bounded(0, 9, whole=True), sizes=(2, 6))
+
+
+@pytest.mark.parametrize("remembered", [None, len, lambda given: 0])
+@pytest.mark.parametrize(("relation", "domain"), [("edge", None), ("replace", AGES)])
+def test_a_function_that_remembers_other_inputs_is_refused(remembered, relation, domain):
+    known: dict[object, float] = {}
+
+    def measured(given: Any) -> float:
+        total = given.number_of_edges() if domain is None else sum(given)
+        key = repr(sorted(given.edges if domain is None else given)), len(given)
+        return known.setdefault(key if remembered is None else remembered(given), total)
+
+    question = Question.of(measured, relation, domain, 9)
+    if remembered is None:  # what is asked again has the same answer
+        assert check_sensitivity(question, most=4, examples=50).status != "violated"
+        return
+    with pytest.raises(InputError, match="depends on what it was asked before, or on chance"):
+        check_sensitivity(question, most=4, examples=50)
+
+
+def test_a_function_that_draws_is_refused():
+    rng = np.random.default_rng(1)
+    with pytest.raises(InputError, match="or on chance; keep nothing from one call to the next"):
+        found(lambda graph: rng.laplace(), "edge", 1e9, most=3)
+
+
 @pytest.mark.parametrize(
     ("function", "more", "said"),
     [
@@ -269,6 +296,9 @@ def test_a_function_may_change_its_input():
         ),
         (ties, {"sensitivity": -1}, "at least 0"),
         (ties, {"sensitivity": math.inf}, "give a finite number"),
+        (ties, {"sensitivity": lambda degree: 1 / 0}, r"sensitivity = f\(1\): it raised ZeroDiv"),
+        (declared(error="x")(lambda graph: 0), {"sensitivity": 1}, "error = 'x': give a number"),
+        (declared(error=-1)(lambda graph: 0), {"sensitivity": 1}, "error = -1: give a finite"),
         (ties, {"sensitivity": 1, "relation": "add-remove"}, "have edge, vertex, rewired"),
         (lambda graph: "many", {"sensitivity": 1}, "no number, vector or graph"),
         (lambda graph: 1 / 0, {"sensitivity": 1}, "raised ZeroDivisionError"),

@@ -17,6 +17,9 @@ from pdpaudit.core.registry import (
     check_file,
     check_run,
     configure,
+    given_by,
+    loaded,
+    refuse_without_claim,
     registered,
     resolve,
 )
@@ -380,3 +383,67 @@ def test_a_file_that_is_not_there_is_refused_with_the_nearest(folder):
         check_file("a/b.py:Mine")
     for name in ("mechanism.py:Mine", "no.module:Mine", "Mine", "x.py"):
         check_file(name)
+
+
+@pytest.fixture
+def plug_in(folder, monkeypatch):
+    """A package that registers what is there, what raises, and what is nowhere."""
+    write(folder / "plug.py", SOP.format(name="mine", value=0) + "def numbers(*given):\n"
+          "    yield from given\n    raise OSError('no table')\n")  # fmt: skip
+    write(folder / "broken.py", "raise OSError('no library')\n")
+    write(folder / "plug-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: plug\nVersion: 1\n")
+    names = {"plug": "plug:mine", "raises": "broken:mine", "gone": "nowhere:mine", "no": "plug:no"}
+    lines = [f"{name} = {value}" for name, value in names.items()]
+    points = ["[pdpaudit.sops]", *lines, "[pdpaudit.attacks]", "numbers = plug:numbers"]
+    write(folder / "plug-1.dist-info/entry_points.txt", "\n".join(points))
+    monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.mark.usefixtures("plug_in")
+@pytest.mark.parametrize(
+    ("name", "cause"), [("raises", OSError), ("gone", ImportError), ("no", AttributeError)]
+)
+def test_a_plug_in_that_cannot_be_loaded_is_named(name, cause):
+    assert isinstance(resolve("sops", "plug"), StatisticOfProximity)
+    words = rf"^{name} = \S+, registered by plug, cannot be loaded$"
+    with pytest.raises(UserCodeError, match=words) as caught:
+        resolve("sops", name)
+    assert isinstance(caught.value.__cause__, cause)
+    (item,) = [one for one in registered("sops") if one.name == name]
+    with pytest.raises(UserCodeError, match=words):
+        loaded(item)
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_name_that_two_packages_give_to_different_things_is_refused(folder):
+    again = folder / "again"
+    write(again / "other-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 1\n")
+    points = write(
+        again / "other-1.dist-info/entry_points.txt", "[pdpaudit.sops]\nplug = plug:mine"
+    )
+    sys.path.insert(0, str(again))
+    assert resolve("sops", "plug").sensitivity(3) == 0  # the same twice is one
+    points.write_text("[pdpaudit.sops]\nplug = plug:yours")
+    words = "plug:mine, registered by plug and plug = plug:yours, registered by other; name one as"
+    with pytest.raises(InputError, match=words):
+        resolve("sops", "plug")
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_plug_in_that_fails_gives_what_it_gave_before_and_is_named():
+    (item,) = [one for one in registered("attacks") if one.name == "numbers"]
+    given = given_by(item, int, 3, 5)
+    assert [next(given), next(given)] == [3, 5]
+    with pytest.raises(UserCodeError, match=r"plug:numbers, registered by plug, fails") as caught:
+        next(given)
+    assert isinstance(caught.value.__cause__, OSError)
+    with pytest.raises(UserCodeError) as caught:
+        list(given_by(item, int, 3, "five"))
+    assert str(caught.value.__cause__) == "it gives str where int is needed"
+
+
+def test_one_claim_or_several_is_a_claim():
+    for what in ({"claim": 1}, {"claims": (1,)}):
+        refuse_without_claim(type("Made", (), what)(), "Made")
+    with pytest.raises(InputError, match="Made: it claims nothing"):
+        refuse_without_claim(Made(), "Made")

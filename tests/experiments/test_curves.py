@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pdpaudit import PrivacyClaim
 from pdpaudit.algorithms.searches.noisy_max import PTargetMainText, PTargetRepaired
 from pdpaudit.algorithms.searches.search_com import PTarget
 from pdpaudit.algorithms.statistics import CN
@@ -181,6 +184,37 @@ def test_the_embedded_network_has_its_regimes(regime):
         network.seeds[0] in part
         for part in targeted_components(network.adjacency, network.targeted)[1:2]
     )
+
+
+class Asking:
+    """Asks about vertex 0, promises several things, and may fail after that."""
+
+    claims = (PrivacyClaim(0.0), PrivacyClaim(1.0, 1e-6))
+
+    def __init__(self, error=None):
+        self.error = error
+
+    def run(self, instance, rng):
+        sys.stdout.write(f"asked: {instance.oracle(0)}")
+        if self.error is not None:
+            raise self.error
+        return ()
+
+
+def asking(error: Exception | None = None) -> list[Contestant]:
+    mechanism: Any = Asking(error)
+    return [Contestant("one", mechanism, "one")]
+
+
+def test_a_search_may_promise_several_things(small, capsys):
+    found = simulate(small, asking(), budget=1, runs=1, seed=1)
+    assert capsys.readouterr().out == ""
+    assert found["searches"][0]["private"] is True
+
+
+def test_a_search_that_fails_is_named_with_its_line(small):
+    with pytest.raises(InputError, match=r"Asking: its run raised KeyError.*test_curves\.py:\d+"):
+        simulate(small, asking(KeyError("table")), budget=1, runs=2, seed=1)
 
 
 def test_what_cannot_be_simulated_is_refused(small):

@@ -2,11 +2,14 @@
 
 import gzip
 import os
+import tempfile
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io import read_network
@@ -169,7 +172,9 @@ def test_weight_that_is_no_number(tmp_path):
 @pytest.mark.parametrize("weight", ["", "nan", "1,5", "1_000", "True"])
 def test_weight_that_is_no_number_otherwise(tmp_path, weight):
     edges = EDGES.replace(",", ";").replace("cy;2", f"cy;{weight}")
-    refuse(tmp_path, f"line 3: weight '{weight}' is not a number", edges=edges)
+    missing = weight in ("", "nan")
+    said = "the weight is missing" if missing else f"weight '{weight}' is not a number"
+    refuse(tmp_path, f"line 3: {said}", edges=edges)
 
 
 @pytest.mark.parametrize("weight", ["-1", "inf"])
@@ -418,3 +423,50 @@ def test_vertex_without_label_in_a_graph_file(tmp_path):
     gml = 'graph [ node [ id 1 role "target" ] node [ id 2 ] edge [ source 1 target 2 ] ]'
     refuse(tmp_path, "vertex '2' has no 'role'", edges=gml, plant=None, label_column="role")
     refuse(tmp_path, "`label_column`: 'role'", edges=gml, plant=None, label_column="rle")
+
+
+@pytest.mark.parametrize("broken", ['"7,8', '7,"8', '7"",8"""'])
+def test_a_quote_left_open_is_found_however_much_follows(tmp_path, broken):
+    lines = [f"{v},{v + 1}" for v in range(30_000)]
+    lines[123] = broken
+    edges = "source,target\n" + "\n".join(lines)
+    if broken.startswith('7"'):  # quotes within a name that begins without one are part of it
+        (tmp_path / "edges.csv").write_text(edges)
+        assert read_network(tmp_path / "edges.csv", plant=first_only).network.n == 30_003
+        return
+    refuse(tmp_path, "line 125: ", "close the quotes", edges=edges)
+
+
+def test_a_name_longer_than_csv_takes_is_a_name(tmp_path):
+    (tmp_path / "edges.csv").write_text(f'"{"x" * 200_000}",bob\nbob,"cy"\n')
+    assert read_network(tmp_path / "edges.csv", plant=first_only).network.n == 3
+
+
+@pytest.mark.parametrize(("head", "third"), [("author1,author2,author3", "author3"),
+                                             ("name_a,name_b,name_c", "namec")])  # fmt: skip
+def test_more_than_two_people_in_a_line_are_refused(tmp_path, head, third):
+    edges = f"{head}\nann,bob,cy\nbob,cy,dan\n"
+    refuse(tmp_path, f"columns up to '{third}' are numbered", "`source_column`", edges=edges)
+    (tmp_path / "edges.csv").write_text(edges)
+    one, other, _ = head.split(",")
+    options = {"source_column": one, "target_column": other, "plant": first_only}
+    assert read_network(tmp_path / "edges.csv", **options).network.edges == 2
+
+
+@given(st.sets(st.integers(0, 98), max_size=6), st.booleans())
+def test_words_among_whole_numbers_are_pointed_at(places, few):
+    """At most three among a hundred names, by the line on which the first stands."""
+    size = 50 if few else 200
+    lines = [f"{v},{v + 1}" for v in range(size)]
+    words = sorted(places)
+    for place in words:
+        lines[place % size] = f"x{place},{place}"
+    wrong = {place % size for place in words}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "edges.csv")
+        path.write_text("source,target\n" + "\n".join(lines))
+        notes = read_network(path, plant=first_only).notes
+    said = [note for note in notes if "no whole number, as the others are" in note]
+    assert len(said) == (not few and 0 < len(places) <= 3)
+    if said:
+        assert f"line {2 + min(wrong)}: " in said[0]

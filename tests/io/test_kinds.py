@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -413,12 +415,22 @@ def test_graph_formats(tmp_path: Path, kind: Kind) -> None:
 
 FOREIGN = {
     "an R data file": gzip.compress(b"RDX3\nX\n\0\0"),
-    "a Python pickle": b"\x80\x04\x95\x00\x00",
+    "a graph6 file": b">>graph6<<DxC\n",
     "a graph-tool file": gzip.compress("⛾ gt".encode() + b"\x01\0"),
     "a Parquet file": b"PAR1\x15\x04",
     "an old Excel workbook": b"\xd0\xcf\x11\xe0\xa1\xb1",
     "a SQLite database": b"SQLite format 3\0",
 }
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_of_networkx_are_refused(tmp_path: Path, protocol: int) -> None:
+    path = tmp_path / "network.pickle"
+    path.write_bytes(pickle.dumps(nx.karate_club_graph(), protocol=protocol))
+    with pytest.raises(
+        InputError, match=r"is a Python pickle, which could run code.*write_graphml"
+    ):
+        read_network(path)
 
 
 @pytest.mark.parametrize("what", FOREIGN)
