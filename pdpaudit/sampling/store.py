@@ -75,7 +75,7 @@ class Store:
         self._look()
         with self._explained():
             self._base = sqlite3.connect(
-                f"{self.path.resolve().as_uri()}?mode=rw",
+                f"{Path(os.path.realpath(self.path)).as_uri()}?mode=rw",
                 uri=True,
                 timeout=BUSY_S,
                 isolation_level=None,
