@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Column, Range, Side
 
-from .number_table import NumberTable
+from .number_table import NumberTable, nearest
 from .thresholds import DECIMALS, Choice, apart, blended, calibrated, levels, promising
 
 Floats = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ def best_ranges(table: NumberTable, aim: ExpectedBound, luck: float = 0.0) -> li
         if not len(pooled):
             continue
         shares, pattern = levels(CUTS), column.aspect == "pattern"
-        cuts = np.unique(pooled if pattern else np.quantile(pooled, shares, method="nearest"))
+        cuts = np.unique(pooled if pattern else nearest(pooled, shares))
         swept.append(_Swept(column, cuts, *_counted(table, column, cuts)))
     ordered = [one for one in swept if one.column.aspect != "pattern"]
     lines = _half_lines(table, ordered, aim, luck) if ordered else {}

@@ -1,12 +1,18 @@
-"""Numbers that are read or computed from outputs, in all four parts of a discovery sample."""
+"""Numbers that are read or computed from outputs, in all four parts of a discovery sample.
+
+And the cells that they are cut into: many scores are learnt from the same ones.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pdpaudit.outputs import Coded, Column
 from pdpaudit.outputs.columns import MOST_PATTERN, Numbered
+from pdpaudit.outputs.events import cells_of
 
 from .candidates import Sample
 
@@ -26,6 +32,17 @@ SEEN, POOLED = 4000, 20_000
 MOST_CODED = 64
 
 
+@dataclass(frozen=True)
+class Cells:
+    """A column in cells, with the cell of each output and the runs in each cell, part by part."""
+
+    column: Numbered
+    edges: tuple[float, ...]
+    atoms: tuple[float, ...]
+    codes: list[Ints]
+    counts: Floats
+
+
 class NumberTable:
     """The numbers of all columns in all four parts of the discovery sample."""
 
@@ -34,7 +51,8 @@ class NumberTable:
         self.runs = sample.runs
         self.weights = [batch.weights for batch in sample.batches]
         self._some = [_thin(weights, POOLED) for weights in self.weights]
-        self._pooled: dict[Numbered, Floats] = {}
+        self._pooled: dict[tuple[Numbered, ...], Floats] = {}
+        self._cells: dict[tuple[tuple[Numbered, ...], int], list[Cells]] = {}
         seen = _some_rows(sample)
         more = [] if seen is None else computed(seen)
         # A pattern that never repeats tells nothing.
@@ -46,13 +64,58 @@ class NumberTable:
         """Return what a column gives in each part."""
         return self.sample.numbers(column)
 
-    def pooled(self, column: Numbered) -> Floats:
-        """Return some numbers of a column, sorted, each run alike."""
-        if column not in self._pooled:
-            parts = zip(self.numbers(column), self._some, strict=True)
-            found = np.sort(np.concatenate([numbers[some] for numbers, some in parts]))
-            self._pooled[column] = found[: int(np.searchsorted(found, np.nan))]
-        return self._pooled[column]
+    def pooled(self, *columns: Numbered) -> Floats:
+        """Return some numbers of columns, sorted, each run alike."""
+        if columns not in self._pooled:
+            parts = [
+                numbers[some]
+                for column in columns
+                for numbers, some in zip(self.numbers(column), self._some, strict=True)
+            ]
+            found = np.sort(np.concatenate(parts))
+            self._pooled[columns] = found[: int(np.searchsorted(found, np.nan))]
+        return self._pooled[columns]
+
+    def cells(self, *columns: Numbered, most: int) -> list[Cells]:
+        """Return columns in about ``most`` cells, cut alike; nothing of what is always the same."""
+        if (columns, most) not in self._cells:
+            first = columns[0]
+            pooled = np.arange(float(len(first.values))) if isinstance(first, Coded) else None
+            pooled = self.pooled(*columns) if pooled is None else pooled
+            cut = cells_between(pooled, most, ordered=isinstance(first, Column))
+            self._cells[columns, most] = [self._cut(one, *cut) for one in columns if any(cut)]
+        return self._cells[columns, most]
+
+    def _cut(self, column: Numbered, edges: tuple[float, ...], atoms: tuple[float, ...]) -> Cells:
+        codes = [cells_of(numbers, edges, atoms) for numbers in self.numbers(column)]
+        size = len(edges) + len(atoms) + 2
+        counts = [np.bincount(*one, size) for one in zip(codes, self.weights, strict=True)]
+        return Cells(column, edges, atoms, codes, np.array(counts, dtype=np.float64))
+
+
+def nearest(ordered: Floats, shares: Floats) -> Floats:
+    """Return the quantiles of sorted numbers, each the nearest number."""
+    return ordered[np.rint(shares * (len(ordered) - 1)).astype(np.intp)]
+
+
+def cells_between(
+    pooled: Floats, most: int, *, ordered: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return edges at quantiles of sorted numbers, and those common enough for a cell each."""
+    if not len(pooled):
+        return (), ()
+    starts = np.append(0, np.flatnonzero(pooled[1:] != pooled[:-1]) + 1)
+    times, distinct = np.diff(starts, append=len(pooled)), pooled[starts]
+    if not ordered:
+        return (), tuple(distinct.tolist())
+    common = times > max(2.0, ATOM * len(pooled))
+    atoms, rest = tuple(distinct[common].tolist()), pooled[np.repeat(~common, times)]
+    if len(rest) < 2 * most:
+        return (), atoms
+    shares = np.linspace(0, 1, most + 1)[1:-1]
+    if most >= 8:
+        shares = np.concatenate([[0.01, 0.04], shares, [0.96, 0.99]])
+    return tuple(np.unique(nearest(rest, shares)).tolist()), atoms
 
 
 def computed(rows: Floats) -> list[Column]:

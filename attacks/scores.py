@@ -24,9 +24,9 @@ import numpy.typing as npt
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Coded, Column, Crossed, Score, Side, Term
 from pdpaudit.outputs.columns import Numbered, cut_at
-from pdpaudit.outputs.events import SCORE_DECIMALS, cells_of
+from pdpaudit.outputs.events import SCORE_DECIMALS
 
-from .number_table import ATOM, NumberTable, thinned
+from .number_table import Cells, NumberTable, nearest, thinned
 from .thresholds import DECIMALS, SURE, Choice, Curve, apart, blended, calibrated, levels, promising
 
 Floats = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ FEW = 4.0
 #: differ, and where each number is cut for them.
 MOST_CROSSED, CROSSED = 24, 2
 APART = 5.0
-RANGE_CUTS = (0.05, 0.25, 0.5, 0.75, 0.95)
+RANGE_CUTS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 
 #: How a score is learnt, from which columns, in how many cells each.
 Kind = tuple[str, list[Numbered], int]
@@ -120,146 +120,128 @@ def _cuts_of(table: NumberTable, column: Column | Coded) -> tuple[float, ...]:
     pooled = table.pooled(column)
     if not len(pooled):
         return ()
-    cuts = np.unique(np.quantile(pooled, RANGE_CUTS, method="nearest"))
-    return tuple(cuts.tolist())
-
-
-#: A column, with edges and numbers that have cells of their own.
-Cut = tuple[Numbered, tuple[float, ...], tuple[float, ...]]
+    return tuple(np.unique(nearest(pooled, RANGE_CUTS)).tolist())
 
 
 def best_scores(table: NumberTable, kind: Kind, aim: ExpectedBound) -> list[Choice]:
     """Learn a score, and return its best thresholds in either direction."""
-    name, columns, cells = kind
-    terms: list[Cut] = []
-    coded: list[list[Ints]] = []
-    shared = _shared(table, columns, cells) if name == "common" else None
-    for column in columns:
-        pooled = table.pooled(column)
-        if isinstance(column, Coded):
-            pooled = np.arange(float(len(column.values)))
-        edges, atoms = shared or cells_between(pooled, cells, ordered=isinstance(column, Column))
-        if len(edges) + len(atoms) == 0:
-            continue
-        terms.append((column, edges, atoms))
-        coded.append([cells_of(numbers, edges, atoms) for numbers in table.numbers(column)])
-    if not terms:
-        return []
-    return _judged(table, name, terms, coded, aim)
-
-
-def _shared(
-    table: NumberTable, columns: list[Numbered], cells: int
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return cells that serve several columns alike."""
-    pooled = np.sort(np.concatenate([table.pooled(column) for column in columns]))
-    return cells_between(pooled, cells, ordered=True)
-
-
-def _judged(
-    table: NumberTable, name: str, terms: list[Cut], coded: list[list[Ints]], aim: ExpectedBound
-) -> list[Choice]:
-    """Return the best thresholds of one score."""
-    sizes = [len(edges) + len(atoms) + 2 for _, edges, atoms in terms]
+    name, columns, most = kind
+    alike = [columns] if name == "common" else [[column] for column in columns]
+    cells = [one for some in alike for one in table.cells(*some, most=most)]
     # Parts 0 and 2 are the first halves. A score is learnt on either half, judged on the other, and
     # used as both halves together have it.
     folds = [((0, 2), (1, 3)), ((1, 3), (0, 2))]
-    learnt = [_learn(table, name, coded, sizes, parts) for parts, _ in folds]
-    weights = _learn(table, name, coded, sizes, None)
-    built = _built(terms, weights)
+    built = _built(cells, weights := _learn(name, cells, ((0, 1), (2, 3))))
     if not built:
         return []
+    learnt = [_learn(name, cells, ((first,), (second,))) for (first, second), _ in folds]
+    judged = []
+    for score, (_, parts) in zip(learnt, folds, strict=True):
+        ours, theirs = _scores(score, cells, parts)
+        judged.append(((ours, table.weights[parts[0]]), (theirs, table.weights[parts[1]])))
+    finals = [(part, _scores(weights, cells, (part,))[0]) for _, parts in folds for part in parts]
+    final = [thinned(score, table.weights[part], LEARN) for part, score in finals]
+    ordered, shares = np.sort(np.concatenate(final)), levels(CUTS)
+    at = (shares * len(ordered)).astype(int)
     turned = tuple(term.turned() for term in built)
-    judged = [
-        (_scores(w, coded, parts), [table.weights[part] for part in parts])
-        for w, (_, parts) in zip(learnt, folds, strict=True)
-    ]
-    finals = [(part, _scores(weights, coded, (part,))[0]) for _, parts in folds for part in parts]
-    final = np.concatenate([thinned(score, table.weights[part], LEARN) for part, score in finals])
-    totals = [float(sum(table.runs[parts[side]] for _, parts in folds)) for side in (0, 1)]
-    shares = levels(CUTS)
-    best, surest = list[Choice](), list[tuple[float, Choice]]()
-    for sign, first, second in ((1.0, 0, 1), (-1.0, 1, 0)):
-        cuts = np.sort(-sign * final)
-        cuts = -cuts[(shares * len(cuts)).astype(int)] - 1e-9
-        curves = [
-            score_curve((sign * s[first], w[first]), (sign * s[second], w[second]), shares)
-            for s, w in judged
-        ]
-        sides = totals[first], totals[second]
-        p, q, runs = blended(curves, sides, aim.caution)
-        expected = aim.from_shares(p, q)
-        sure = aim.from_shares(*blended(curves, sides, aim.caution + SURE)[:2]).round(DECIMALS)
-        side: Side = "left" if first == 0 else "right"
-        picks = apart(expected, sum(curve.ours for curve in curves), EACH)
-        *found, safe = (
-            promising(
-                Score(side, built if first == 0 else turned, float(cuts[pick])),
-                expected[pick],
-                p[pick],
-                q[pick],
-                runs[pick],
-            )
-            for pick in (*picks, int(np.argmax(sure)))
-        )
+    both: tuple[Side, Side] = ("left", "right")
+    ends, ways = (ordered[::-1][at], -ordered[at]), score_curves(judged, shares)
+    best, surest = [], []
+    for side, terms, cuts, curves in zip(both, (built, turned), ends, ways, strict=True):
+        events = [Score(side, terms, cut) for cut in (cuts - 1e-9).tolist()]
+        found, sure = _promised(events, curves, table.sample.sides, aim)
         best += found
-        surest.append((float(sure.max()), safe))
+        surest.append(sure)
     kept = sorted(best, key=lambda choice: -round(choice.expected, DECIMALS))[:EACH]
     # What looks best may be rare and lucky.
     _, one = max(surest, key=lambda found: found[0])
     return kept if one in kept else [*kept, one]
 
 
-def _built(terms: list[Cut], weights: list[Floats]) -> tuple[Term, ...]:
+def _promised(
+    events: list[Score], curves: list[Curve], runs: tuple[float, float], aim: ExpectedBound
+) -> tuple[list[Choice], tuple[float, Choice]]:
+    """Return the best of some nested events, and the surest with what it surely promises."""
+    runs = runs if events[0].side == "left" else runs[::-1]
+    p, q, known = blended(curves, runs, aim.caution)
+    expected = aim.from_shares(p, q)
+    sure = aim.from_shares(*blended(curves, runs, aim.caution + SURE)[:2]).round(DECIMALS)
+    picks = apart(expected, sum(curve.ours for curve in curves), EACH)
+    *found, safe = (
+        promising(events[pick], expected[pick], p[pick], q[pick], known[pick])
+        for pick in (*picks, int(np.argmax(sure)))
+    )
+    return found, (float(sure.max()), safe)
+
+
+def _built(cells: list[Cells], weights: list[Floats]) -> tuple[Term, ...]:
     """Return the terms of a score; what has no weight is left out, so that people can read it."""
     return tuple(
         Term(
-            column,
-            edges,
-            tuple((w[: len(edges) + 1] + 0.0).tolist()),
-            tuple(zip(atoms, (w[len(edges) + 1 : -1] + 0.0).tolist(), strict=True)),
+            one.column,
+            one.edges,
+            tuple((w[: len(one.edges) + 1] + 0.0).tolist()),
+            tuple(zip(one.atoms, (w[len(one.edges) + 1 : -1] + 0.0).tolist(), strict=True)),
             float(w[-1]) + 0.0,
         )
-        for (column, edges, atoms), w in zip(terms, weights, strict=True)
+        for one, w in zip(cells, weights, strict=True)
         if w.any()
     )
 
 
-def _learn(
-    table: NumberTable,
-    name: str,
-    coded: list[list[Ints]],
-    sizes: list[int],
-    parts: tuple[int, int] | None,
-) -> list[Floats]:
-    """Learn the cells' weights from a part of the sample on either side; None: from all of it."""
-    sides = [(0, 1), (2, 3)] if parts is None else [(parts[0],), (parts[1],)]
-    weights = [np.concatenate([table.weights[part] for part in side]) for side in sides]
-    learn = [[np.concatenate([codes[part] for part in side]) for codes in coded] for side in sides]
-    return log_ratios(name, learn, weights, sizes)
+def _learn(name: str, cells: list[Cells], sides: Sequence[Sequence[int]]) -> list[Floats]:
+    """Learn the cells' weights from some parts of the sample on either side."""
+    counts = [np.array([one.counts[[*side]].sum(axis=0) for side in sides]) for one in cells]
+    return log_ratios(name, counts)
 
 
-def _scores(weights: list[Floats], coded: list[list[Ints]], parts: Sequence[int]) -> list[Floats]:
+def _scores(weights: list[Floats], cells: list[Cells], parts: Sequence[int]) -> list[Floats]:
     """Return the scores of a part of the sample on either side."""
     return [
         np.asarray(
-            sum(np.take(w, codes[part]) for w, codes in zip(weights, coded, strict=True))
+            sum(w.take(one.codes[part]) for w, one in zip(weights, cells, strict=True))
         ).round(SCORE_DECIMALS)
         for part in parts
     ]
 
 
-#: Scores, and how many runs each stands for.
+#: Scores, and how many runs each stands for; and the scores of both sides in order, with the runs
+#: of either side at each.
 Weighed = tuple[Floats, Floats]
+Sorted = tuple[Floats, Floats, Floats]
 
 
-def score_curve(ours: Weighed, theirs: Weighed, shares: Floats) -> Curve:
-    """Cut scores of runs at shares of them all; runs with equal scores belong together."""
-    points = np.concatenate([ours[0], theirs[0]])
-    order = np.argsort(-points, kind="stable")
-    left = np.concatenate([ours[1], np.zeros(len(theirs[1]))])[order]
-    right = np.concatenate([np.zeros(len(ours[1])), theirs[1]])[order]
-    points = points[order]
+def score_curves(
+    folds: Sequence[tuple[Weighed, Weighed]], shares: Floats
+) -> tuple[list[Curve], list[Curve]]:
+    """Cut scores of runs at shares of them all, from the largest on, and from the smallest.
+
+    Of each fold. Runs with equal scores belong together. All curves are fitted at once: what one
+    has less than others is filled with nothing.
+    """
+    ways = list[Sorted](), list[Sorted]()
+    for (ours, left), (theirs, right) in folds:
+        points = np.concatenate([ours, theirs])
+        order = np.argsort(-points, kind="stable")
+        points = points[order]
+        left = np.concatenate([left, np.zeros(len(theirs))])[order]
+        right = np.concatenate([np.zeros(len(ours)), right])[order]
+        ways[0].append((points, left, right))
+        ways[1].append((-points[::-1], right[::-1], left[::-1]))
+    grouped = [_grouped(*one, shares) for way in ways for one in way]
+    filled = np.zeros((3, len(grouped), max(len(means) for _, means, _, _ in grouped)))
+    for place, (_, means, ours, theirs) in enumerate(grouped):
+        filled[:, place, : len(means)] = means, ours, theirs
+    fitted = calibrated(filled[0], filled[1], filled[2], np.array([one[0] for one in grouped]))
+    parts = fitted.ours, fitted.theirs, fitted.promised, fitted.error
+    curves = [Curve(*one) for one in zip(*parts, strict=True)]
+    return curves[: len(folds)], curves[len(folds) :]
+
+
+def _grouped(
+    points: Floats, left: Floats, right: Floats, shares: Floats
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Return how many groups of runs lie before each cut; their scores, and runs of each side."""
     reached = np.cumsum(left + right)
     places = np.searchsorted(reached, shares * reached[-1], side="right")
     ends = points[np.minimum(places, len(points) - 1)]
@@ -267,52 +249,24 @@ def score_curve(ours: Weighed, theirs: Weighed, shares: Floats) -> Curve:
     # A line is fitted as well to the means of many groups, in a fraction of the time.
     starts = np.unique(np.concatenate([sizes, np.arange(0, len(points), len(points) // BINS + 1)]))
     starts = starts[starts < len(points)]
-    ours_in, theirs_in, of = (np.add.reduceat(x, starts) for x in (left, right, np.ones(len(left))))
-    means = np.add.reduceat(points, starts) / of
-    return calibrated(means, ours_in, theirs_in, np.searchsorted(starts, sizes, side="left"))
+    means = np.add.reduceat(points, starts) / np.diff(starts, append=len(points))
+    ours, theirs = (np.add.reduceat(side, starts) for side in (left, right))
+    return np.searchsorted(starts, sizes, side="left"), means, ours, theirs
 
 
-def cells_between(
-    pooled: Floats, cells: int, *, ordered: bool
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return edges at quantiles, and the numbers common enough to stand for themselves."""
-    if not len(pooled):
-        return (), ()
-    distinct, times = np.unique(pooled, return_counts=True)
-    if not ordered:
-        return (), tuple(distinct.tolist())
-    atoms = distinct[times > max(2.0, ATOM * len(pooled))]
-    rest = pooled[~np.isin(pooled, atoms)] if len(atoms) else pooled
-    if len(rest) < 2 * cells:
-        return (), tuple(atoms.tolist())
-    shares = np.linspace(0, 1, cells + 1)[1:-1]
-    if cells >= 8:
-        shares = np.concatenate([[0.01, 0.04], shares, [0.96, 0.99]])
-    edges = np.unique(np.quantile(rest, shares, method="nearest"))
-    return tuple(edges.tolist()), tuple(atoms.tolist())
+def log_ratios(name: str, counts: list[Floats]) -> list[Floats]:
+    """Return log likelihood ratios of the cells, each number by itself.
 
-
-def log_ratios(
-    name: str, learn: list[list[Ints]], weights: list[Floats], sizes: list[int]
-) -> list[Floats]:
-    """Return log likelihood ratios of the cells, each number by itself."""
-    found = []
-    counts = [
-        np.array(
-            [
-                np.bincount(side[i], w, minlength=cells)
-                for side, w in zip(learn, weights, strict=True)
-            ]
-        )
-        for i, cells in enumerate(sizes)
-    ]
-    if name == "common":
+    From the runs in each cell of each number, on either side.
+    """
+    if name == "common" and counts:
         # One law for all columns is known so much better.
-        counts = [np.asarray(sum(counts[1:], counts[0]))] * len(counts)
+        return log_ratios("entry", [np.asarray(sum(counts[1:], counts[0]))]) * len(counts)
+    found = []
     for ours, theirs in counts:
         if name.startswith("reached"):
             # What is missing follows from what stopped the list, and is not to count again.
-            ours[-1] = theirs[-1] = 0.0
+            ours, theirs = np.append(ours[:-1], 0.0), np.append(theirs[:-1], 0.0)
         logs = [np.log(count + 1.0) - np.log(count.sum() + len(count)) for count in (ours, theirs)]
         ratios = np.asarray(logs[0] - logs[1], dtype=np.float64)
         if name.startswith("reached"):

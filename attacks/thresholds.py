@@ -10,7 +10,9 @@ right. Both estimates of an event's log ratio are weighed by their precision.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,9 @@ UNKNOWN = 10.0
 
 #: Share of a score's promise that is put down to its being wrong.
 MISFIT = 0.2
+
+#: How many times as large of two nested events is clearly larger.
+APART = 1.5
 
 #: Decimals of a promise that are compared.
 DECIMALS = 9
@@ -63,6 +68,7 @@ def promising(event: Event, expected: float, p: float, q: float, runs: float) ->
     return Choice(event, float(expected), known=(float(p * runs), float(q * runs), float(runs)))
 
 
+@cache
 def levels(count: int) -> Floats:
     """Return shares at which to cut an ordering, denser towards both ends."""
     half = np.geomspace(1e-4, 0.5, max(2, count // 2))
@@ -71,10 +77,10 @@ def levels(count: int) -> Floats:
 
 def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
     """Return the best of several nested events and some that are clearly smaller or larger."""
-    sizes, kept = np.asarray(inside, dtype=np.float64) + 1.0, list[int]()
+    sizes, kept = (np.asarray(inside, dtype=np.float64) + 1.0).tolist(), list[int]()
     # Rounded, for last digits differ between processors.
     for i in np.argsort(-expected.round(DECIMALS), kind="stable").tolist():
-        if all(abs(np.log(sizes[i] / sizes[j])) > np.log(1.5) for j in kept):
+        if all(sizes[i] > APART * sizes[j] or APART * sizes[i] <= sizes[j] for j in kept):
             kept.append(i)
         if len(kept) == most:
             break
@@ -102,24 +108,27 @@ def calibrated(scores: Floats, ours: Floats, theirs: Floats, cuts: Ints) -> Curv
     prior, share = np.log(some / others), ours / some + theirs / others
     design = _design(scores, share)
     fitted, errors = _fit(design, ours, theirs, prior)
-    both = _at(share, cuts)
+    # Where the cuts are in all curves, one after the other.
+    lead = ours.shape[:-1]
+    ends = np.arange(math.prod(lead)).reshape(*lead, 1) * ours.shape[-1] + cuts - 1
+    both = _before(share, ends)
 
     def promise(tried: Floats) -> Floats:
         odds = special.expit(_times(design, tried) - prior)
-        return _ratio(_at(share * odds, cuts), both)
+        return _ratio(_before(share * odds, ends), both)
 
     promised = promise(fitted)
     steps = [errors * (np.arange(3) == place) for place in (1, 2)]
     moved = sum((promise(fitted + step) - promised) ** 2 for step in steps)
-    inside, inside_other = _at(ours, cuts), _at(theirs, cuts)
+    inside, inside_other = _before(ours, ends), _before(theirs, ends)
     error = np.sqrt(moved + _misfit(promised, inside, some, inside_other, others))
     promised, error = np.where(empty, 0.0, promised), np.where(empty, UNKNOWN, error)
     return Curve(inside, inside_other, promised, error)
 
 
-def _at(parts: Floats, cuts: Ints) -> Floats:
-    """Return how much lies before each cut."""
-    return np.take_along_axis(np.cumsum(parts, axis=-1), cuts - 1, axis=-1)
+def _before(parts: Floats, ends: Ints) -> Floats:
+    """Return how much lies before each cut, the last place included."""
+    return np.cumsum(parts, axis=-1).take(ends)
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:

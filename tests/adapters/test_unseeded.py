@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -110,13 +111,15 @@ def test_a_mechanism_that_can_be_seeded_is_replayed_to_the_bit() -> None:
     assert replayed(result)[1].endswith(f"lower bound {result.claims[0].lower_bound:.6g}")
 
 
-def test_copies_that_repeat_each_other_are_refused_where_there_are_workers() -> None:
+def test_copies_that_repeat_each_other_are_refused_where_there_are_workers(
+    repetitions: Callable[[int, int], int],
+) -> None:
     [claim] = audit(Remembers(), samples=100, jobs=2, seed=1).claims
     assert claim.status == "error"
     assert "workers would repeat each other" in claim.method
     assert audit(Remembers(), samples=100, jobs=1, seed=1).claims[0].status == "inconclusive"
     # Copies that do not repeat each other are refused 4 times in a million.
-    for _ in range(20):
+    for _ in range(repetitions(3, 20)):
         assert audit(Response(), samples=100, jobs=2, seed=1).claims[0].status != "error"
 
 

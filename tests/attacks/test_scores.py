@@ -7,15 +7,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pdpaudit.attacks import scores
 from pdpaudit.attacks.half_lines import best_ranges
+from pdpaudit.attacks.number_table import cells_between, nearest
 from pdpaudit.attacks.scores import (
     best_scores,
-    cells_between,
     crossed_pairs,
     log_ratios,
-    score_curve,
+    score_curves,
     score_kinds,
 )
 from pdpaudit.attacks.vector_events import choose_regions
@@ -161,15 +163,34 @@ def test_what_is_too_rare_or_too_little_has_no_cells_of_its_own():
     assert cells(np.array([1.0, 1.0, 2.0, 5.0]), ordered=False) == ((), (1.0, 2.0, 5.0))
 
 
+@given(
+    st.lists(st.floats(allow_nan=False), min_size=1, max_size=300),
+    st.lists(st.floats(0, 1), min_size=1, max_size=9),
+)
+def test_quantiles_of_sorted_numbers_are_those_of_numpy(numbers, shares):
+    ordered, at = np.sort(numbers), np.array(shares)
+    assert nearest(ordered, at).tolist() == np.quantile(ordered, at, method="nearest").tolist()
+
+
+@given(
+    st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), max_size=60),
+    st.integers(2, 8),
+)
+def test_cells_hold_every_number_once(numbers, most):
+    """Infinite ones too; each number with a cell of its own is common, and no edge is one."""
+    pooled = np.sort(np.array(numbers, dtype=float))
+    edges, atoms = cells_between(pooled, most, ordered=True)
+    assert list(edges) == sorted(set(edges))
+    assert list(atoms) == sorted(
+        {x for x in numbers if numbers.count(x) > max(2, len(numbers) / 100)}
+    )
+    assert not {*edges} & {*atoms}
+    assert cells_between(pooled, most, ordered=False) == ((), tuple(sorted(set(numbers))))
+
+
 def test_log_ratios_shrink_by_what_chance_alone_would_give():
-    codes = [np.repeat([0, 1, 3], [60, 30, 10]), np.repeat([0, 1, 3], [30, 30, 20])]
-    ones = [np.ones(len(side)) for side in codes]
-    (weights,) = log_ratios("entry", [[codes[0]], [codes[1]]], ones, [5])
-    rows = [np.array([0, 1, 3])] * 2
-    times = [np.array([60.0, 30, 10]), np.array([30.0, 30, 20])]
-    (weighed,) = log_ratios("entry", [[rows[0]], [rows[1]]], times, [5])
-    assert weighed.tolist() == weights.tolist()
     counts = np.array([[60, 30, 0, 10, 0], [30, 30, 0, 20, 0]])
+    (weights,) = ratios_of("entry", counts)
     plain = np.log((counts[0] + 1) / 105) - np.log((counts[1] + 1) / 85)
     energy = ((counts[0] / 100 + counts[1] / 80) / 2) @ plain**2
     kept = 1 - 2 * (1 / 100 + 1 / 80) / energy
@@ -179,9 +200,7 @@ def test_log_ratios_shrink_by_what_chance_alone_would_give():
 
 def ratios_of(name, *columns):
     """The log ratios of columns, each given as counts of its cells on either side."""
-    learn = [[np.repeat(np.arange(len(c[i])), c[i]) for c in columns] for i in (0, 1)]
-    weights = [np.ones(len(side[0])) for side in learn]
-    return log_ratios(name, learn, weights, [len(c[0]) for c in columns])
+    return log_ratios(name, [np.array(column, dtype=float) for column in columns])
 
 
 def test_what_was_not_reached_has_no_weight():
@@ -239,7 +258,8 @@ def test_what_is_always_the_same_gives_no_score():
     """Nor does what is never a number."""
     nothing = np.full((50, 1), np.nan)
     table = table_of((nothing,) * 2, (nothing,) * 2, ENTRIES[:1])
-    assert best_scores(table, ("entry", ENTRIES[:1], 8), CAREFUL) == []
+    for name, columns in (("entry", ENTRIES[:1]), ("common", ENTRIES)):
+        assert best_scores(table, (name, columns, 8), CAREFUL) == []
     assert best_ranges(table, CAREFUL) == []
     assert choose_regions(table.sample, ENTRIES[:1], [], CAREFUL) == []
 
@@ -249,16 +269,39 @@ def test_log_ratios_no_larger_than_chance_are_not_kept():
         assert ratios_of("entry", counts)[0].tolist() == [0.0, 0.0]
 
 
+def curve_of(ours, theirs, shares):
+    """The curve of one fold, from the largest score on."""
+    return score_curves([(ours, theirs)], shares)[0][0]
+
+
+def test_curves_fitted_at_once_are_those_fitted_one_by_one():
+    """Of folds of any size, with scores that repeat and that do not, in both directions."""
+    rng, shares = np.random.default_rng(11), np.array([0.02, 0.1, 0.4, 0.6, 0.97])
+    folds = []
+    for runs, digits in ((5, 1), (400, 1), (300, 0), (2000, 9)):
+        sides = [rng.normal(shift, size=runs).round(digits) for shift in (0.3, 0.0)]
+        folds.append(tuple((one, rng.integers(1, 4, runs).astype(float)) for one in sides))
+    up, down = score_curves(folds, shares)
+    for (ours, theirs), first, second in zip(folds, up, down, strict=True):
+        ours_turned, theirs_turned = ((-scores, weights) for scores, weights in (ours, theirs))
+        for alone, one in (
+            (curve_of(ours, theirs, shares), first),
+            (curve_of(theirs_turned, ours_turned, shares), second),
+        ):
+            for name, values in vars(alone).items():
+                np.testing.assert_allclose(getattr(one, name), values, rtol=1e-7, atol=1e-9)
+
+
 def test_runs_of_one_score_are_cut_together():
     """Whether each is a run or stands for several, and last digits of a sum make no difference."""
     ours, theirs = np.array([1.0, 3.0, 2.0, 3.0]), np.array([3.0 - 1e-12, 0.0, 2.0, 1.0, 0.0, 0.5])
     shares = np.array([0.05, 0.25, 0.35, 0.55, 0.75, 0.95])
-    curve = score_curve(*((side, np.ones(len(side))) for side in (ours, theirs)), shares)
+    curve = curve_of((ours, np.ones(len(ours))), (theirs, np.ones(len(theirs))), shares)
     assert curve.ours.tolist() == [2, 2, 3, 4, 4, 4]
     assert curve.theirs.tolist() == [1, 1, 2, 3, 4, 6]
     few = [np.array([3.0, 2.0, 1.0]), np.array([0.0, 3.0 - 1e-12, 2.0, 1.0, 0.5])]
     times = [np.array([2.0, 1, 1]), np.array([2.0, 1, 1, 1, 1])]
-    weighed = score_curve(*zip(few, times, strict=True), shares)
+    weighed = curve_of((few[0], times[0]), (few[1], times[1]), shares)
     assert (weighed.ours.tolist(), weighed.theirs.tolist()) == (
         curve.ours.tolist(),
         curve.theirs.tolist(),

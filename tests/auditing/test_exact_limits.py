@@ -165,7 +165,7 @@ def test_what_the_law_of_the_beginning_breaks_is_broken():
     assert result.context["error_budget"].startswith("exact")
 
 
-@pytest.mark.usefixtures("still")
+@pytest.mark.usefixtures("still", "without_power")
 def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
     whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
     whole.claim = PrivacyClaim(1.1 * worst_of_all(), source="nobody")
@@ -175,7 +175,7 @@ def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
     assert "no claim is broken" in remark
 
 
-@pytest.mark.usefixtures("still")
+@pytest.mark.usefixtures("still", "without_power")
 def test_each_claim_is_judged_by_what_breaks_it():
     class Both(Begun):
         @property

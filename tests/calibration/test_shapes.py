@@ -114,13 +114,13 @@ def test_what_a_run_gives_does_not_depend_on_its_neighbours(kind, repetitions):
 
 
 def test_what_is_said_to_be_found_is_found(monkeypatch, repetitions):
-    """Planted leaks of the size that was stated, 400 with --slow: 95 % are violated.
+    """Planted leaks of the size that was stated, of all shapes and 400 with --slow: 95 % are found.
 
     An auditor that finds 95 % of them fails with probability 0.03 at other seeds; these are pinned.
     """
     runs, found, planted, each = 1500, 0, 0, repetitions(3, 100)
     sizes = {}
-    for shape in PLANTED:
+    for shape in [*PLANTED][:: repetitions(3, 1)]:
         claim = audit(
             Planted(shape, 0.0, 0.25, 1), [], Config(seed=1, samples=runs), subject=shape
         ).claims[0]

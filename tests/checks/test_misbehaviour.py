@@ -99,7 +99,6 @@ def test_a_statistic_that_hangs_is_stopped_in_any_check():
             time.sleep(0.01)
         return 0.0
 
-    options = Options(max_vertices=4, time_limit=2.0, examples=100)
     for name in check_names():
         if name in ("fast-path", "own-network"):
             continue
