@@ -41,8 +41,8 @@ REFUSAL = failure(InputError())[1][0]
 #: What a function of other inputs raises that is given a network, and what is said then.
 UNFIT = ("TypeError", "AttributeError")
 NO_NETWORK = (
-    "; it brings no pairs of inputs and has no domain, so it was run on networks: give it the "
-    "inputs that it takes, by pairs or by a domain of pdpaudit.relations"
+    "; it brings no pairs and has no domain, so it was run on networks: where it takes other "
+    "inputs, give these by pairs or by a domain of pdpaudit.relations"
 )
 
 #: Kinds of an output that names a file, and what is said of it.

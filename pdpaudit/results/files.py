@@ -78,7 +78,8 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, through a temporary file beside it.
 
-    A link is followed, and who may read a file that was there stays; a pipe or device is written to as it is, for it cannot be replaced.
+    A link is followed, and who may read a file that was there stays; a pipe or device is written to
+    as it is, for it cannot be replaced.
     """
     temporary = None
     try:
