@@ -288,7 +288,11 @@ def _adapted(adapter: EntryPoint, target: object, given: JSON) -> object:
             f"{adapter.name}: {error}; {remedy}, or name another environment's Python with `python`"
         ) from None
     except Exception as error:
-        raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error
+        called = target if isinstance(target, str) else f"a {type(target).__name__}"
+        unknown = isinstance(getattr(error, "obj", None), ModuleType)  # no such name in it
+        if unknown or isinstance(error, TypeError | ValueError):  # of arguments, no fault of code
+            raise InputError(f"{adapter.name}: {called} cannot be made: {error}") from None
+        raise UserCodeError(f"{adapter.name}: {called} cannot be made") from error
 
 
 def adapted(given: object, **parameters: object) -> object:
