@@ -97,9 +97,10 @@ def networks_for(
 
     Where each output is a whole run, only the thorough budget has time for the large ones.
     """
+    if mechanism.has("pairs"):
+        refuse_beside_pairs(networks=networks, max_degree=max_degree)
+        return []
     if networks is None:
-        if mechanism.has("pairs"):
-            return []
         if isinstance(mechanism.domain, Network):
             return within_degree_bound([mechanism.domain], max_degree)
         found = benchmark_networks()
@@ -112,6 +113,16 @@ def networks_for(
     if max_degree is None:
         return several
     return [replace(network, max_degree=max_degree) for network in several]
+
+
+def refuse_beside_pairs(**given: object) -> None:
+    """Refuse what says which networks to rewire where a mechanism's own pairs are tried."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"`{name}`: the mechanism or its domain brings the pairs of inputs, so no network "
+                "is rewired; leave it out"
+            )
 
 
 def candidate_pairs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
@@ -30,6 +30,9 @@ UNSEEDED = (
     "numbers; it cannot be replayed to the bit, and replay draws anew at the recorded pair and "
     "event and compares"
 )
+
+#: What is said of runs that raise.
+RAISED = "some runs raised {}; that counts as an output"
 
 #: Outputs a side that say whether a mechanism is a search.
 LOOKED_AT = 8
@@ -68,6 +71,12 @@ class AuditContext:
         """Keep what is to be said of how the mechanism behaved, once."""
         if words not in self.remarks:
             self.remarks.append(words)
+
+    def remark_failure(self, words: str) -> None:
+        """Keep that runs raised: of each class of exceptions the first, which says enough."""
+        kind = RAISED.format(words.partition(":")[0]).partition(";")[0]
+        if not any(one.startswith(kind) for one in self.remarks):
+            self.remark(RAISED.format(words))
 
     def proved(self, claim: ClaimResult, pair: MeasuredPair | None) -> ClaimResult:
         """Return a claim with its proof, where one was asked for."""
@@ -185,7 +194,7 @@ def unconfirmed_claim(
     why: str,
     *,
     status: Status = "error",
-    samples: dict[str, int] | None = None,
+    samples: Mapping[str, int] | None = None,
 ) -> ClaimResult:
     """Return the result of a claim that could not be confirmed."""
     named = _named(context, number, claim)

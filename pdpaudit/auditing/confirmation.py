@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -25,6 +26,7 @@ from pdpaudit.auditing.claim_results import (
     unconfirmed_claim,
 )
 from pdpaudit.auditing.config import Config
+from pdpaudit.auditing.discovery_runs import REMEMBERS
 from pdpaudit.auditing.event_selection import CHOOSING, EventSelection
 from pdpaudit.auditing.other_claims import Weighed, least_detectable
 from pdpaudit.auditing.power import RATES, confirmed, measured_power, planted_rates
@@ -90,6 +92,13 @@ def audit_by_samples(
             for later, left in enumerate(claims[number:], start=number + 1):
                 results.append(unconfirmed_claim(context, later, left, why, status="skipped"))
             break
+    # Where the run cannot be made any more, nothing is known of those before.
+    with suppress(Misbehaviour):
+        if any(one.status == "violated" for one in results) and discovery.runs.remembers():
+            results = [
+                unconfirmed_claim(context, number, claim, REMEMBERS, samples=one.samples)
+                for number, (claim, one) in enumerate(zip(claims, results, strict=True), start=1)
+            ]
     return found, results
 
 
@@ -352,6 +361,8 @@ class Confirmation:
             return unconfirmed_claim(self.context, self.number, claim, why, samples=self._samples())
         x, y = self._inside(chosen)
         ours, theirs = (self.counted[side] for side in chosen.sides)
+        for words in {**theirs.failures, **ours.failures}.values():
+            self.context.remark_failure(words)
         judged_by = Evidence(self.context, self.number, claim, chosen.candidate, chosen.event)
         shared = claim_fields(
             judged_by,

@@ -14,12 +14,15 @@ import cloudpickle
 import numpy as np
 
 from pdpaudit.auditing.candidate_pairs import CandidatePair
-from pdpaudit.auditing.claim_results import UNSEEDED, AuditContext
+from pdpaudit.auditing.claim_results import RAISED, UNSEEDED, AuditContext
 from pdpaudit.core.errors import InputError, OutOfTime
 from pdpaudit.core.subject import Subject
-from pdpaudit.outputs import Draws, Event, Several, failure
-from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits
+from pdpaudit.outputs import Draws, Event, Several, Whole, failure
+from pdpaudit.outputs.records import sort_key
+from pdpaudit.outputs.words import shown
+from pdpaudit.sampling import BatchFailed, Hits, Misbehaviour, draw, hits, stream
 from pdpaudit.sampling.backends import obstacle
+from pdpaudit.sampling.guard import Guard
 
 #: Shares of the time limit at which the search ends, and the tests of what it found.
 SEARCHING, TESTING_ENDS = 0.5, 0.7
@@ -35,8 +38,26 @@ LEAST_TWICE, CHECKED = 2, 0.02
 #: The kind of output that a run is which refuses its input.
 REFUSAL = failure(InputError())[1][0]
 
-#: What is said of runs that raise.
-RAISED = "some runs raised {}; that counts as an output"
+#: What a function of other inputs raises that is given a network, and what is said then.
+UNFIT = ("TypeError", "AttributeError")
+NO_NETWORK = (
+    "; it brings no pairs and has no domain, so it was run on networks: where it takes other "
+    "inputs, give these by pairs or by a domain of pdpaudit.relations"
+)
+
+#: Kinds of an output that names a file, and what is said of it.
+PATHS = {"PosixPath", "WindowsPath"}
+FILES = (
+    "it returns the path of a file, and what is in the file was not looked at; return what it "
+    "releases"
+)
+
+#: What is said of a mechanism whose first run is another once it has made others.
+REMEMBERS = (
+    "its first run, made again with the same random stream, drew other random numbers or gave "
+    "another output, so it remembers earlier runs, and counting runs that depend on each other "
+    "shows nothing; let each run begin anew"
+)
 
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
@@ -58,11 +79,17 @@ class DiscoveryRuns:
         self._numbers: dict[Hashable, int] = {}
 
     def first(self, instance: object) -> float:
-        """Return the seconds that the first run takes."""
+        """Return the seconds that the first run takes; what it does is kept."""
         began = time.monotonic()
-        self._draw(self.context.mechanism, instance, 1, ("first",))
-        self.spent += 1
+        self._begun = instance, self._alone(instance)
         return time.monotonic() - began
+
+    def _alone(self, instance: object) -> tuple[Draws, Hashable]:
+        """Return what the first run gives and where it leaves its stream."""
+        self.spent += 1
+        rng = stream(self.context.config.seed, "discover", "first", 0)
+        with Guard(self.context.mechanism, instance, until=self.context.until()) as guard:
+            return guard.alone(rng)
 
     def check_repeatable(self, instance: object) -> float:
         """Refuse randomness from elsewhere that is not said to be; return the seconds of a run."""
@@ -78,12 +105,23 @@ class DiscoveryRuns:
             self._check_copies(instance)
             self.context.remark(UNSEEDED)
         elif not _same(once, again):
+            said = " and then ".join(_first_other(once, again))
             raise Misbehaviour(
-                "the same random stream gave other outputs the second time, so it takes randomness "
-                "from elsewhere, or remembers, and nothing could be replayed; draw everything from "
-                "the rng it is given, or say seedable = False where that cannot be"
+                f"the same random stream gave other outputs the second time ({said}), so it takes "
+                "randomness from elsewhere, or remembers, and nothing could be replayed; draw "
+                "everything from the rng it is given, or say seedable = False where that cannot be"
             )
+        elif self.remembers():
+            raise Misbehaviour(REMEMBERS)
         return each
+
+    def remembers(self) -> bool:
+        """Say whether the first run is another now, as others were made since."""
+        if not (self.context.mechanism.repeatable and self.context.mechanism.seedable):
+            return False
+        instance, (draws, left) = self._begun
+        again, now = self._alone(instance)
+        return left != now or not draws.same_as(again)
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""
@@ -178,9 +216,11 @@ class DiscoveryRuns:
         for kind, words in draws.failures.items():
             self._refused = self._refused if self._failure else kind == REFUSAL
             self._failure = self._failure or words
-            self.context.remark(RAISED.format(words))
+            self.context.remark_failure(words)
         if draws.alone:
             self._batch_failed(draws.alone)
+        if any(PATHS & {*record[1]} for record in draws.counts):
+            self.context.remark(FILES)
         if draws.printed:
             self.context.remark("it printed to standard output, which was swallowed")
 
@@ -245,12 +285,21 @@ class DiscoveryRuns:
             raise InputError(self._failure.removeprefix("InputError: "))
         with suppress(ValueError):  # it is said once
             self.context.remarks.remove(RAISED.format(self._failure))
-        raise Misbehaviour(f"every run raised {self._failure}")
+        networks = not self.context.mechanism.has("pairs")
+        hint = NO_NETWORK if networks and self._failure.startswith(UNFIT) else ""
+        raise Misbehaviour(f"every run raised {self._failure}{hint}")
 
 
 def _same(once: Sequence[Draws], again: Sequence[Draws]) -> bool:
     """Say whether each draw gave the same outputs again."""
     return all(map(Draws.same_as, once, again))
+
+
+def _first_other(once: Sequence[Draws], again: Sequence[Draws]) -> list[str]:
+    """Return two outputs, one of either time, of the first draw that was not the same."""
+    first = next(two for two in zip(once, again, strict=True) if not two[0].same_as(two[1]))
+    pairs = zip(*(sorted(draws.records(), key=sort_key) for draws in first), strict=False)
+    return [shown(Whole(one)) for one in next(two for two in pairs if two[0] != two[1])]
 
 
 def _hashable(value: object) -> bool:

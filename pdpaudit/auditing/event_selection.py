@@ -148,7 +148,8 @@ class EventSelection:
             )
             return
         config, instance = self.context.config, candidate.inputs()[0]
-        slow = config.staged and self._say_ahead(self.runs.first(instance), pairs, SLOW_S)
+        first = self.runs.first(instance)
+        slow = config.staged and self._say_ahead(first, pairs, SLOW_S)
         self._each_s = self.runs.check_repeatable(instance)
         if config.staged and not slow:
             self._say_ahead(self._each_s, pairs)

@@ -23,9 +23,13 @@ import numpy as np
 from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, recorded_pair
 from pdpaudit.auditing.provenance import installed
 from pdpaudit.core.errors import OutOfTime
+from pdpaudit.core.input_words import shortened
 from pdpaudit.core.network import Network
 from pdpaudit.core.subject import Subject
-from pdpaudit.outputs import Side
+from pdpaudit.outputs import Draws, Side, Whole
+from pdpaudit.outputs.columns import atom_of
+from pdpaudit.outputs.records import layout
+from pdpaudit.outputs.words import Vocabulary, entry_words, shown
 from pdpaudit.results.pairs import NetworkPair, ReadNetwork
 from pdpaudit.results.results import ClaimResult, Result
 from pdpaudit.results.witnesses import Difference, FirstDifference, Kind
@@ -48,8 +52,11 @@ RUNS, MOST_STEPS = 100, 200_000
 #: What is said where no run that is followed ended in time.
 NO_TIME = "the time limit left no time to follow runs to the line that differs"
 
-#: Characters that are kept of a line and of a value.
-LONGEST_LINE, LONGEST_TEXT = 100, 80
+#: Characters that are kept of a line.
+LONGEST_LINE = 100
+
+#: Characters of an output that are looked at to say where it differs.
+MOST_TEXT = 10_000
 
 #: Packages of ours that hold mechanisms: their authors' code where one of them is audited.
 MECHANISMS = "pdpaudit.algorithms"
@@ -159,7 +166,7 @@ def first_difference(
                 raise
             break
         found.append(_parted(ours, theirs, inputs))
-        steps += len(ours.steps) + len(theirs.steps)
+        steps += len(ours.recorder.steps) + len(theirs.recorder.steps)
         if steps > MOST_STEPS:
             break
     return FirstDifference(len(found), tuple(_summary(found)))
@@ -172,12 +179,12 @@ def _traced(
     seed: int,
     number: int,
     until: float,
-) -> Recorder:
+) -> _Run:
     """Return what one run did; what it prints is swallowed, and what it raises noted."""
     traced = _Traced(mechanism, Recorder(authored))
     with Guard(traced, instance, until=until) as guard:
-        guard.draw(1, stream(seed, "first difference", number), "single")
-    return traced.recorder
+        output = guard.draw(1, stream(seed, "first difference", number), "single")
+    return _Run(traced.recorder, output)
 
 
 class _Traced(Subject):
@@ -244,6 +251,18 @@ class _Found:
     theirs: str = ""
 
 
+#: Where an output comes from that no followed line returned.
+NOWHERE = Place("", 0)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one run did, and its output."""
+
+    recorder: Recorder
+    output: Draws
+
+
 @dataclass(frozen=True)
 class _Parted:
     """Where two runs first part, where a call, a value and the output differ."""
@@ -260,8 +279,9 @@ class _Parted:
         return min(first, key=lambda one: one.after, default=self.value or self.output)
 
 
-def _parted(ours: Recorder, theirs: Recorder, inputs: tuple[object, object]) -> _Parted:
+def _parted(one: _Run, other: _Run, inputs: tuple[object, object]) -> _Parted:
     """Compare what two runs did."""
+    ours, theirs = one.recorder, other.recorder
     whole = not (ours.full or theirs.full)
     line = _lines_part(ours.steps, theirs.steps, whole=whole)
     end = min(len(ours.steps), len(theirs.steps)) if line is None else line.after
@@ -269,12 +289,33 @@ def _parted(ours: Recorder, theirs: Recorder, inputs: tuple[object, object]) -> 
     if line is not None and call is not None and (line.after, line.at) == (call.after, call.at):
         line = None  # it is the call that differs
     value = _values_part(ours.steps[: end + 1], theirs.steps[: end + 1], inputs)
-    output = None
-    if ours.returned is not None and theirs.returned is not None:
-        at = ours.returned.at
-        if at is not None and ours.returned.text != theirs.returned.text:
-            output = _Found("output", at, end, ours.returned.text, theirs.returned.text)
-    return _Parted(line, call, value, output)
+    return _Parted(line, call, value, _outputs_part(one, other, end))
+
+
+def _outputs_part(one: _Run, other: _Run, after: int) -> _Found | None:
+    """Return the statement that returns what differs, if any is known, and what it is."""
+    if one.output.same_as(other.output):
+        return None
+    ours, theirs = one.recorder.returned, other.recorder.returned
+    if ours is None or theirs is None or ours.at is None:
+        return _Found("output", NOWHERE, after, *_entries_part(one.output, other.output))
+    words = [ours.text, theirs.text]
+    if words[0] == words[1] or not all(words):
+        words = _entries_part(one.output, other.output)
+    return _Found("output", ours.at, after, *words)
+
+
+def _entries_part(one: Draws, other: Draws) -> list[str]:
+    """Return two outputs of one structure by the first entry that differs, others whole."""
+    ours, theirs = next(one.records()), next(other.records())
+    if ours[0] != theirs[0]:
+        return [shown(Whole(one), most=MOST_TEXT) for one in (ours, theirs)]
+    leaves = (list(zip(*record[1:], strict=True)) for record in (ours, theirs))
+    both = enumerate(zip(*leaves, strict=True))
+    number, differ = next((i, two) for i, two in both if two[0] != two[1])
+    path = next(path for path, i in layout(ours[0]).leaves.items() if i == number)
+    words = [shown(atom_of(*leaf), most=MOST_TEXT) for leaf in differ]
+    return [f"{entry_words(path, Vocabulary())}: {words[0]}" if path else words[0], words[1]]
 
 
 def _lines_part(ours: list[Step], theirs: list[Step], *, whole: bool = True) -> _Found | None:
@@ -386,17 +427,6 @@ def _most_frequent(found: list[_Found]) -> Difference:
     one = next(one for one in found if (one.kind, one.at) == (kind, at))
     words = shortened(one.ours, one.theirs)
     return Difference(kind, Path(at.file).name, at.line, _source(at)[:LONGEST_LINE], runs, *words)
-
-
-def shortened(ours: str, theirs: str) -> list[str]:
-    """Return two texts that differ, long ones cut to where they do."""
-    pairs = zip(ours, theirs, strict=False)
-    shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
-    begins = max(ours.rfind(" ", 0, shared) + 1, shared - LONGEST_TEXT // 2)
-    if max(len(ours), len(theirs)) <= LONGEST_TEXT or begins < LONGEST_TEXT // 2:
-        begins = 0
-    shown = [("… " if begins else "") + text[begins:] for text in (ours, theirs)]
-    return [text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…" for text in shown]
 
 
 def _source(at: Place) -> str:

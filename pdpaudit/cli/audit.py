@@ -351,10 +351,9 @@ def _made(
 ) -> tuple[object, dict[str, object], Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
-    from pdpaudit.core.registry import refuse_without_claim
     from pdpaudit.core.subject import Subject
     from pdpaudit.core.variants import ALL as EACH
-    from pdpaudit.core.variants import promising, related
+    from pdpaudit.core.variants import promising, refuse_without_claim, related
 
     made, spec = _named(name, made_with)
     name = name or str(made_with.program)
@@ -400,11 +399,14 @@ def _networks(
     screen: Console,
 ) -> tuple[list[Network], dict[str, object] | None]:
     """Return the networks to search for pairs, and how the user's was read."""
-    from pdpaudit.auditing.candidate_pairs import networks_for
+    from pdpaudit.auditing.candidate_pairs import networks_for, refuse_beside_pairs
     from pdpaudit.core.subject import Subject
 
+    subject = Subject.of(made)
     if reading is None:
-        return networks_for(Subject.of(made), None, max_degree, budget=plan.budget), None
+        return networks_for(subject, None, max_degree, budget=plan.budget), None
+    if subject.has("pairs"):
+        refuse_beside_pairs(edges=reading)
     network, said, reading = reading.read(plan.seed)
     if max_degree is None:
         said = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,7 +94,7 @@ def report_command(
                 f"{output}: end the name in .html, .md or .sarif, or give --format html or md"
             )
     check_writable(output)
-    same = [path for path in files if not to_pipe and path.resolve() == output.resolve()]
+    same = [path for path in files if not to_pipe and realpath(path) == realpath(output)]
     if same:
         raise InputError(f"{output}: is one of the result files; choose another --output")
     sources = [read_source(path) for path in files]

@@ -219,7 +219,8 @@ def _contestant(name: str, common: Mapping[str, object], asked: Mapping[str, obj
     """Return a search made with those common options that it takes, and with all it was asked."""
     import inspect
 
-    from pdpaudit.core.registry import make_mechanism, refuse_without_claim, resolve
+    from pdpaudit.core.registry import make_mechanism, resolve
+    from pdpaudit.core.variants import refuse_without_claim
     from pdpaudit.experiments.simulation import Contestant
 
     factory = resolve("mechanisms", name)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
+import decimal
 import difflib
+import enum
+import fractions
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
@@ -28,8 +33,8 @@ TIES = 12
 #: say which were put in and which left out.
 COUNTED, MATCHED = 20_000, 10_000
 
-#: Characters of a number that is shown as it is.
-DIGITS = 8
+#: Characters of a number that is shown as it is, and of two texts that begin alike.
+DIGITS, LONGEST_TEXT = 8, 80
 
 
 def difference_words(before: object, after: object) -> str:
@@ -62,14 +67,30 @@ def _arrow(before: object, after: object) -> str:
     """Say what becomes of a value; numbers that look alike are written out."""
     alike = isinstance(before, float) and isinstance(after, float)
     alike = alike and f"{before:.6g}" == f"{after:.6g}"
-    said = shown(before), shown(after)
+    said = [shown(before), shown(after)]
     if alike or said[0] == said[1]:
-        said = lasting(_repr(before)), lasting(_repr(after))
+        said = shortened(*(" ".join(lasting(_repr(one)).split()) for one in (before, after)))
     return " → ".join(said)
 
 
+def shortened(ours: str, theirs: str) -> list[str]:
+    """Return two texts that differ, long ones cut to where they do."""
+    pairs = zip(ours, theirs, strict=False)
+    shared = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
+    begins = max(ours.rfind(" ", 0, shared) + 1, shared - LONGEST_TEXT // 2)
+    if max(len(ours), len(theirs)) <= LONGEST_TEXT or begins < LONGEST_TEXT // 2:
+        begins = 0
+    both = [("… " if begins else "") + text[begins:] for text in (ours, theirs)]
+    return [text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…" for text in both]
+
+
 def shown(value: object) -> str:
-    """Return a value in one line; a row as its fields, a text as it is."""
+    """Return a value in one line; a row as its fields, a text, a date or a number as it is."""
+    value = _record(value)
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, datetime.date | datetime.time | decimal.Decimal | fractions.Fraction):
+        return str(value)
     if isinstance(value, Mapping):
         text = ", ".join(f"{shown(key)} {shown(item)}" for key, item in value.items()) or "{}"
     elif isinstance(value, str) and value.isprintable() and value.strip():
@@ -102,7 +123,31 @@ def _plain(value: object) -> object:
         if hasattr(value, "columns") and hasattr(value, "to_dict"):
             return value.to_dict("records")
         return list(cast("Iterable[object]", value))
-    return list(value) if isinstance(value, tuple) and not hasattr(value, "_fields") else value
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return list(value)
+    return _record(value)
+
+
+def _record(value: object) -> object:
+    """Return what is made of named fields as these, whatever else as it is.
+
+    A dataclass, a named tuple, an object of attrs or pydantic, and any that Python writes by its
+    place in memory alone.
+    """
+    kind = type(value)
+    if isinstance(value, type) or is_graph(value):
+        return value
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+    elif hasattr(kind, "__attrs_attrs__"):
+        names = [field.name for field in kind.__attrs_attrs__]
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        names = [*value._fields]
+    elif hasattr(kind, "__pydantic_fields__") or kind.__repr__ is object.__repr__:
+        names = [*getattr(value, "__dict__", ())]
+    else:
+        return value
+    return {name: getattr(value, name, None) for name in names} or value
 
 
 def is_graph(value: object) -> TypeGuard[Graph | nx.Graph]:
@@ -149,6 +194,8 @@ def _tie(tie: Tie) -> str:
 
 
 def _lists(before: Sequence[object], after: Sequence[object], noun: str) -> str:
+    if len({*map(type, before), *map(type, after)}) == 1:  # of other types each is what it is
+        before, after = [[_record(one) for one in side] for side in (before, after)]
     ours, theirs = [list(map(_repr, side)) for side in (before, after)]
     if len(ours) == len(theirs):
         changed = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
@@ -190,6 +237,7 @@ def _steps(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[str, in
 
 
 def _step(before: object, after: object) -> str:
+    before, after = _record(before), _record(after)
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         return _cut(_fields(before, after))
     return _arrow(before, after)
@@ -200,10 +248,20 @@ def _fields(before: Mapping[object, object], after: Mapping[object, object]) -> 
     changes = []
     for key in {**before, **after}:
         ours, theirs = before.get(key, missing), after.get(key, missing)
-        if _repr(ours) != _repr(theirs):
+        if ours is missing or theirs is missing:
             said = ["absent" if one is missing else shown(one) for one in (ours, theirs)]
             changes.append(f"{shown(key)} {' → '.join(said)}")
+        elif _repr(_plain(ours)) != _repr(_plain(theirs)):
+            changes.append(f"{shown(key)} {_change(ours, theirs)}")
     return changes
+
+
+def _change(ours: object, theirs: object) -> str:
+    """Say what becomes of a field: of one that holds others, what becomes of these."""
+    inner = _plain(ours), _plain(theirs)
+    if type(ours) is type(theirs) and isinstance(inner[0], Mapping | list):
+        return f"({difference_words(ours, theirs)})"
+    return _arrow(ours, theirs)
 
 
 def _beside(others: Iterable[object]) -> str:

@@ -11,6 +11,7 @@ import inspect
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -299,7 +300,7 @@ def make_mechanism(
     known = None if inspect.isclass(factory) else adapted(factory, **given)
     mechanism = configure(factory, name, made) if known is None else known
     run = getattr(mechanism, "run", None)
-    if run is None and inspect.isroutine(mechanism):
+    if run is None and (inspect.isroutine(mechanism) or isinstance(mechanism, partial)):
         raise InputError(
             f"{name}: a function has no pairs to try; name a class with pairs() and run(self, "
             "instance, rng), or call pdpaudit.audit(function, epsilon=..., pairs=[...])"
@@ -321,7 +322,11 @@ def _adapted(adapter: EntryPoint, target: object, given: JSON) -> object:
             f"{adapter.name}: {error}; {remedy}, or name another environment's Python with `python`"
         ) from None
     except Exception as error:
-        raise UserCodeError(f"{adapter.name}: {target} cannot be made") from error
+        called = target if isinstance(target, str) else f"a {type(target).__name__}"
+        unknown = isinstance(getattr(error, "obj", None), ModuleType)  # no such name in it
+        if unknown or isinstance(error, TypeError | ValueError):  # of arguments, no fault of code
+            raise InputError(f"{adapter.name}: {called} cannot be made: {error}") from None
+        raise UserCodeError(f"{adapter.name}: {called} cannot be made") from error
 
 
 def adapted(given: object, **parameters: object) -> object:
@@ -334,15 +339,6 @@ def adapted(given: object, **parameters: object) -> object:
         if library in known:
             return _adapted(known[library], given, parameters)
     return None
-
-
-def refuse_without_claim(mechanism: object, name: str) -> None:
-    """Refuse a mechanism that promises nothing."""
-    if all(getattr(mechanism, one, None) is None for one in ("claim", "claims")):
-        raise InputError(
-            f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...), or `claim`, "
-            "such as eps=1"
-        )
 
 
 def check_run(run: object, name: str, form: str = "run(self, instance, rng)") -> None:

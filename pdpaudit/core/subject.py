@@ -120,8 +120,8 @@ class Subject:
         """Everything it promises: ``claims`` where it has several, else ``claim``."""
         if isinstance(self.mechanism, Subject):
             return self.mechanism.claims
-        several = getattr(self.mechanism, "claims", None)
-        claims = (getattr(self.mechanism, "claim", None),) if several is None else several
+        several = _promise(self.mechanism, "claims")
+        claims = (_promise(self.mechanism, "claim"),) if several is None else several
         if not self.claims_something:
             raise InputError("it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
         if not isinstance(claims, (tuple, list)) or not claims:
@@ -141,7 +141,7 @@ class Subject:
         inner = self.mechanism
         if isinstance(inner, Subject):
             return inner.claims_something
-        return any(getattr(inner, name, None) is not None for name in ("claims", "claim"))
+        return any(_promise(inner, name) is not None for name in ("claims", "claim"))
 
     @property
     def claim(self) -> PrivacyClaim:
@@ -256,6 +256,17 @@ class Subject:
         if own is None:
             raise InputError("it brings no pairs of its own")
         return pairs_of(own)
+
+
+def _promise(mechanism: object, name: str) -> object:
+    """Return what a mechanism says that it claims; what fails in saying it is no silence."""
+    try:
+        return getattr(mechanism, name)
+    except Exception as error:
+        missing = isinstance(error, AttributeError)
+        if missing and inspect.getattr_static(mechanism, name, None) is None:
+            return None
+        raise InputError(f"its {name} raised {located(error)}; give it a PrivacyClaim") from None
 
 
 def is_function(given: object) -> bool:

@@ -187,6 +187,15 @@ def promising(
         raise InputError(str(error)) from None
 
 
+def refuse_without_claim(mechanism: object, name: str) -> None:
+    """Refuse a mechanism that promises nothing."""
+    if not Subject.of(mechanism).claims_something:
+        raise InputError(
+            f"{name}: it claims nothing; give it a claim = PrivacyClaim(epsilon, ...), or `claim`, "
+            "such as eps=1"
+        )
+
+
 def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, object]]:
     """Return a mechanism, what to call it, and how to make it again from a folder.
 

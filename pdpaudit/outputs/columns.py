@@ -338,22 +338,6 @@ ORDERED = {
 #: Aspects of the exact form of a number, as a floating-point number has it.
 EXACT = ("exponent", "multiple", "bits", "digits")
 
-#: Aspects whose values are categories, the simplest first.
-NOMINAL = (
-    "kind",
-    "first",
-    "last",
-    "length",
-    "value",
-    "template",
-    "keys",
-    "begins",
-    "finds",
-    "order",
-    "structure",
-    "output",
-)
-
 
 @dataclass(frozen=True)
 class Column:

@@ -93,6 +93,14 @@ class Draws:
             for rows in zip(mine, theirs, strict=True)
         )
 
+    def records(self) -> Iterator[Record]:
+        """Yield the record of each run, those that were counted first."""
+        yield from self.counts.elements()
+        for structure, pieces in self.arrays.items():
+            for row in rows_of(pieces):
+                values = (row,) if np.ndim(row) == 0 else tuple(row)
+                yield structure, ("float",) * len(values), tuple(map(float, values))
+
     def answered(self) -> bool:
         """Return whether any run gave an output and did not raise."""
         return bool(self.arrays) or not all(map(is_failure, self.counts))

@@ -15,6 +15,7 @@ import fractions
 import hashlib
 import math
 import numbers
+import os
 import re
 import types
 from collections import deque
@@ -130,8 +131,10 @@ def flatten(output: object) -> Record:
     values: list[Leaf] = []
     try:
         structure = _walk(output, kinds, values, 0)
-    except Unreadable:
-        raise
+    except Unreadable as error:
+        words = str(error)
+        inside = not words.startswith(("something", f"a {kind.__name__}"))
+        raise Unreadable(f"a {kind.__name__} in which is {words}" if inside else words) from None
     except RecursionError:
         raise Unreadable(f"a {kind.__name__} nested too deeply to read") from None
     except Exception as error:
@@ -243,6 +246,8 @@ def _leaf(value: object) -> tuple[str, Leaf] | None:
         return (type(value).__name__, value.isoformat())
     if isinstance(value, datetime.timedelta):
         return ("timedelta", f"{value.days} {value.seconds} {value.microseconds}")
+    if isinstance(value, os.PathLike):  # which keeps what it has computed of itself, too
+        return (type(value).__name__, os.fsdecode(value))
     if isinstance(value, (type, range, *FUNCTIONS)):
         return (type(value).__name__, str(getattr(value, "__qualname__", value)))
     return None

@@ -50,11 +50,11 @@ def list_names(names: Iterable[str], shown: int = SHOWN) -> str:
     return "{" + ", ".join(known[:shown]) + f" and {len(known) - shown} more}}"
 
 
-def shown(value: Hashable, name: Callable[[int], str] = str) -> str:
+def shown(value: Hashable, name: Callable[[int], str] = str, most: int = MOST) -> str:
     r"""Return a category as it is shown: printable and not too long."""
     text = _plain(value, name)
     text = text if text.isprintable() else ascii(text)
-    return text if len(text) <= MOST else text[: MOST - 3] + "..."
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _plain(value: Hashable, name: Callable[[int], str]) -> str:
@@ -110,7 +110,7 @@ def event_words(event: Event, words: Vocabulary) -> str:
     return f"{column} is {' and '.join(ends) or 'a number'}"
 
 
-def _it(path: Path, words: Vocabulary) -> str:
+def entry_words(path: Path, words: Vocabulary) -> str:
     """Return what is at a path; entries are counted from 1."""
     if not path:
         return words.number
@@ -134,7 +134,7 @@ def _column(column: Numbered, words: Vocabulary) -> str:
         if inner.path == (WARNINGS,):
             return "what it warns of"
         kind = {"kind": "the kind of ", "keys": "the keys of ", "template": "the text of "}
-        return kind.get(inner.aspect, "") + _it(inner.path, words)
+        return kind.get(inner.aspect, "") + entry_words(inner.path, words)
     at = column.at
     if column.aspect == "place":
         at = shown(column.at, words.name)
@@ -142,7 +142,8 @@ def _column(column: Numbered, words: Vocabulary) -> str:
         at = column.place + 1
     elif column.aspect == "above":
         at = f"{column.amount:.6g}"
-    it = "the list" if column.aspect == "length" and not column.path else _it(column.path, words)
+    listed = column.aspect == "length" and not column.path
+    it = "the list" if listed else entry_words(column.path, words)
     return ORDERED[column.aspect].format(it=it, at=at)
 
 
@@ -158,7 +159,7 @@ def _membership(event: Membership, words: Vocabulary) -> str:
             silent = ["it does not warn"] * (len(warned) < len(values))
             return " or ".join([*(f"it {kind}" for kind in warned), *silent])
         case "kind":
-            return _kinds(_it(column.path, words), values)
+            return _kinds(entry_words(column.path, words), values)
         case "first" | "last":
             return _ends(column.aspect, values, after, words)
         case "finds":
@@ -175,10 +176,10 @@ def _membership(event: Membership, words: Vocabulary) -> str:
             return f"{what} is {_few(values, Vocabulary())}"
         case "keys" | "structure" | "template":
             parts = {"keys": "the keys of ", "template": "the text without numbers of "}
-            it = parts.get(column.aspect, "the structure of ") + _it(column.path, words)
+            it = parts.get(column.aspect, "the structure of ") + entry_words(column.path, words)
             return f"{it} is {_few(values, Vocabulary(), 2)}"
     names = words if done else Vocabulary()
-    return f"{_it(column.path, words)}{after} is {_few(values, names, 2)}"
+    return f"{entry_words(column.path, words)}{after} is {_few(values, names, 2)}"
 
 
 def _few(values: list[Hashable], words: Vocabulary, most: int = SHOWN) -> str:

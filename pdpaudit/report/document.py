@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
+from pathlib import PurePath
 
 from pdpaudit.core.composition import composition_table
 from pdpaudit.core.errors import InputError
@@ -261,7 +262,9 @@ def _verdicts(parts: Sequence[_Part], undrawn: int) -> b.Section | None:
                 values = f.claimed_words(one, plain=True), _measured(one)
                 approximate &= one.promise.approximate
                 if _judged(one) and one.promise.approximate:
-                    losses.append((_severity(one), _loss(one, title, part)))
+                    # Beside the chart there is room for a name, and not for its folders.
+                    whose = f" of {PurePath(of).name}" if of else ""
+                    losses.append((_severity(one), _loss(one, f"{title}{whose}", part)))
             elif one.status in ("violated", "error", "inconclusive"):
                 title, values = clip(one.name, 120), _cells(one)
                 anchor = anchor if _more(one) else f"{part.anchor}-checks"

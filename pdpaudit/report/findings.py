@@ -150,7 +150,7 @@ def measured_words(findings: Sequence[ClaimResult | CheckResult]) -> str:
     which = "exceeded most" if one.status == "violated" else "that comes nearest to it"
     of = f" (of the claim {which})" if len(known) > 1 else ""
     if not one.promise.approximate:
-        return f"{shown_words(one)}{of}"
+        return f"{shown_words(one).removesuffix('.')}{of}."
     how = "exactly" if one.exact is not None else "at least"
     sure = f", with confidence {number(one.confidence)}" if one.confidence else ""
     claimed = f"ε = {nats(one.promise.value)}"
@@ -464,6 +464,12 @@ def difference_words(claim: ClaimResult) -> str:
     if not found.places:
         return f"With the same random stream nothing looked at differs in {found.runs} runs."
     first, *others = found.places
+    if not first.file:
+        return visible(
+            f"With the same random stream on both sides what is returned differs ({first.ours} "
+            f"against {first.theirs}), in {first.runs} of {found.runs} runs; no line that was "
+            "followed leads to it."
+        )
     said = [_place_words(first, f"{first.file}:{first.line}", found.runs)]
     for one in others:
         where = f"line {one.line}" if one.file == first.file else f"{one.file}:{one.line}"

@@ -43,8 +43,8 @@ def clip(text: str, most: int = LONGEST_NAME) -> str:
     return text if len(text) <= most else f"{text[:most]}\u2026 ({len(text):,} characters)"
 
 
-# No word of ours is longer.
-_ENDLESS = re.compile(rf"\S{{{LONGEST_NAME * 2},}}")
+# No word of ours is longer; what ends a sentence or a quotation after it is no part of it.
+_ENDLESS = re.compile(rf"\S{{{LONGEST_NAME * 2},}}?(?=[^\w\s]{{0,3}}(?!\S))")
 
 
 def on_terminal(text: str) -> str:

@@ -18,6 +18,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pdpaudit.core.neighbors import PROTECTED
@@ -283,11 +284,15 @@ def _said(one: ClaimResult | CheckResult) -> str:
 
 
 def _place(source: Source, one: ClaimResult | CheckResult) -> tuple[str, int]:
-    """Return the line that leaks, else that of the claim, else the result's own file."""
-    if isinstance(one, ClaimResult) and one.first_difference and one.first_difference.places:
-        first = one.first_difference.places[0]
-        return first.file, max(first.line, 1)
+    """Return the line that leaks, else that of the claim, else the result's own file.
+
+    Of the line that leaks only the file's name is known, which is no place to show an alert at.
+    """
     file, _, line = source.result.place.rpartition(":")
+    parted = one.first_difference if isinstance(one, ClaimResult) else None
+    first = parted.places[0] if parted and parted.places else None
+    if first and first.file and PurePath(file or first.file).name == first.file:
+        return file or first.file, max(first.line, 1)
     return (file, int(line)) if file and line.isdecimal() else (source.name, 1)
 
 

@@ -69,7 +69,8 @@ def show_audit(
     rows = f.tried_rows(result.context)
     networks = max((many for _, _, many in rows), default=1)
     where = f"; on up to {networks} networks each" if networks > 1 else ""
-    console.print(Text(f"{f.tried_words(result.context)}{':' if rows else ''}"))
+    if tried := f.tried_words(result.context):
+        console.print(Text(f"{tried}{':' if rows else ''}"))
     if rows:
         many = any(pairs > 1 for _, pairs, _ in rows)
         families = [f"{family} {pairs}" if many else family for family, pairs, _ in rows]

@@ -78,20 +78,21 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, through a temporary file beside it.
 
-    A link is followed; a pipe or device is written to as it is, for it cannot be replaced.
+    A link is followed, and who may read a file that was there stays; a pipe or device is written to
+    as it is, for it cannot be replaced.
     """
     temporary = None
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             path.write_bytes(data)
             return
-        real = path.resolve()
+        real = Path(os.path.realpath(path))  # Path.resolve fails at links that lead in a circle
         handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+        os.chmod(temporary, real.stat().st_mode & 0o777 if real.is_file() else 0o666 & ~mask)
         os.replace(temporary, real)
         temporary = None
     except OSError as error:

@@ -166,6 +166,9 @@ class AuditWitness:
         ends = fields.numbers("ends", 2) if "ends" in body else None
         event = fields.read("event", "an event", event_from_json)
         known = [fields.wholes(key) if key in body else None for key in ("looks", "known")]
+        samples = fields.whole("samples")
+        if max(known[0] or (0,)) > samples:  # a replay would draw them all
+            raise fields.fail("looks", f"a list of at most {samples:,} runs each")
         return cls(
             mechanism=fields.mapping("mechanism"),
             claim=fields.whole("claim"),
@@ -173,7 +176,7 @@ class AuditWitness:
             event=event,
             method=fields.text("method"),
             seed=fields.whole("seed"),
-            samples=fields.whole("samples"),
+            samples=samples,
             alpha=fields.number("alpha"),
             ends=None if ends is None else (ends[0], ends[1]),
             confidence=fields.number("confidence"),

@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -183,6 +183,16 @@ class Guard:
             self._witness.end()
         draws.printed = self._sink.characters - before
         return draws
+
+    def alone(self, rng: np.random.Generator) -> tuple[Draws, Hashable]:
+        """Make one run; return its output, and where its stream is left.
+
+        Of one that leaves its stream alone, where the global generators are left.
+        """
+        before = str(rng.bit_generator.state)
+        draws = self.draw(1, rng)
+        after, *others = self._surroundings.positions(rng)
+        return draws, tuple(others) if after == before else after
 
     def _either(self, size: int, rng: np.random.Generator, how: How) -> Draws:
         draws = "" if how == "single" else self._many(size, rng)

@@ -25,6 +25,7 @@ import joblib
 
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.io.source import open_file
+from pdpaudit.outputs import Unreadable, flatten
 from pdpaudit.sampling.encoding import decode, encode
 
 T = TypeVar("T")
@@ -75,7 +76,7 @@ class Store:
         self._look()
         with self._explained():
             self._base = sqlite3.connect(
-                f"{self.path.resolve().as_uri()}?mode=rw",
+                f"{Path(os.path.realpath(self.path)).as_uri()}?mode=rw",
                 uri=True,
                 timeout=BUSY_S,
                 isolation_level=None,
@@ -194,11 +195,14 @@ class Store:
             return json.dumps(forms, sort_keys=True, default=repr)
         try:
             return str(joblib.hash(thing, hash_name="sha1"))
-        except Exception as error:
-            raise InputError(
-                f"`store` {self.path}: a {type(thing).__name__} has no digest "
-                f"({error}); give it fingerprint(), or leave `store` out"
-            ) from None
+        except Exception:  # what cannot be pickled can be taken apart
+            try:
+                return hashlib.sha256(repr(flatten(thing)).encode()).hexdigest()
+            except Unreadable as error:
+                raise InputError(
+                    f"`store` {self.path}: a {type(thing).__name__} has no digest, it holds "
+                    f"{error}; give it fingerprint(), or leave `store` out"
+                ) from None
 
     def _make(self, settings: Mapping[str, str]) -> None:
         """Make the file, whole from the beginning: a kill leaves an empty store or none."""

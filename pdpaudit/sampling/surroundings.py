@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Hashable, MutableMapping
 from contextlib import suppress
 from typing import TextIO, TypeVar
 
@@ -144,6 +144,12 @@ class Surroundings:
             words = rng.bit_generator.seed_seq.generate_state(12)[8:]
             random.seed(words.tobytes())
             np.random.seed(words)  # noqa: NPY002 - the one they use
+
+    @staticmethod
+    def positions(rng: np.random.Generator) -> tuple[Hashable, ...]:
+        """Return where a stream stands, and the global generators."""
+        state, theirs = rng.bit_generator.state, THEIRS.state["state"]["pos"]
+        return str(state), theirs, random.getstate()[1][-1]
 
     @property
     def stderr(self) -> int:

@@ -104,19 +104,22 @@ def assert_private(
     'not_rejected'
     """
     __tracebackhide__ = True
-    from pdpaudit.core.errors import refuse_unknown
+    from pdpaudit.core.errors import InputError, refuse_unknown
     from pdpaudit.testing.assertion import Plan, judge_mechanism
 
     refuse_unknown("assert_private", plan, Plan.__optional_keys__)
-    result, broken, blind = judge_mechanism(
-        mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        claim=claim,
-        networks=networks,
-        max_degree=max_degree,
-        plan=plan,
-    )
+    try:
+        result, broken, blind = judge_mechanism(
+            mechanism,
+            epsilon=epsilon,
+            delta=delta,
+            claim=claim,
+            networks=networks,
+            max_degree=max_degree,
+            plan=plan,
+        )
+    except InputError as error:  # what is to be read is what it says, and not where it was seen
+        raise error.with_traceback(None) from error.__cause__
     if broken:
         raise AuditFailed(broken)
     if blind:
@@ -156,9 +159,13 @@ def assert_statistic(sop: object, *, options: Options | None = None) -> Result:
     ['certified']
     """
     __tracebackhide__ = True
+    from pdpaudit.core.errors import InputError
     from pdpaudit.testing.checking import judge_statistic
 
-    result, broken = judge_statistic(sop, options)
+    try:
+        result, broken = judge_statistic(sop, options)
+    except InputError as error:
+        raise error.with_traceback(None) from error.__cause__
     if broken:
         raise AuditFailed(broken)
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -104,10 +106,11 @@ def judge_mechanism(
         default_samples=made.default_samples,
     )
     where = networks_for(made, networks, max_degree)
+    until = time.monotonic() + (config.time_limit or math.inf)
     result = audit(made, where, config, subject=subject, spec=spec)
     if any(claim.status == "skipped" for claim in result.claims):
         raise KeyboardInterrupt  # the audit tells what it had; a test session stops
-    result = explained_result(result, made, where, runs=EXPLAINED)
+    result = explained_result(result, made, where, runs=EXPLAINED, until=until)
     found = [
         _compared(budget, turn, made, config.size, claim, number, alpha / len(made.claims))
         for number, claim in enumerate(result.claims, start=1)

@@ -141,14 +141,16 @@ class _Reports:
         self._session.rows += getattr(report, "pdpaudit", ())
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Write the baseline and the summary, once and not in each worker process."""
     config = session.config
     output: dict[str, object] | None = getattr(config, "workeroutput", None)
     if output is not None:
         output["pdpaudit_stale"] = sorted(config.stash[SESSION].stale)
-    else:
-        config.stash[SESSION].finish()
+        return
+    config.stash[SESSION].finish()
+    if config.stash[SESSION].problems and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:

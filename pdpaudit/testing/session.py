@@ -8,13 +8,13 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from pdpaudit.core.errors import InputError
+from pdpaudit.core.errors import InputError, number, whole
 
 if TYPE_CHECKING:
     import pytest
@@ -42,11 +42,11 @@ READ: dict[str, tuple[Callable[[str], Any], Callable[[Any], bool], str]] = {
     "seed": (int, lambda n: n >= 0, "must be a whole number of at least 0"),
 }
 
-#: What the marker takes, and what each must be.
-MARKED: dict[str, Callable[[Any], bool]] = {
-    "epsilon": lambda value: value >= 0,
-    "delta": lambda value: 0 <= value < 1,
-    "samples": lambda value: isinstance(value, int) and value >= 1,
+#: What the marker takes, how each is read, and what it must be.
+MARKED: dict[str, tuple[Callable[[str, object], float], Callable[[float], bool]]] = {
+    "epsilon": (number, lambda value: value >= 0),
+    "delta": (number, lambda value: 0 <= value < 1),
+    "samples": (whole, lambda value: value >= 1),
 }
 
 
@@ -94,6 +94,8 @@ class Budget:
     properties: list[tuple[str, object]] = field(default_factory=list)
     audits: int = 0
     files: int = 0
+    unwritten: str = ""
+    refused: str = ""
 
     def __repr__(self) -> str:
         """Return little: pytest shows a failing test's arguments."""
@@ -105,17 +107,17 @@ class Budget:
         return seed_of(self.settings.seed, self.nodeid, 0)
 
     def turn(self) -> Turn:
-        """Return what the next audit may spend: the k-th gets one part in 2^k of the share.
+        """Return what the next audit may spend: the k-th gets one part in k (k + 1) of the share.
 
         However many there are, together they spend no more than the share.
         """
-        if self.share is None:
-            raise InputError(UNANNOUNCED)
+        if self.refused or self.share is None:
+            raise InputError(self.refused or UNANNOUNCED)
         self.audits += 1
         return Turn(
             self.audits,
             seed_of(self.settings.seed, self.nodeid, self.audits),
-            self.share * 0.5**self.audits,
+            self.share / (self.audits * (self.audits + 1)),
         )
 
     @property
@@ -185,7 +187,8 @@ class Session:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.settings = read_settings(config)
+        self.settings = _settings(config)
+        self.refused = ""
         self.rows: list[JSON] = []
         self.stale: set[str] = set()
         self.problems: list[str] = []
@@ -203,13 +206,24 @@ class Session:
         return self._recorded
 
     def collected(self, items: list[pytest.Item]) -> None:
-        """Count the tests that will audit, and set their shares."""
+        """Count the tests that will audit, and set their shares.
+
+        A worker of pytest-xdist cannot refuse to run: all that it runs audits nothing instead.
+        """
+        self._audits = {_stable(item) for item in items if announced(item)}
+        try:
+            self._counted(items)
+        except ValueError as error:
+            if not hasattr(self.config, "workerinput"):
+                raise _refused(str(error)) from None
+            self.refused = str(error)
+
+    def _counted(self, items: list[pytest.Item]) -> None:
         for item in items:
             _marked(item)
-        self._audits = {_stable(item) for item in items if announced(item)}
         found, declared = len(self._audits), self.settings.audits
         if found > declared and not self.config.option.collectonly:
-            raise _refused(
+            raise InputError(
                 f"{found} tests audit, and the error is split over {declared}: declare at "
                 f"least {found}, with pdp_audits = {found} in the ini file or --pdp-audits {found}"
             )
@@ -225,19 +239,26 @@ class Session:
         """Return what one test may spend."""
         name = _stable(item)
         audits = name in self._audits
-        cache = getattr(self.config, "cache", None)
         return Budget(
             self.settings,
             name,
             (1 - self.settings.confidence) / self.settings.audits if audits else None,
             self.settings.audits,
-            _marked(item),
+            {} if self.refused else _marked(item),
             self._rerun(item),
             self.config.invocation_params.dir,
-            Path(cache.mkdir("pdpaudit")) if cache is not None and audits else None,
+            self._cache() if audits else None,
             self.recorded if audits else {},
             properties=item.user_properties,
+            refused=self.refused,
         )
+
+    def _cache(self) -> Path | None:
+        """Return pytest's own folder for results nobody asked for, if it has one that is there."""
+        cache = getattr(self.config, "cache", None)
+        with suppress(OSError):
+            return None if cache is None else Path(cache.mkdir("pdpaudit"))
+        return None
 
     def _rerun(self, item: pytest.Item) -> str:
         place = os.path.relpath(item.path, self.config.invocation_params.dir)
@@ -264,6 +285,8 @@ class Session:
                     file.write(text)
         except (InputError, OSError) as error:
             self.problems.append(f"NOT WRITTEN: {error}")
+        unwritten = dict.fromkeys(row["unwritten"] for row in self.rows if row.get("unwritten"))
+        self.problems += [f"NOT WRITTEN: {words}" for words in unwritten]
 
     def summary(self) -> Iterator[str]:
         """Yield the lines for the end of the session; none where nothing was audited."""
@@ -312,19 +335,38 @@ def _marked(item: pytest.Item) -> dict[str, object]:
         unknown = sorted(set(mark.kwargs) - MARKED.keys())
         if mark.args or unknown:
             wrong = unknown[0] if unknown else repr(mark.args[0])
-            raise _refused(
+            raise InputError(
                 f"{item.nodeid}: pdp_audit does not take {wrong}; it takes epsilon=, delta= and "
                 "samples="
             )
-        given = {key: value for key, value in mark.kwargs.items() if value is not None}
-        for key, value in given.items():
-            if not (isinstance(value, int | float) and MARKED[key](value)):
-                raise _refused(
+        given: dict[str, float] = {}
+        for key, value in mark.kwargs.items():
+            if value is None:
+                continue
+            read, fits = MARKED[key]
+            with suppress(InputError):
+                given[key] = read(key, value)
+            if key not in given or not fits(given[key]):
+                raise InputError(
                     f"{item.nodeid}: pdp_audit({key}={value!r}): give epsilon from 0, delta from 0 "
                     "below 1, samples from 1"
                 )
         found = {**given, **found}
     return found
+
+
+#: Options of pytest that only list what there is.
+LISTINGS = ("help", "markers", "showfixtures", "show_fixtures_per_test", "collectonly", "cacheshow")
+
+
+def _settings(config: pytest.Config) -> Settings:
+    """Return the settings of a session; where nothing is run none that is wrong matters."""
+    try:
+        return read_settings(config)
+    except ValueError as error:
+        if any(config.getoption(name, None) for name in LISTINGS):
+            return Settings()
+        raise _refused(str(error)) from None
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -343,7 +385,7 @@ def read_settings(config: pytest.Config) -> Settings:
         except ValueError:
             values[name] = None
         if values[name] is None or not fits(values[name]):
-            raise _refused(f"{option} {text}: {remedy}")
+            raise InputError(f"{option} {text}: {remedy}")
         if typed is not None and name != "seed":
             again.append(f"{option} {shlex.quote(text)}")
     for name in ("baseline", "report", "summary"):
@@ -365,17 +407,19 @@ def read_settings(config: pytest.Config) -> Settings:
 def _require_baseline(path: Path | None, *, update: bool) -> None:
     if path is None:
         if update:
-            raise _refused("--pdp-update-baseline: say which, with --pdp-baseline FILE")
+            raise InputError("--pdp-update-baseline: say which, with --pdp-baseline FILE")
     elif not path.parent.is_dir():
-        raise _refused(f"{path}: the folder {path.parent} does not exist; make it first")
+        raise InputError(f"{path}: the folder {path.parent} does not exist; make it first")
     elif not update and not path.is_file():
-        raise _refused(f"{path}: there is no such baseline; record one with --pdp-update-baseline")
+        raise InputError(
+            f"{path}: there is no such baseline; record one with --pdp-update-baseline"
+        )
 
 
 def _require_folder(path: Path | None) -> None:
     there = next((one for one in (path, *path.parents) if one.exists()), path) if path else None
     if there is not None and not there.is_dir():
-        raise _refused(f"{path}: {there} is a file; name a folder")
+        raise InputError(f"{path}: {there} is a file; name a folder")
 
 
 def _refused(words: str) -> Exception:

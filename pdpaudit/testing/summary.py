@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pdpaudit.auditing.provenance import origin_of
+from pdpaudit.core.errors import InputError
 from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Badge, Block, Cell, Code, Paragraph, Section, Table
 from pdpaudit.report.findings import listed
@@ -37,7 +39,8 @@ def summary_lines(rows: Rows, settings: Settings, base: Path, stale: int) -> Ite
     files = [str(row["file"]) for row in rows if row.get("file")]
     if settings.report is not None and files:
         folder = relative(settings.report, base)
-        yield f"results in {folder}; for people: pdpaudit report {folder}/*.json -o report.html"
+        every = f"{shlex.quote(folder)}/*.json"
+        yield f"results in {folder}; for people: pdpaudit report {every} -o report.html"
 
 
 def summary_markdown(rows: Rows, settings: Settings) -> str:
@@ -186,7 +189,8 @@ def record(budget: Budget, row: JSON) -> None:
     shown = {key: short(value) if isinstance(value, str) else value for key, value in row.items()}
     # A key of the baseline, or a place, is not cut.
     kept = {key: row[key] for key in ("key", "file") if key in row}
-    budget.rows.append({**shown, **kept, "test": short(budget.nodeid), "tests": budget.tests})
+    where = {"test": short(budget.nodeid), "tests": budget.tests, "unwritten": budget.unwritten}
+    budget.rows.append({**shown, **kept, **where})
     budget.properties += [
         (f"pdp_{key}", value)
         for key, value in shown.items()
@@ -197,21 +201,27 @@ def record(budget: Budget, row: JSON) -> None:
 def saved(budget: Budget, result: Result, *, failed: bool, about: object = None) -> str:
     """Write a result where it was asked for, a failure's in any case if there is a place.
 
-    The source of what it is ``about`` is looked up only then: that takes longer than many checks.
+    What cannot be written is said at the end of the session; a verdict is one all the same. The
+    source of what it is ``about`` is looked up only then: that takes longer than many checks.
     """
     folder = budget.settings.report or (budget.cache if failed else None)
     if folder is None:
         return ""
     if not result.source and about is not None:
         result = replace(result, **origin_of(about))
-    folder.mkdir(parents=True, exist_ok=True)
-    test = budget.nodeid.rpartition("::")[2]
+    name, bracket, given = budget.nodeid.partition("[")
+    test = name.rpartition("::")[2] + bracket + given
     slug = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[:40] or "test"
     mark = hashlib.sha256(budget.nodeid.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     budget.files += 1
     last = "" if budget.files == 1 else f"-{budget.files}"
     path = folder / f"{slug}-{mark}{last}.json"
-    save(path, result.to_json())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save(path, result.to_json())
+    except (InputError, OSError) as error:
+        budget.unwritten = str(error) if budget.settings.report else ""
+        return ""
     return relative(path, budget.base)
 
 

@@ -20,9 +20,11 @@ from pdpaudit.auditing.candidate_pairs import CandidatePair, network_candidate, 
 from pdpaudit.auditing.first_difference import first_difference
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
+from pdpaudit.core.input_words import LONGEST_TEXT, shortened
 from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.subject import Subject
+from pdpaudit.outputs import flatten
 from pdpaudit.report.findings import difference_words
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.results import ClaimResult
@@ -126,7 +128,55 @@ def test_runs_without_end_are_compared_as_far_as_they_are_recorded() -> None:
                 total += i
             return total if instance[-1] > 30 else rng.random()
 
-    assert of(Long(), records(), runs=2) == FirstDifference(2)
+    [answer] = of(Long(), records(), runs=2).places
+    assert (answer.kind, answer.file, answer.line) == ("output", "", 0)
+
+
+class Thing:
+    """What a library returns: an object that Python shows by its address alone."""
+
+    def __init__(self, value: object) -> None:
+        self.value_ = value
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+    lambda inner: (
+        st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text(), inner) | inner.map(Thing)
+    ),
+    max_leaves=6,
+)
+
+
+@given(ANYTHING, ANYTHING)
+def test_outputs_that_differ_are_said_to(one: object, other: object) -> None:
+    class Fixed:
+        def run(self, instance: Any, rng: Any) -> Any:
+            return instance
+
+    candidate = CandidatePair("", lambda: (Thing([one]), Thing([other])))
+    differs = flatten(one) != flatten(other)
+    found = of(Fixed(), candidate, runs=2)
+    assert bool(found.places) == differs
+    assert all(place.ours != place.theirs and place.line for place in found.places)
+    assert ("nothing looked at differs" in words_of(found)) != differs
+
+
+def words_of(found: FirstDifference) -> str:
+    claim = PrivacyClaim(1.0)
+    return difference_words(
+        ClaimResult("x #1", "1-DP", "", "violated", claim, first_difference=found)
+    )
+
+
+def test_of_no_line_at_all_the_outputs_are_compared() -> None:
+    class Compiled:
+        run = staticmethod(str.format)
+
+    assert words_of(of(Compiled(), CandidatePair("", lambda: ("2", "3")), runs=3)) == (
+        "With the same random stream on both sides what is returned differs (2 against 3), in 3 "
+        "of 3 runs; no line that was followed leads to it."
+    )
 
 
 def test_it_is_read_back_as_it_was_written() -> None:
@@ -155,13 +205,13 @@ def test_it_is_said_in_words_whatever_a_line_holds() -> None:
 @given(st.text("01, ", max_size=200), st.text("01, ", max_size=200), st.text("01, ", max_size=200))
 def test_long_values_are_shown_where_they_differ(shared: str, ours: str, theirs: str) -> None:
     one, other = shared + ours, shared + theirs
-    shown = first.shortened(one, other)
+    shown = shortened(one, other)
     assert (shown[0] == shown[1]) == (one == other)
-    assert all(len(text) <= first.LONGEST_TEXT + 1 for text in shown)
-    if max(len(one), len(other)) <= first.LONGEST_TEXT:
+    assert all(len(text) <= LONGEST_TEXT + 1 for text in shown)
+    if max(len(one), len(other)) <= LONGEST_TEXT:
         assert shown == [one, other]
 
 
 def test_a_long_list_is_shown_from_the_entry_that_differs() -> None:
     ages = "ages = [" + "0.0, " * 19
-    assert first.shortened(f"{ages}0.0]", f"{ages}100.0]") == ["… 0.0]", "… 100.0]"]
+    assert shortened(f"{ages}0.0]", f"{ages}100.0]") == ["… 0.0]", "… 100.0]"]

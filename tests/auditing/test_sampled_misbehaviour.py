@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -121,6 +122,53 @@ def test_randomness_from_elsewhere_cannot_be_replayed() -> None:
     claim = ran(lambda instance, rng: int(elsewhere.integers(2))).claims[0]
     assert claim.status == "error"
     assert "draw everything from the rng it is given" in claim.method
+
+
+@functools.cache
+def shared_noise() -> float:
+    return float(np.random.laplace())  # noqa: NPY002 - the generator that all share
+
+
+class Remembering:
+    """Adds noise that is drawn once; or once for each input, beside some that is fresh."""
+
+    claim = PrivacyClaim(1.0, source="test")
+
+    def __init__(self, how: str) -> None:
+        self.how, self.known, self.calls = how, dict[object, float](), 0
+
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(0, 1)]
+
+    def run(self, x: int, rng: np.random.Generator) -> float:
+        self.calls += 1
+        if self.how == "everywhere":
+            return x + shared_noise()
+        if self.how == "late":  # after all that is looked at first
+            return x + rng.laplace() + 3 * (1 - x) * (self.calls > 200)
+        if self.how == "counted":
+            return x + rng.laplace()
+        key = None if self.how == "once" else x
+        if key not in self.known:
+            self.known[key] = float(rng.laplace())
+        fresh = rng.laplace(scale=0.01) if self.how == "fresh too" else 0.0
+        return x + self.known[key] + fresh
+
+
+@pytest.mark.parametrize("samples", [None, 3000], ids=["staged", "fixed"])
+@pytest.mark.parametrize("how", ["once", "each", "fresh too", "everywhere", "late"])
+def test_runs_that_depend_on_earlier_ones_break_no_claim(how: str, samples: int | None) -> None:
+    """The noise is right, and counts of runs that share it would show any loss."""
+    shared_noise.cache_clear()
+    claim = audit(Remembering(how), [], Config(seed=3, samples=samples), subject="made").claims[0]
+    assert claim.status == "error", claim
+    assert "remembers" in claim.method
+    assert not claim.witness
+
+
+def test_what_is_kept_and_changes_no_run_is_judged() -> None:
+    claim = audit(Remembering("counted"), [], Config(seed=3), subject="made").claims[0]
+    assert claim.status == "not_rejected"
 
 
 @pytest.mark.parametrize("kind", [list, set, lambda who: {"who": who}, np.array])

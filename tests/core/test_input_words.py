@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 import math
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -22,6 +27,34 @@ class Silent:
     def __repr__(self):
         raise RuntimeError("no")
 
+
+class Colour(enum.Enum):
+    RED = "r"
+    BLUE = "b"
+
+
+@dataclass(frozen=True)
+class Person:
+    age: int
+    likes: Colour = Colour.RED
+    born: date = date(1990, 1, 1)
+    paid: Decimal = Decimal("1.50")
+
+
+class Visit(NamedTuple):
+    who: Person
+    scores: list[float]
+
+
+class Plain:
+    """What Python writes by its place alone."""
+
+    def __init__(self, **given):
+        vars(self).update(given)
+
+
+CLARA = Person(31)
+LONG = "of many letters that two texts begin with " * 9
 
 ADA, BOB = {"age": 31, "sex": "f"}, {"age": 9, "sex": "m"}
 
@@ -54,6 +87,29 @@ ADA, BOB = {"age": 31, "sex": "f"}, {"age": 9, "sex": "m"}
         (object(), 3, "<object object> → 3"),
         (object(), object(), "<object object> → <object object>"),
         ([object(), 1], [object(), 1], "row 1: <object object> → <object object> (beside 1)"),
+        (CLARA, replace(CLARA, age=9), "age 31 → 9"),
+        (
+            [CLARA, replace(CLARA, age=5)],
+            [replace(CLARA, likes=Colour.BLUE, paid=Decimal(2)), replace(CLARA, age=5)],
+            "row 1: likes Colour.RED → Colour.BLUE, paid 1.50 → 2 (beside age 5, likes Colour.RED, "
+            "born 1990-01-01, paid 1.50)",
+        ),
+        ([CLARA], [], "row 1: age 31, likes Colour.RED, born 1990-01-01, paid 1.50 → absent"),
+        (
+            [Plain(age=1), Plain(age=2)],
+            [Plain(age=1), Plain(age=3)],
+            "row 2: age 2 → 3 (beside age 1)",
+        ),
+        (Visit(CLARA, [0.5]), Visit(replace(CLARA, age=9), [0.5]), "who (age 31 → 9)"),
+        (Visit(CLARA, [1, 2]), Visit(CLARA, [1, 3]), "scores (row 2: 2 → 3 (beside 1))"),
+        (
+            {"x": np.zeros(5000)},
+            {"x": np.eye(1, 5000, 7)[0]},
+            "x (row 8: 0.0 → 1.0 (beside 4999 times 0.0))",
+        ),
+        (f"{LONG}a", f"{LONG}b", "… a' → … b'"),
+        (date(2020, 1, 1), date(2020, 1, 2), "2020-01-01 → 2020-01-02"),
+        (Colour.RED, Colour.BLUE, "Colour.RED → Colour.BLUE"),
         (Silent(), 3, "a Silent that raises when it is written → 3"),
     ],
 )

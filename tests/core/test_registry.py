@@ -19,7 +19,6 @@ from pdpaudit.core.registry import (
     configure,
     given_by,
     loaded,
-    refuse_without_claim,
     registered,
     resolve,
 )
@@ -440,10 +439,3 @@ def test_a_plug_in_that_fails_gives_what_it_gave_before_and_is_named():
     with pytest.raises(UserCodeError) as caught:
         list(given_by(item, int, 3, "five"))
     assert str(caught.value.__cause__) == "it gives str where int is needed"
-
-
-def test_one_claim_or_several_is_a_claim():
-    for what in ({"claim": 1}, {"claims": (1,)}):
-        refuse_without_claim(type("Made", (), what)(), "Made")
-    with pytest.raises(InputError, match="Made: it claims nothing"):
-        refuse_without_claim(Made(), "Made")

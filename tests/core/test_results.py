@@ -293,3 +293,20 @@ def test_a_file_that_is_no_result_is_refused(tmp_path, content, words):
 def test_a_result_that_cannot_be_opened_is_named(tmp_path, name):
     with pytest.raises(InputError, match=r"check the path|name a result file in it"):
         load(tmp_path / name)
+
+
+def test_who_may_read_a_file_that_is_replaced_stays(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text("before")
+    path.chmod(0o600)
+    write_text(path, "after")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("after", 0o600)
+
+
+def test_links_in_a_circle_are_refused_or_replaced_in_a_line(tmp_path):
+    path = tmp_path / "loop.json"
+    path.symlink_to(path)
+    with pytest.raises(InputError, match=r"loop.json: Too many levels of symbolic links"):
+        load(path)
+    write_text(path, "after")
+    assert path.read_text() == "after"

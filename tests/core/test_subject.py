@@ -16,7 +16,7 @@ import pytest
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import Law, LawUnavailable, PrivacyClaim
 from pdpaudit.core.subject import Part, Subject
-from pdpaudit.core.variants import Variant
+from pdpaudit.core.variants import Variant, refuse_without_claim
 from pdpaudit.sampling import Misbehaviour
 
 FAIR = Law({True: 0.5, False: 0.5})
@@ -226,3 +226,11 @@ def test_what_is_no_claim_is_named(claims: Any, said: str) -> None:
     with pytest.raises(InputError) as caught:
         _ = Subject(SimpleNamespace(claims=claims, claim=None)).claims
     assert str(caught.value).startswith(said)
+
+
+def test_one_claim_or_several_is_a_claim() -> None:
+    promise = PrivacyClaim(1.0)
+    for one in (SimpleNamespace(claim=promise), SimpleNamespace(claims=(promise,))):
+        refuse_without_claim(one, "Made")
+    with pytest.raises(InputError, match="Made: it claims nothing"):
+        refuse_without_claim(SimpleNamespace(run=print), "Made")

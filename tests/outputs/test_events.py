@@ -38,7 +38,6 @@ from pdpaudit.outputs import (
 )
 from pdpaudit.outputs.columns import (
     CATEGORIES,
-    NOMINAL,
     ORDERED,
     READERS,
     batch_of_outputs,
@@ -308,7 +307,6 @@ def test_so_do_single_numbers(numbers, dtype):
 )
 def test_what_each_category_is(aspect, at, output, value):
     assert batch_of_outputs([output]).categories(Column(aspect, at=at)) == [value]
-    assert set(NOMINAL) == set(CATEGORIES)
 
 
 def test_a_run_that_raised_is_a_category_of_its_own():

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from pdpaudit import Result, audit
+from pdpaudit.core.errors import InputError
 from pdpaudit.results.files import sealed
 
 from .conftest import Body, result_of
@@ -190,3 +192,14 @@ def test_with_trust_what_is_no_mechanism_is_not_called(
     status, _, err, seen = watched[f"trust {name}"]
     assert (status, seen) == (2, [f"open {NAMES.index(name)}.json"])
     assert "nothing of it was called" in err
+
+
+def test_no_more_runs_are_drawn_than_the_audit_could_have_taken() -> None:
+    """One look of a file at 10^12 runs would keep a replay busy for good."""
+    result = audit(lambda x, rng: x + rng.laplace(scale=0.2), epsilon=1, pairs=[(0, 1)], seed=1)
+    body = json.loads(json.dumps(result.to_json()))
+    witness = body["claims"][0]["witness"]
+    assert Result.from_json(body, "r.json").violated
+    witness["looks"] = [*witness["looks"], witness["samples"] + 1]
+    with pytest.raises(InputError, match=r"looks is \[.*, not a list of at most 30,000 runs each"):
+        Result.from_json(body, "r.json")

@@ -57,16 +57,29 @@ def test_what_stands_is_no_alert(checked: Source) -> None:
     assert alerts(render_sarif([checked])) == []
 
 
-def test_an_alert_is_at_the_line_that_leaks() -> None:
-    first = FirstDifference(9, (Difference("line", "my_search.py", 14, "if x:", 9),))
-    claim = ClaimResult("a", "1-DP", "", "violated", PrivacyClaim(1.0), lower_bound=2.0)
-    for found, place in ((first, ("my_search.py", 14)), (None, ("mine.py", 3))):
-        one = ClaimResult(**{**vars(claim), "first_difference": found})
-        source = Source("r.json", Result("audit", "x", 1, 0.0, claims=(one,), place="mine.py:3"))
-        (alert,) = alerts(render_sarif([source]))
-        where = alert["locations"][0]["physicalLocation"]
-        assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == place
-        assert alert["level"] == "error"
+@pytest.mark.parametrize(
+    ("leaks", "claimed_at", "alert_at"),
+    [
+        ("mine.py", "src/mine.py:3", ("src/mine.py", 14)),
+        ("mine.py", "", ("mine.py", 14)),
+        # Of another file the folder is not known, and nothing is shown at a path that is none.
+        ("helpers.py", "src/mine.py:3", ("src/mine.py", 3)),
+        ("", "src/mine.py:3", ("src/mine.py", 3)),
+        (None, "src/mine.py:3", ("src/mine.py", 3)),
+        (None, "", ("r.json", 1)),
+    ],
+)
+def test_an_alert_is_at_a_line_that_is_there(
+    leaks: str | None, claimed_at: str, alert_at: tuple[str, int]
+) -> None:
+    places = () if leaks is None else (Difference("output", leaks, 14 * bool(leaks), "x", 9),)
+    first = FirstDifference(9, places)
+    claim = ClaimResult("a", "1-DP", "", "violated", PrivacyClaim(1.0), first_difference=first)
+    source = Source("r.json", Result("audit", "x", 1, 0.0, claims=(claim,), place=claimed_at))
+    (alert,) = alerts(render_sarif([source]))
+    where = alert["locations"][0]["physicalLocation"]
+    assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == alert_at
+    assert alert["level"] == "error"
 
 
 def test_each_question_is_answered_or_said_to_be_open(violated: Source, checked: Source) -> None:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -259,6 +260,23 @@ def test_one_edge_more_is_another_instance(path_of_five):
     ends = np.array([[0, 1, 2, 3, 0], [1, 2, 3, 4, 4]])
     ring = path_of_five.with_adjacency(adjacency_from_edges(5, *ends))
     assert ring.instance().fingerprint() != path_of_five.instance().fingerprint()
+
+
+def test_inputs_that_cannot_be_pickled_are_told_apart(path):
+    """As those of a class that no import finds, in a file named like another module."""
+
+    class Row:
+        def __init__(self, age):
+            self.age, self.kept = age, open  # a class within a function cannot be found
+
+    with Store(path, SETTINGS) as store:
+        prints = [store._fingerprint([Row(3), Row(age)]) for age in (4, 4, 5)]
+        with pytest.raises(
+            InputError, match="a callable_iterator has no digest, it holds"
+        ) as wrong:
+            store._fingerprint(iter(lambda: threading.Lock(), 0))
+    assert prints[0] == prints[1] != prints[2]
+    assert len(str(wrong.value)) < 400
 
 
 @pytest.mark.parametrize(

@@ -99,12 +99,34 @@ def test_more_than_the_default_are_declared(project: Project) -> None:
     it.runpytest_inprocess().assert_outcomes(passed=11)
 
 
+def test_workers_refuse_as_the_session_alone_does(project: Project) -> None:
+    """What a worker raises while it collects ends pytest-xdist in an error of its own."""
+    it = project("def test_a(): assert_private(ExactCoin())\ndef test_b(pdp): pass\n")
+    result = it.runpytest_subprocess("-n", "1", "--pdp-audits", "1", "-p", "no:randomly")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "E   pdpaudit.core.errors.InputError: 2 tests audit, and the" in out(result)
+    assert "INTERNALERROR" not in out(result)
+    assert "session.py" not in out(result)
+
+
+@pytest.mark.parametrize("listing", ["--help", "--markers", "--fixtures", "--collect-only"])
+def test_what_only_lists_needs_no_right_setting(project: Project, listing: str) -> None:
+    it = project("def test_a(): assert_private(ExactCoin())")
+    it.makeini(f"{INI}pdp_baseline = losses.json\npdp_seed = many\n")
+    assert it.runpytest_inprocess(listing).ret == pytest.ExitCode.OK
+    result = it.runpytest_inprocess()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "pdp_seed many: must be a whole number" in "\n".join(result.errlines)
+
+
 def test_however_often_a_test_audits_its_share_is_kept() -> None:
     budget = Budget(share=0.01)
-    turns = [budget.turn() for _ in range(60)]
+    turns = [budget.turn() for _ in range(3000)]
     assert sum(turn.alpha for turn in turns) <= 0.01
-    assert len({turn.seed for turn in turns}) == 60
+    assert len({turn.seed for turn in turns}) == 3000
     assert turns[0].alpha == 0.005
+    # What is left of the last is an error that an audit can be asked for.
+    assert 1 - turns[-1].alpha < 1
 
 
 def test_what_could_not_be_foreseen_is_refused(project: Project) -> None:
@@ -126,6 +148,25 @@ def test_a_gate_without_a_share_does_not_spend() -> None:
         Budget().turn()
 
 
+def test_a_marker_takes_numbers_of_any_type(project: Project) -> None:
+    it = project(
+        """
+        import numpy as np
+        from decimal import Decimal
+        from fractions import Fraction
+
+        @pytest.mark.pdp_audit(
+            epsilon=Fraction(3, 2), delta=Decimal("0.25"), samples=np.int32(700)
+        )
+        def test_a(pdp):
+            [claim] = pdp.assert_private(Coin()).claims
+            assert (claim.promise.epsilon, claim.promise.delta) == (1.5, 0.25)
+            assert claim.event.counts.runs_a_side == 700
+        """
+    )
+    it.runpytest_inprocess("-W", "ignore").assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize(
     ("mark", "shown"),
     [
@@ -134,6 +175,7 @@ def test_a_gate_without_a_share_does_not_spend() -> None:
         ("epsilon=-1", "pdp_audit(epsilon=-1): give epsilon from 0"),
         ("epsilon='1'", "pdp_audit(epsilon='1'): give epsilon from 0"),
         ("delta=1", "pdp_audit(delta=1): give epsilon from 0"),
+        ("epsilon=float('nan')", "pdp_audit(epsilon=nan): give epsilon from 0"),
         ("samples=0.5", "pdp_audit(samples=0.5): give epsilon from 0"),
     ],
 )

@@ -137,6 +137,8 @@ def test_a_claim_comes_from_the_call_then_the_marker_then_the_mechanism(project:
         ("assert_private(Coin, samples=0)", "samples = 0: must be at least 1"),
         ("assert_private(Coin, time_limit=0)", "time_limit = 0: give seconds above 0"),
         ("assert_private(Coin, seed=-1)", "seed = -1: a seed is a whole number >= 0"),
+        ("assert_private(Coin, max_degree=3)", "`max_degree`: the mechanism or its domain brings"),
+        ("assert_private(Coin, networks=[])", "`networks`: the mechanism or its domain brings"),
         ("assert_private(Coin, pairs=[(0, 1)])", "has no argument 'pairs'; it has d_in, domain"),
         ("assert_statistic(object())", "object is not a statistic"),
     ],
@@ -162,6 +164,34 @@ def test_what_misbehaves_cannot_be_judged(project: Project) -> None:
     lines = shown(it.runpytest_inprocess())
     assert "cannot be judged" in lines[0]
     assert any("takes randomness from elsewhere" in line for line in lines)
+
+
+def test_a_test_may_audit_as_often_as_it_likes(project: Project) -> None:
+    it = project("def test_all():\n    for _ in range(60):\n        assert_private(ExactCoin())")
+    it.runpytest_inprocess().assert_outcomes(passed=1)
+
+
+def test_a_failing_test_ends_in_its_time(project: Project) -> None:
+    """To say which line leaks takes more runs, which are made only while there is time."""
+    it = project(
+        """
+        import time
+        from pdpaudit.testing import assertion
+
+        @pytest.mark.parametrize(("limit", "least", "most"), [(60, 30, 60), (None, 1e9, 1e999)])
+        def test_it(limit, least, most, monkeypatch):
+            ends = []
+
+            def explained(result, *others, until, **more):
+                ends.append(until - time.monotonic())
+                return result
+
+            monkeypatch.setattr(assertion, "explained_result", explained)
+            assert_private(ExactCoin(), time_limit=limit)
+            assert least < ends[0] <= most
+        """
+    )
+    it.runpytest_inprocess().assert_outcomes(passed=2)
 
 
 def test_a_blind_test_warns(project: Project) -> None:

@@ -129,6 +129,31 @@ def test_a_summary_that_cannot_be_written_is_shown(project: Project) -> None:
     result = it.runpytest_inprocess("--pdp-summary=no/such/folder.md")
     result.assert_outcomes(passed=1)
     assert "NOT WRITTEN" in out(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize("place", ["--pdp-report=results", "--strict-markers"])
+def test_a_verdict_needs_no_place_to_be_written(project: Project, place: str) -> None:
+    """The folder is taken by a file once the session runs, as a full disk would refuse it."""
+    it = project(
+        """
+        from pathlib import Path
+
+        for name in ("results", ".pytest_cache"):
+            Path(name).write_text("")
+
+        def test_fine(): assert_private(ExactCoin())
+        def test_leaks(): assert_private(ExactCoin(1.0, real=2.0))
+        """
+    )
+    result = it.runpytest_inprocess(place, "-W", "ignore")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "coins.py:ExactCoin is not private as claimed" in out(result)
+    assert "replay  pytest test_it.py::test_leaks" in out(result)
+    asked = place.startswith("--pdp-report")
+    assert ("NOT WRITTEN: " in out(result)) == asked
+    fine = it.runpytest_inprocess(place, "-W", "ignore", "-k", "fine")
+    assert fine.ret == (pytest.ExitCode.USAGE_ERROR if asked else pytest.ExitCode.OK)
 
 
 def test_a_long_summary_is_cut() -> None:
