@@ -172,7 +172,9 @@ def test_what_a_screen_reader_reads(browser: Any, sources: list[Source], tmp_pat
     pictures = [name for role, name in spoken if role in ("image", "img", "graphics-document")]
     assert len(pictures) >= 7
     assert all(pictures)
-    assert any("1-protected DP: claimed 1.000, lower bound 1.207" in name for name in pictures)
+    assert any(
+        "1-protected DP of PTarget: claimed 1.000, lower bound 1.207" in name for name in pictures
+    )
     tables = [name for role, name in spoken if role == "table"]
     assert all(tables)
 
