@@ -145,7 +145,7 @@ def deterministic(examination: Examination) -> CheckResult:
         before = first.setdefault(sample, answers)
         for v, (one, other) in enumerate(zip(before, answers, strict=True)):
             if one != other:
-                message = f"asked twice, it answers {one:g} and {other:g}"
+                message = "asked twice, it answers {} and {}".format(*distinct(one, other))
                 raise CheckFailed("deterministic", message, sample, v)
 
     once = _usual(examination)
@@ -155,9 +155,10 @@ def deterministic(examination: Examination) -> CheckResult:
         other, known = np.split(known, [sample.n])
         straight = np.array(first.get(sample, other))
         for v in examination.differing(sample, straight, other).tolist():
+            now, alone = distinct(straight[v], other[v])
             message = (
-                f"after other questions it answers {straight[v]:g} and not {other[v]:g}: keep "
-                "nothing from one call to the next"
+                f"after other questions it answers {now} and not {alone}"
+                f"{advice(straight[v], other[v])}: keep nothing from one call to the next"
             )
             raise CheckFailed("deterministic", message, sample, v, scope=result.scope)
     return result

@@ -222,6 +222,20 @@ def test_what_is_remembered_must_be_remembered_of_the_same_question(key):
     assert verify_witness(read_witness(result.witness or {}), remembers).reproduced
 
 
+def test_what_differs_in_its_last_digit_is_shown_in_all_with_what_to_do():
+    known: list[float] = []
+
+    @statistic(sensitivity=1, impact_cardinality=1)
+    def drifts(graph, vertex, targets):
+        known.append(len(known))
+        return 0.1 + 0.2 if len(known) > 900 else 0.3
+
+    (result,) = check_sop(drifts, replace(QUICK, select=("deterministic",)))
+    assert result.status == "violated"
+    assert "0.30000000000000004" in result.detail
+    assert "use math.fsum or state it as `error`" in result.detail
+
+
 @given(st.integers(1, 1000))
 @settings(max_examples=20, deadline=None)
 def test_a_statistic_that_changes_after_some_calls_is_found(calls):
