@@ -79,9 +79,9 @@ class NumberTable:
     def cells(self, *columns: Numbered, most: int) -> list[Cells]:
         """Return columns in about ``most`` cells, cut alike; nothing of what is always the same."""
         if (columns, most) not in self._cells:
-            first = columns[0]
-            pooled = np.arange(float(len(first.values))) if isinstance(first, Coded) else None
-            pooled = self.pooled(*columns) if pooled is None else pooled
+            first, pooled = columns[0], self.pooled(*columns)
+            if isinstance(first, Coded):
+                pooled = np.arange(float(len(first.values)))
             cut = cells_between(pooled, most, ordered=isinstance(first, Column))
             self._cells[columns, most] = [self._cut(one, *cut) for one in columns if any(cut)]
         return self._cells[columns, most]

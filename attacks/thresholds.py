@@ -36,8 +36,8 @@ UNKNOWN = 10.0
 #: Share of a score's promise that is put down to its being wrong.
 MISFIT = 0.2
 
-#: How many times as large of two nested events is clearly larger.
-APART = 1.5
+#: Times as large as another from which on a nested event is clearly larger.
+LARGER = 1.5
 
 #: Decimals of a promise that are compared.
 DECIMALS = 9
@@ -80,7 +80,7 @@ def apart(expected: Floats, inside: npt.ArrayLike, most: int) -> list[int]:
     sizes, kept = (np.asarray(inside, dtype=np.float64) + 1.0).tolist(), list[int]()
     # Rounded, for last digits differ between processors.
     for i in np.argsort(-expected.round(DECIMALS), kind="stable").tolist():
-        if all(sizes[i] > APART * sizes[j] or APART * sizes[i] <= sizes[j] for j in kept):
+        if all(sizes[i] > LARGER * sizes[j] or LARGER * sizes[i] <= sizes[j] for j in kept):
             kept.append(i)
         if len(kept) == most:
             break

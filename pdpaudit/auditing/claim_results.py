@@ -52,6 +52,7 @@ class AuditContext:
     watcher: Watcher
     file: JSON | None = None
     remarks: list[str] = field(default_factory=list)
+    raised: set[str] = field(default_factory=set)
     blocked: list[str] = field(default_factory=list)
     compared: dict[str, object] = field(default_factory=dict)
     prover: Prover | None = None
@@ -72,11 +73,12 @@ class AuditContext:
         if words not in self.remarks:
             self.remarks.append(words)
 
-    def remark_failure(self, words: str) -> None:
+    def remark_failures(self, failures: Mapping[str, str]) -> None:
         """Keep that runs raised: of each class of exceptions the first, which says enough."""
-        kind = RAISED.format(words.partition(":")[0]).partition(";")[0]
-        if not any(one.startswith(kind) for one in self.remarks):
-            self.remark(RAISED.format(words))
+        for kind, words in failures.items():
+            if kind not in self.raised:
+                self.raised.add(kind)
+                self.remark(RAISED.format(words))
 
     def proved(self, claim: ClaimResult, pair: MeasuredPair | None) -> ClaimResult:
         """Return a claim with its proof, where one was asked for."""

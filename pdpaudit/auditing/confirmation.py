@@ -361,8 +361,7 @@ class Confirmation:
             return unconfirmed_claim(self.context, self.number, claim, why, samples=self._samples())
         x, y = self._inside(chosen)
         ours, theirs = (self.counted[side] for side in chosen.sides)
-        for words in {**theirs.failures, **ours.failures}.values():
-            self.context.remark_failure(words)
+        self.context.remark_failures({**theirs.failures, **ours.failures})
         judged_by = Evidence(self.context, self.number, claim, chosen.candidate, chosen.event)
         shared = claim_fields(
             judged_by,

@@ -70,6 +70,9 @@ class DiscoveryRuns:
     nothing.
     """
 
+    #: An input, and what the first run on it gave and where it left its stream.
+    _begun: tuple[object, tuple[Draws, Hashable]]
+
     def __init__(self, context: AuditContext) -> None:
         self.context = context
         self.spent = 0
@@ -216,7 +219,7 @@ class DiscoveryRuns:
         for kind, words in draws.failures.items():
             self._refused = self._refused if self._failure else kind == REFUSAL
             self._failure = self._failure or words
-            self.context.remark_failure(words)
+        self.context.remark_failures(draws.failures)
         if draws.alone:
             self._batch_failed(draws.alone)
         if any(PATHS & {*record[1]} for record in draws.counts):

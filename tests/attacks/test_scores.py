@@ -176,8 +176,8 @@ def test_quantiles_of_sorted_numbers_are_those_of_numpy(numbers, shares):
     st.lists(st.sampled_from([-np.inf, -1.0, 0.0, 0.5, 2.0, np.inf]), max_size=60),
     st.integers(2, 8),
 )
-def test_cells_hold_every_number_once(numbers, most):
-    """Infinite ones too; each number with a cell of its own is common, and no edge is one."""
+def test_numbers_with_a_cell_of_their_own_are_the_common_ones_and_no_edges(numbers, most):
+    """Infinite ones too."""
     pooled = np.sort(np.array(numbers, dtype=float))
     edges, atoms = cells_between(pooled, most, ordered=True)
     assert list(edges) == sorted(set(edges))
