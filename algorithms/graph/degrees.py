@@ -112,10 +112,7 @@ class NoisyDegreesHalfNoise(NoisyDegrees):
     The mistake of counting a tie at one of its ends only. Two degrees go up by 1, and where both
     noisy degrees are at most the lower values the ratio is exp(ε) for either.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`NoisyDegrees`.
 
     Examples
     --------
@@ -186,10 +183,7 @@ class AscendingDegreesExactTotal(AscendingDegrees):
     what is released is that of the graph, a tie moves it by 2, and no output is possible with and
     without the tie.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`AscendingDegrees`.
 
     Examples
     --------
@@ -279,10 +273,7 @@ class NoisyJointDegreesLocal(NoisyJointDegrees):
     ``4m²ε/5 + ε/5 - m ln((1 + e^(-ε/5)) / (1 + e^-ε))``, 6.5 at ε = 1 among 3 people, and without
     the clamping it has no bound. Sala, Zhao, Wilson, Zheng and Zhao 2011.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`NoisyJointDegrees`.
 
     Examples
     --------
