@@ -7,10 +7,11 @@ the nearest ascending numbers to the noisy ones, by isotonic regression, err far
 people have one degree.
 
 *Joint degrees*: the dK-2 series of Sala, Zhao, Wilson, Zheng and Zhao, "Sharing graphs using
-differentially private graph models", 2011, whose lemma on its sensitivity reads the largest degree
-off the graph; Wang and Wu, "Preserving differential privacy in degree-correlation based graph
-generation", 2013, whose section on the 2K-graph model has the global sensitivity and replaces the
-lemma by smooth sensitivity. Both add Laplace noise to every entry; here entries are whole numbers,
+differentially private graph models", IMC 2011, pages 81-98, whose lemma on its sensitivity reads
+the largest degree off the graph; Wang and Wu, "Preserving differential privacy in
+degree-correlation based graph generation", Transactions on Data Privacy 6, 2013, pages 127-145,
+whose section on the 2K-graph model has the global sensitivity and replaces the lemma by smooth
+sensitivity. Both add Laplace noise to every entry; here entries are whole numbers,
 clamped to what can occur, with the same promise.
 
 A tie between people of degrees a and b takes each of their a + b other ties out of one entry and

@@ -6,9 +6,9 @@ says why discarding vertices of high degree needs more noise. Neighbours differ 
 all its ties; what can be released is bounded by a public number instead of the number of people.
 
 Blocki, Blum, Datta and Sheffet, "Differentially private data analysis of social networks via
-restricted sensitivity", 2013: the definition of restricted sensitivity, and the two sections on
-projections. Who believes that no degree exceeds k scales the noise by the restricted sensitivity,
-and a projection keeps the promise where the belief is false.
+restricted sensitivity", ITCS 2013, pages 87-96: the definition of restricted sensitivity, and the
+two sections on projections. Who believes that no degree exceeds k scales the noise by the
+restricted sensitivity, and a projection keeps the promise where the belief is false.
 
 *Edge*: a tie stays if it is among the first k, in a fixed order, of both its ends. A tie more puts
 itself in and at most one other out at either end, so that what is left moves by 3, and any count by

@@ -4,8 +4,9 @@ Vertex 0 is served; candidates are those it is not tied to; the utility, or scor
 many contacts it shares with vertex 0.
 
 *Recommendation* hides one tie that does not touch who is served: Machanavajjhala, Korolova and Das
-Sarma, "Personalized social recommendations: accurate or private?", 2011, sections on the
-exponential and the Laplace mechanism and the theorem that both keep ε.
+Sarma, "Personalized social recommendations: accurate or private?", Proceedings of the VLDB
+Endowment, issue 7, 2011, pages 440-450, sections on the exponential and the Laplace mechanism and
+the theorem that both keep ε.
 
 The sensitivity is 1, in the sum of changes: a tie between a contact of vertex 0 and a candidate
 raises the candidate's utility by 1, and any other tie that does not touch vertex 0 changes none.

@@ -14,6 +14,8 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
+from pdpaudit.core.graphs import Graph, adjacencies, graph_of, number_of, small_graphs
+
 LARGEST = 7  # vertices in the atlas
 
 Bits = npt.NDArray[np.bool_]
@@ -29,7 +31,7 @@ def build(n: int, edges: Iterable[Edge]) -> nx.Graph:
 
 def edges_of(matrix: Bits) -> tuple[Edge, ...]:
     """Return the edges of an adjacency matrix, each once."""
-    return tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(matrix)))
+    return graph_of(matrix).ties
 
 
 def members_of(bits: Bits) -> tuple[int, ...]:
@@ -55,8 +57,7 @@ class Sample(NamedTuple):
 
     def relabelled(self, order: list[int]) -> Sample:
         """Return the sample in which vertex v is called ``order[v]``."""
-        moved = ((order[a], order[b]) for a, b in self.edges)
-        edges = tuple(sorted((min(a, b), max(a, b)) for a, b in moved))
+        edges = Graph(self.n, self.edges).renumbered(order).ties
         return Sample(self.n, edges, tuple(sorted(order[v] for v in self.targets)))
 
 
@@ -126,20 +127,14 @@ class Case:
 # Up to relabelling
 
 
-@lru_cache(maxsize=1)
-def _by_size() -> dict[int, list[Bits]]:
-    sizes: dict[int, list[Bits]] = {size: [] for size in range(LARGEST + 1)}
-    for graph in nx.graph_atlas_g():
-        sizes[len(graph)].append(nx.to_numpy_array(graph, dtype=bool, nodelist=range(len(graph))))
-    return sizes
-
-
-def graphs_on(size: int) -> list[Bits]:
+@lru_cache(maxsize=LARGEST + 1)
+def graphs_on(size: int) -> Bits:
     """Return the adjacency matrices of all graphs on ``size`` vertices, one per class.
 
-    They come from the atlas of Read and Wilson as networkx has it, by number of edges.
+    They are in the order of the atlas of Read and Wilson, by number of edges.
     """
-    return _by_size()[size]
+    numbers = [*map(number_of, small_graphs(size, size))] or [0]
+    return adjacencies(size, np.array(numbers))
 
 
 def neighbourhoods(size: int) -> Bits:
