@@ -8,10 +8,9 @@ inputs a guided search looks for the largest change.
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,19 +29,10 @@ from pdpaudit.checks.evaluation import (
     distance_of,
     distinct,
 )
-from pdpaudit.core.domains import Change, Domain, Graphs, Movable
+from pdpaudit.checks.graphs import kinds_of_pairs, labelled_pairs, renumbered_pair
+from pdpaudit.core.domains import Change, Domain, Graphs, InputPair, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located, number
-from pdpaudit.core.graphs import (
-    Graph,
-    added,
-    labelled_graphs,
-    number_of,
-    placed,
-    rows,
-    small_graphs,
-    ties_at,
-    ways,
-)
+from pdpaudit.core.graphs import Graph, number_of, ways
 from pdpaudit.core.input_words import difference_words, input_words, is_graph
 from pdpaudit.core.records import Records
 from pdpaudit.results.results import CheckResult, Status
@@ -65,7 +55,6 @@ RENUMBERED, STARTS = 200, 4
 #: graphs of 7. And graphs of which values are kept, of which each takes a kilobyte.
 PLACED, KEPT = 150, 1 << 16
 
-InputPair = tuple[object, object]
 Declared = float | Callable[[int], float]
 
 
@@ -270,61 +259,6 @@ def _weight(pair: InputPair) -> tuple[int, ...]:
 # Graphs
 
 
-def _labelled(
-    domain: Graphs, relation: str, n: int, *, anyone: bool = False
-) -> Iterator[InputPair]:
-    """Yield all pairs on n vertices, in all numberings.
-
-    Who vanishes has the last number; or any, and later ones move up by one.
-    """
-    for graph in labelled_graphs(n):
-        if relation == "vertex":
-            for gone in range(domain.served, n) if anyone else [n - 1]:
-                yield from ((graph, rest) for rest in domain.near(relation, graph.with_last(gone)))
-        elif relation == "edge":
-            yield from ((graph, other) for other in domain.near(relation, graph))
-        else:
-            for row in rows(graph, domain.groups(relation, n, graph.contacts()[0])):
-                yield from itertools.permutations(row, 2)
-
-
-def _kinds(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
-    """Yield pairs on n vertices, one of each kind: what differs is a tie, or the last vertex.
-
-    Each vertex of each graph in turn has each role in the domain, as vertex 0 where it is served.
-    """
-    last, fixed = n - 1, n - (relation in ("vertex", "rewired"))
-    roles, own = domain.roles(relation, fixed), [ties_at(n, last)[domain.served :]]
-    for rest in itertools.chain(*(placed(one, roles) for one in small_graphs(fixed, fixed))):
-        graph = rest._replace(vertices=n)
-        if relation == "edge":
-            yield from ((graph, other) for other in domain.near(relation, graph))
-            continue
-        groups = domain.groups(relation, n, graph.contacts()[0]) if relation == "secret" else own
-        # Who is served has the tie on both sides, or has not.
-        tied = added(graph, (0, last)) if domain.served and relation == "rewired" else ()
-        for row in itertools.chain(*(rows(one, groups) for one in (graph, *tied))):
-            if relation == "vertex":
-                yield from ((one, rest) for one in row)
-            else:
-                yield from itertools.combinations(row, 2)
-
-
-def _renumbered(pair: InputPair, rng: random.Random, roles: Sequence[int]) -> InputPair:
-    """Return a pair with vertices of one role in another order, the same on both sides.
-
-    Who vanishes had the last number; later ones move up.
-    """
-    left, right = cast(tuple[Graph, Graph], pair)
-    order = list(range(left.vertices))
-    for role in {*roles}:
-        members = [one for one in order if roles[one] == role]
-        for one, other in zip(members, rng.sample(members, len(members)), strict=True):
-            order[one] = other
-    gone = order[-1] if right.vertices < left.vertices else left.vertices
-    return left.renumbered(order), right.renumbered([v - (v > gone) for v in order])
-
-
 def _thinned(pairs: Iterable[InputPair], least: int) -> list[InputPair]:
     """Return at least that many of some pairs, evenly spaced, and less than twice as many."""
     kept, step = list[InputPair](), 1
@@ -343,8 +277,8 @@ def _numbering_matters(question: Question, sizes: Sequence[int], seed: int, *, a
         rng, roles = random.Random(f"{seed} {n}"), domain.roles(relation, n)
         if relation == "vertex" and not anyone:
             roles = [*roles[:-1], n]
-        for pair in _thinned(_kinds(domain, relation, n), RENUMBERED):
-            other = _renumbered(pair, rng, roles)
+        for pair in _thinned(kinds_of_pairs(domain, relation, n), RENUMBERED):
+            other = renumbered_pair(pair, rng, roles)
             if abs(float(question.moved(pair) - question.moved(other))) > 4 * question.error:
                 return f"the change depends on how the vertices are numbered, seen at {n}"
     return ""
@@ -363,7 +297,7 @@ def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[
         if fast:
             fast.compare(n, seed)
         if n <= highest:
-            found.look(question, _labelled(domain, relation, n, anyone=anyone))
+            found.look(question, labelled_pairs(domain, relation, n, anyone=anyone))
         elif fast and n > least - (relation != "vertex"):
             numberings.look(fast, found, n, anyone=anyone)
     highest = most if fast else highest
@@ -376,7 +310,7 @@ def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[
         reason = _numbering_matters(question, sizes, seed, anyone=anyone)
     if reason and LABELLED_MATTERS in larger and relation != "rewired":
         highest = LABELLED_MATTERS
-        found.look(question, _labelled(domain, relation, highest, anyone=anyone))
+        found.look(question, labelled_pairs(domain, relation, highest, anyone=anyone))
     known = first <= highest
     how = ", whoever vanishes" if anyone else ""
     how += ", by the fast path" if fast and highest > numberings.EVERY else ""
@@ -388,7 +322,7 @@ def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[
         words = reason if fast else f"none larger: {reason}"
         return "; ".join([*scope, *([words] * bool(reason))]), not last
     for n in larger:
-        found.look(question, _kinds(domain, relation, n))
+        found.look(question, kinds_of_pairs(domain, relation, n))
     sizes_said = " and ".join(map(str, larger))
     scope.append(
         f"one of each kind of {sizes_said} vertices, which is all where numbering does not matter, "

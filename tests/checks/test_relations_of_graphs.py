@@ -14,7 +14,8 @@ import pytest
 from pdpaudit import audit, check
 from pdpaudit.adapters.worker import Described
 from pdpaudit.checks import sensitivity
-from pdpaudit.checks.sensitivity import Question, _kinds, _labelled, check_sensitivity
+from pdpaudit.checks.graphs import kinds_of_pairs, labelled_pairs
+from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, Tie, labelled_graphs
@@ -86,7 +87,7 @@ def every(domain: Graphs, relation: str, n: int, *, anyone: bool = False) -> set
 @pytest.mark.parametrize(("domain", "relation"), RELATIONS)
 def test_all_numberings_are_all_pairs_by_definition(domain, relation, n):
     wanted = every(domain, relation, n)
-    found: list[Any] = list(_labelled(domain, relation, n))
+    found: list[Any] = list(labelled_pairs(domain, relation, n))
     if relation == "edge":  # once each, the graph without the tie first
         assert len(found) == len(set(found)) == len(wanted) // 2
         found += [(right, left) for left, right in found]
@@ -100,7 +101,7 @@ def test_all_numberings_are_all_pairs_by_definition(domain, relation, n):
 @pytest.mark.parametrize("domain", [Graphs((2, 7)), SERVED])
 def test_anyone_vanishes_where_later_ones_move_up(domain, n):
     wanted = every(domain, "vertex", n, anyone=True)
-    found: list[Any] = list(_labelled(domain, "vertex", n, anyone=True))
+    found: list[Any] = list(labelled_pairs(domain, "vertex", n, anyone=True))
     assert set(found) == wanted
     for pair in itertools.product(labelled_graphs(n), labelled_graphs(n - 1)):
         assert _neighbours(domain, "vertex", *pair, anyone=True) == (pair in wanted)
@@ -140,9 +141,9 @@ def test_one_of_each_kind_is_all_but_for_numbers(domain, relation, n):
         "vanishes": relation == "vertex",
         "odd": relation == "secret",
     }
-    pairs: Any = _labelled(domain, relation, n)
+    pairs: Any = labelled_pairs(domain, relation, n)
     wanted = {kind(pair, **how) for pair in pairs}
-    yielded: list[Any] = list(_kinds(domain, relation, n))
+    yielded: list[Any] = list(kinds_of_pairs(domain, relation, n))
     assert all(by_definition(domain, relation, *pair) for pair in yielded)
     assert {kind(pair, **how) for pair in yielded} == wanted
 
