@@ -251,6 +251,15 @@ def _entries(value: object) -> dict[tuple[Hashable, ...], float | Fraction]:
     return {(key, *place): one for key, item in items for place, one in _entries(item).items()}
 
 
+def undefined(value: object) -> bool:
+    """Say whether a value has an entry that is NaN or infinite, and so at no distance from itself.
+
+    Graphs have none.
+    """
+    entries = () if is_graph(value) else _entries(value).values()
+    return any(one != one or abs(one) == math.inf for one in entries)
+
+
 def _ties(graph: object) -> set[frozenset[Hashable]]:
     ties = graph.ties if isinstance(graph, Graph) else cast("nx.Graph", graph).edges()
     return {frozenset(tie) for tie in ties}
