@@ -95,6 +95,8 @@ def the_one(group: Group) -> tuple[EntryPoint, str]:
     Also what is to be said where it is another's.
     """
     known = registered(group)
+    for one in known:
+        refuse_twice(one)
     theirs = [one for one in known if not one.module.startswith("pdpaudit.")]
     words = " and ".join(_registration(one).rstrip(",") for one in theirs)
     if len(theirs) > 1:
