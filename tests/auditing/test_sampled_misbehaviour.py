@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import math
 import re
 import signal
 import time
@@ -205,10 +206,11 @@ def test_a_batch_that_fails_is_told_once() -> None:
     assert remark.endswith("; it was run one by one")
 
 
-def test_nothing_but_what_is_no_number_is_judged() -> None:
-    claim = ran(lambda instance, rng: float("nan")).claims[0]
+@pytest.mark.parametrize("output", [math.nan, "x", None, (), (1, 2), [["a"]]])
+def test_of_outputs_that_never_differ_it_is_said_that_they_do_not(output: Any) -> None:
+    claim = ran(lambda instance, rng: output).claims[0]
     assert claim.status == "not_rejected"
-    assert claim.event.words == "the length of the list is a number"
+    assert claim.event.words == "the outputs differ"
 
 
 @pytest.mark.parametrize("kind", [frozenset, lambda who: b"abcdefghij"[: who[1]], tuple])
