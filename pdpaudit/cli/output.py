@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -85,9 +86,7 @@ def check_writable(path: Path | None) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist; make it first")
     try:
-        probe = path.parent / f".{path.name}.probe"
-        probe.touch()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); choose another path"
@@ -99,7 +98,8 @@ def write_json(path: Path | None, result: Result) -> None:
     if path is None:
         return
     if str(path) == "-":
-        json.dump(result.to_json(), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+        plain = "utf" not in (sys.stdout.encoding or "").lower()
+        json.dump(result.to_json(), sys.stdout, indent=1, ensure_ascii=plain, allow_nan=False)
         sys.stdout.write("\n")
     else:
         save(path, result.to_json())

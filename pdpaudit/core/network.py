@@ -266,6 +266,11 @@ class Network:
     max_degree: int | None = None
     stream_key: str | None = None
 
+    def __repr__(self) -> str:
+        """Say in one line how large it is, and call nobody by name."""
+        known = f"{self.n:,} vertices, {self.edges:,} edges, {int(self.targeted.sum()):,} targeted"
+        return f"<Network: {self.title}, {known}>"
+
     def __post_init__(self) -> None:
         """Refuse a network no search can be audited on."""
         n = self.adjacency.shape[0]
