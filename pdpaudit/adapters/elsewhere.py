@@ -29,6 +29,7 @@ from pdpaudit.adapters.wire import Stream, decode, encode
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered
+from pdpaudit.core.specification import Specification
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Raised, Warned
 
@@ -264,10 +265,11 @@ class Elsewhere(Outside):
         self.remarks = (NO_NUMPY,) if self.seedable and not self.known["numpy"] else ()
 
     @property
-    def specification(self) -> dict[str, object]:
+    def specification(self) -> Specification:
         """How to make it again."""
-        where = {"python": self.python, "versions": self.known["versions"]}
-        return {"name": self.name, "parameters": self.parameters, **where}
+        return Specification(
+            self.name, self.parameters, python=self.python, versions=self.known["versions"]
+        )
 
     def runs_elsewhere(
         self, instance: object, size: int, rng: np.random.Generator
@@ -415,9 +417,9 @@ class Program(Outside):
         self._pairs = about["pairs"]
 
     @property
-    def specification(self) -> dict[str, object]:
+    def specification(self) -> Specification:
         """How to make it again."""
-        return {"name": "exec", "parameters": {}, "exec": self.command}
+        return Specification("exec", program=self.command)
 
     def pairs(self) -> list[object]:
         """Return the pairs it brings."""
@@ -467,7 +469,7 @@ def made_elsewhere(
     *,
     python: str | None = None,
     command: str | None = None,
-) -> tuple[Elsewhere | Program, dict[str, object]]:
+) -> tuple[Elsewhere | Program, Specification]:
     """Return a mechanism of another process, and how to make it again."""
     made: Elsewhere | Program
     if command is not None:

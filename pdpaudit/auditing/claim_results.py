@@ -14,6 +14,7 @@ from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import PrivacyClaim
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event, batch_of
 from pdpaudit.outputs.records import JSON
@@ -47,7 +48,7 @@ class AuditContext:
 
     mechanism: Subject
     subject: str
-    spec: JSON
+    spec: Specification | None
     config: Config
     watcher: Watcher
     file: JSON | None = None
@@ -158,7 +159,7 @@ def claim_fields(
         ),
         "pair": pair.shown,
         "witness": AuditWitness(
-            mechanism=dict(context.spec),
+            mechanism=context.spec,
             claim=evidence.number,
             pair=pair,
             event=event,

@@ -129,7 +129,8 @@ def by_beginning(
     except Misbehaviour as error:
         why = f"{error}; `samples` does without its law"
         return [], [unconfirmed_claim(context, i, one, why) for i, one in enumerate(claims, 1)]
-    begun = replace(context, mechanism=shorter, spec={**context.spec, "beginning": True})
+    spec = context.spec and replace(context.spec, beginning=True)
+    begun = replace(context, mechanism=shorter, spec=spec)
     judged = audit_by_law(begun, candidates, claims)
     if judged is None:
         return None

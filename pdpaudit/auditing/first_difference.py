@@ -101,7 +101,7 @@ def _explained(
     witness = claim.witness
     if claim.status != "violated" or witness is None or time.monotonic() > until:
         return claim
-    if witness.mechanism.get("beginning") is True:
+    if witness.mechanism is not None and witness.mechanism.beginning:
         mechanism = mechanism.beginning()
     pair = witness.pair
     if isinstance(pair, NetworkPair):

@@ -26,6 +26,7 @@ from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, Misbehaviour
 from pdpaudit.core.network import Network
 from pdpaudit.core.protocols import LawUnavailable, SearchRound
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import related, relations_of
 from pdpaudit.inference import ErrorBudget
@@ -46,7 +47,7 @@ def audit(
     config: Config,
     *,
     subject: str,
-    spec: Mapping[str, object] | None = None,
+    spec: Specification | None = None,
     file: dict[str, object] | None = None,
     watcher: Watcher | None = None,
     prover: Prover | None = None,
@@ -61,7 +62,7 @@ def audit(
             )
         config = replace(config, jobs=1)  # other workers would disturb what is measured
     context = AuditContext(
-        asked, subject, spec or {}, config, watcher or Silent(), file, prover=prover, began=began
+        asked, subject, spec, config, watcher or Silent(), file, prover=prover, began=began
     )
     for words in getattr(asked.origin, "remarks", ()):
         context.remark(words)
@@ -167,7 +168,7 @@ def audit_released(
     plan: Config,
     *,
     subject: str,
-    spec: Mapping[str, object] | None = None,
+    spec: Specification | None = None,
     file: dict[str, object] | None = None,
     watcher: Watcher | None = None,
 ) -> Result:
@@ -181,7 +182,7 @@ def audit_released(
             networks,
             shared if what == LIST else replace(shared, default_samples=SAMPLES),
             subject=f"{subject} {what}",
-            spec=dict(spec or {}) if what == LIST else {**(spec or {}), "observe": what},
+            spec=spec if what == LIST else spec and replace(spec, observe=what),
             file=file,
             watcher=watcher,
         )
@@ -198,7 +199,7 @@ def audit_relations(
     plan: Config,
     *,
     subject: str,
-    spec: Mapping[str, object] | None = None,
+    spec: Specification | None = None,
     domain: Domain | Network | None = None,
     file: dict[str, object] | None = None,
     watcher: Watcher | None = None,
@@ -212,7 +213,7 @@ def audit_relations(
             networks,
             _shared(plan, len(names)),
             subject=f"{subject} {name}",
-            spec=one.specification(dict(spec or {})),
+            spec=one.specification(spec),
             file=file,
             watcher=watcher,
         )

@@ -21,6 +21,7 @@ from typing import TypedDict, get_args
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import Group, loaded_modules, registered
+from pdpaudit.core.specification import Specification
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.files import versions
 
@@ -30,7 +31,7 @@ DIGITS = 16
 
 def store_settings(
     mechanism: object,
-    spec: JSON,
+    spec: Specification | None,
     seed: int,
     *,
     max_degree: int | None = None,
@@ -44,7 +45,7 @@ def store_settings(
     reading = dict(file or {})
     files = [Path(reading.pop(name)) for name in ("edges", "nodes") if name in reading]
     return {
-        "mechanism": json.dumps(dict(spec), sort_keys=True, default=str),
+        "mechanism": json.dumps(spec.to_json() if spec else {}, sort_keys=True, default=str),
         "`seed`": str(seed),
         "`max_degree`": str(max_degree),
         "network options": json.dumps(reading, sort_keys=True, default=str),

@@ -17,6 +17,7 @@ import numpy as np
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import ParameterError
 from pdpaudit.core.protocols import Law, LawUnavailable
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Part, Subject
 
 
@@ -129,9 +130,9 @@ class Observed(Subject):
             for claim in self.mechanism.claims
         )
 
-    def specification(self, inner: dict[str, object]) -> dict[str, object]:
+    def specification(self, inner: Specification | None) -> Specification | None:
         """Return how to make it again."""
-        return {**inner, "observe": self.what} if inner else {}
+        return inner and replace(inner, observe=self.what)
 
     def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for: what the search says of its list is not said of this."""
@@ -181,17 +182,17 @@ class ExactForm(Subject):
         super().__init__(Subject.of(mechanism))
         self.default_samples = self.mechanism.default_samples
 
-    def specification(self, inner: dict[str, object]) -> dict[str, object]:
+    def specification(self, inner: Specification | None) -> Specification | None:
         """Return how to make it again."""
-        return {**inner, "observe": REPRESENTATION} if inner else {}
+        return inner and replace(inner, observe=REPRESENTATION)
 
     def part(self, name: Part) -> Callable[..., object] | None:
         """Return the part asked for; a law of real numbers says nothing of their form."""
         return None if name in ("law", "beginning") else super().part(name)
 
 
-def observed(mechanism: object, what: str | None) -> object:
+def observed(mechanism: object, what: str | None) -> Subject:
     """Return a mechanism of which a by-product is seen, or itself where nothing is named."""
     if what == REPRESENTATION:
         return ExactForm(mechanism)
-    return mechanism if what is None else Observed(mechanism, what)
+    return Subject.of(mechanism) if what is None else Observed(mechanism, what)

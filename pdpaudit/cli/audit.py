@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pdpaudit.auditing import Config
     from pdpaudit.core.network import Network
+    from pdpaudit.core.specification import Specification
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import Store
 
@@ -341,40 +342,43 @@ class _Audited:
 
     name: str
     made: object
-    spec: dict[str, object]
+    spec: Specification | None
     networks: Sequence[Network]
     file: dict[str, object] | None
 
 
 def _made(
     name: str | None, made_with: MechanismOptions, asked: FindingOptions, plan: Config
-) -> tuple[object, dict[str, object], Config]:
+) -> tuple[object, Specification | None, Config]:
     """Return the mechanism, how it was made, and the plan with its number of samples."""
     from pdpaudit.auditing.side_channels import ALL, REPRESENTATION, SAMPLES, observed
     from pdpaudit.core.subject import Subject
     from pdpaudit.core.variants import ALL as EACH
     from pdpaudit.core.variants import promising, refuse_without_claim, related
 
+    made: object
+    spec: Specification | None
     made, spec = _named(name, made_with)
     name = name or str(made_with.program)
     if asked.observe == ALL and asked.claim is not None:
         raise InputError("--observe all goes without --claim; name one observable")
     if asked.observe not in (None, ALL):
-        made, spec = observed(made, asked.observe), {**spec, "observe": asked.observe}
+        made = seen = observed(made, asked.observe)
+        spec = seen.specification(spec)
         if asked.observe != REPRESENTATION:
             plan = replace(plan, default_samples=SAMPLES)
     if asked.claim is None:
         refuse_without_claim(made, name)
     else:
-        made = promising(Subject.of(made), name, None, None, "the command", asked.claim)
-        spec = made.specification(spec)
+        made = seen = promising(Subject.of(made), name, None, None, "the command", asked.claim)
+        spec = seen.specification(spec)
     if asked.relation not in (None, EACH):
-        made = related(made, asked.relation)
-        spec = made.specification(spec)
+        made = seen = related(made, asked.relation)
+        spec = seen.specification(spec)
     return made, spec, plan
 
 
-def _named(name: str | None, made_with: MechanismOptions) -> tuple[object, dict[str, object]]:
+def _named(name: str | None, made_with: MechanismOptions) -> tuple[object, Specification]:
     """Return a mechanism of this Python, or of another process, and how it was made."""
     from pdpaudit.core.registry import make_mechanism
 
@@ -484,7 +488,7 @@ def _audit(
 def _keeping(
     path: Path | None,
     mechanism: object,
-    spec: Mapping[str, object],
+    spec: Specification | None,
     seed: int,
     max_degree: int | None,
     file: Mapping[str, object] | None,

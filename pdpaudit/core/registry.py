@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pdpaudit.core.errors import InputError, ParameterError
+from pdpaudit.core.specification import Specification
 
 if TYPE_CHECKING:
     from pdpaudit.core.protocols import Mechanism
@@ -302,13 +303,13 @@ def make_sop(name: str, find: Find = resolve) -> object:
 
 def make_mechanism(
     name: str, options: JSON, find: Find = resolve
-) -> tuple[Mechanism, dict[str, object]]:
+) -> tuple[Mechanism, Specification]:
     """Return the mechanism a person means, and how to make it again."""
     given = {key: value for key, value in options.items() if value is not None}
     adapter = adapter_of(name)
     if adapter is not None:
         made = _adapted(adapter, name.partition(":")[2], given)
-        return cast("Mechanism", made), {"name": name, "parameters": given}
+        return cast("Mechanism", made), Specification(name, given)
     factory = find("mechanisms", name)
     if inspect.isclass(factory):
         takes = inspect.signature(factory).parameters
@@ -327,7 +328,7 @@ def make_mechanism(
             "instance, rng), or call pdpaudit.audit(function, epsilon=..., pairs=[...])"
         )
     check_run(run, name)
-    return cast("Mechanism", mechanism), {"name": name, "parameters": given}
+    return cast("Mechanism", mechanism), Specification(name, given)
 
 
 def _adapted(adapter: EntryPoint, target: object, given: JSON) -> object:
@@ -377,27 +378,9 @@ def check_run(run: object, name: str, form: str = "run(self, instance, rng)") ->
         raise InputError(f"{name}: its run takes {takes}; write it as {form}") from None
 
 
-def needs_trust(witnesses: Iterable[Mapping[str, object] | None]) -> bool:
-    """Say whether replaying any of these witnesses imports code that is not registered."""
-    names = {named for one in witnesses for named in _names(one or {})}  # looking up takes long
-    return any(not is_registered(*named) for named in names)
-
-
-def _names(witness: JSON) -> Iterator[tuple[Group, str]]:
-    """Yield all names of statistics and mechanisms in a witness."""
-    spec = witness.get("mechanism")
-    if isinstance(spec, Mapping):
-        parameters = spec.get("parameters")
-        sop = parameters.get("sop") if isinstance(parameters, Mapping) else None
-        for what in ("python", "exec"):
-            if isinstance(spec.get(what), str):
-                yield "adapters", spec[what]
-        if isinstance(spec.get("name"), str):
-            yield "mechanisms", spec["name"]
-        if isinstance(sop, str):
-            yield "sops", sop
-    if isinstance(witness.get("specification"), str):
-        yield ("functions" if "sides" in witness else "sops"), witness["specification"]
+def needs_trust(names: Iterable[tuple[Group, str]]) -> bool:
+    """Say whether looking any of these names up imports code that is not registered."""
+    return any(not is_registered(*named) for named in {*names})  # looking up takes long
 
 
 def _user_modules(group: Group) -> list[ModuleType]:

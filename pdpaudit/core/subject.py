@@ -20,6 +20,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.privacy_loss import ROUNDED
 from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable, Mechanism
 from pdpaudit.core.registry import configure
+from pdpaudit.core.specification import Specification
 from pdpaudit.outputs import Unreadable, equal_is_same, flatten
 from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling.guard import Guard
@@ -170,7 +171,7 @@ class Subject:
         domain = None if callable(getattr(inner, "pairs", None)) else self.domain
         return domain.relations[0] if isinstance(domain, Domain) else ""
 
-    def specification(self, inner: dict[str, object]) -> dict[str, object]:
+    def specification(self, inner: Specification | None) -> Specification | None:
         """Return how to make it again, from how to make what it delegates to."""
         return inner
 

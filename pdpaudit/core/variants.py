@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -14,6 +15,7 @@ from pdpaudit.core.domains import Domain
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network
 from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.statistic import name_of
 from pdpaudit.core.subject import Part, Subject, is_function, pairs_of, unnamed_pairs
 from pdpaudit.outputs.records import JSON
@@ -51,11 +53,11 @@ class Variant(Subject):
         """The claim given, else its own."""
         return self.mechanism.claims if self._claim is None else (self._claim,)
 
-    def specification(self, inner: dict[str, object]) -> dict[str, object]:
+    def specification(self, inner: Specification | None) -> Specification | None:
         """Return how to make it again: pairs that were given are known to nobody else."""
-        if not inner or self._pairs is not None or self._claim is None:
-            return inner if self._pairs is None else {}
-        return {**inner, "claimed": {**self._claim.to_json(), "source": self._claim.source}}
+        if self._pairs is not None:
+            return None
+        return replace(inner, claimed=self._claim) if inner and self._claim else inner
 
     @property
     def relation(self) -> str:
@@ -105,9 +107,9 @@ class Related(Subject):
             partial(unnamed_pairs, domain, self._relation) if isinstance(domain, Domain) else None
         )
 
-    def specification(self, inner: dict[str, object]) -> dict[str, object]:
+    def specification(self, inner: Specification | None) -> Specification | None:
         """Return how to make it again: a domain that was given is known to nobody else."""
-        return {**inner, "relation": self._relation} if inner and self._given is None else {}
+        return inner and replace(inner, relation=self._relation) if self._given is None else None
 
 
 def relations_of(mechanism: object, domain: Domain | Network | None = None) -> tuple[str, ...]:
@@ -198,24 +200,24 @@ def refuse_without_claim(mechanism: object, name: str) -> None:
         )
 
 
-def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, object]]:
+def specified(given: object, base: Path) -> tuple[Subject, str, Specification | None]:
     """Return a mechanism, what to call it, and how to make it again from a folder.
 
-    The last is empty where it cannot be made again: made inside a function, or of arguments that
+    The last is None where it cannot be made again: made inside a function, or of arguments that
     it does not keep under their own names.
     """
     if isinstance(given, str):
-        mechanism, spec = make_mechanism(given, {})
-        return Subject.of(mechanism), given, spec
+        mechanism, made = make_mechanism(given, {})
+        return Subject.of(mechanism), given, made
     if isinstance(given, Subject):
         _, name, spec = specified(given.mechanism, base)
         return given, name, given.specification(spec)
-    if isinstance(known := getattr(given, "specification", None), dict):
+    if isinstance(known := getattr(given, "specification", None), Specification):
         return Subject(given), str(getattr(given, "title", type(given).__name__)), known
     if is_function(given):
         name = getattr(given, "__name__", "function")
         check_run(given, name, "f(instance, rng)")
-        return Subject(given), name, {}
+        return Subject(given), name, None
     factory = given if inspect.isclass(given) else type(given)
     where = _place(factory, base)
     name = factory.__qualname__ if where is None else where
@@ -225,7 +227,7 @@ def specified(given: object, base: Path) -> tuple[Subject, str, dict[str, object
         raise InputError(f"{name}: it has no run(instance, rng); hand over its __call__ instead")
     check_run(run, name)
     parameters = None if where is None else _parameters(factory, subject.mechanism)
-    return subject, name, {} if parameters is None else {"name": where, "parameters": parameters}
+    return subject, name, None if parameters is None else Specification(name, parameters)
 
 
 def named_sop(given: object, base: Path) -> tuple[str, str | None]:

@@ -143,23 +143,28 @@ def _not_copied(claim: ClaimResult, witness: AuditWitness) -> str:
 def _again(witness: AuditWitness, terms: Terms) -> _Again:
     """Make mechanism, pair and event of a witness again."""
     spec = witness.mechanism
+    if spec is None:
+        raise KeyError("mechanism")
     made, known = made_again(spec, terms.find)
-    blanks = {key: None for key, value in spec["parameters"].items() if value is None}
-    given = known.get("parameters")
-    known["parameters"] = {**blanks, **(given if isinstance(given, Mapping) else {})}
-    mechanism, note = Subject.of(observed(made, spec.get("observe"))), ""
-    if "observe" in spec:
-        known["observe"] = spec["observe"]
-    if "claimed" in spec:
+    blanks = {key: None for key, value in spec.parameters.items() if value is None}
+    known = replace(known, parameters={**blanks, **known.parameters})
+    mechanism, note = observed(made, spec.observe), ""
+    if spec.claimed is not None:
         own = mechanism.claim if mechanism.claims_something else None
-        mechanism = Variant(mechanism, claim=PrivacyClaim.from_json(spec["claimed"]))
-        known["claimed"] = dict(spec["claimed"])
+        mechanism = Variant(mechanism, claim=spec.claimed)
         note = f"; the claim is the test's, not the mechanism's own ({own})"
-    if "relation" in spec:
-        mechanism, known["relation"] = related(mechanism, spec["relation"]), spec["relation"]
+    if spec.relation is not None:
+        mechanism = related(mechanism, spec.relation)
     claims, number = mechanism.claims, witness.claim
-    if spec.get("beginning") is True:
-        mechanism, known["beginning"] = mechanism.beginning(), True
+    if spec.beginning:
+        mechanism = mechanism.beginning()
+    known = replace(
+        known,
+        observe=spec.observe,
+        claimed=spec.claimed,
+        relation=spec.relation,
+        beginning=spec.beginning,
+    )
     if not mechanism.repeatable:
         raise InputError("what is observed differs from run to run; nothing can be replayed")
     if type(number) is not int or not 1 <= number <= len(claims):
@@ -196,7 +201,7 @@ def candidate_of(pair: Pair, mechanism: object, seed: int, read: ReadNetwork) ->
 def _config(witness: AuditWitness, terms: Terms) -> Config:
     """Return what the audit was asked for."""
     config = Config(terms.seed, jobs=terms.jobs)
-    if witness.mechanism.get("observe") not in (None, REPRESENTATION):
+    if witness.mechanism and witness.mechanism.observe not in (None, REPRESENTATION):
         config = replace(config, default_samples=SAMPLES)
     if witness.method in (METHOD, PROVED):
         plans = (replace(config, budget=budget) for budget in BUDGETS)

@@ -173,10 +173,11 @@ def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
         published = loaded(known[claim.id])
         return {key: getattr(published, key) for key in ("id", "statement", "source")}
     witness, subject = claim.witness, result.subject
-    if witness is not None and "relations" in result.context:
-        subject = f"{subject} {witness.mechanism.get('relation')}"
-    elif witness is not None and "released" in result.context:
-        subject = f"{subject} {witness.mechanism.get('observe', LIST)}"
+    made = witness and witness.mechanism
+    if made and "relations" in result.context:
+        subject = f"{subject} {made.relation}"
+    elif made and "released" in result.context:
+        subject = f"{subject} {made.observe or LIST}"
     return {"id": f"{subject} #{witness and witness.claim}"}
 
 
@@ -220,7 +221,8 @@ def _source_changed(result: Result, terms: Terms) -> str:
     if result.command == "claims":
         now = source_digest(None)
     elif isinstance(witness, AuditWitness):
-        now = source_digest(made_again(witness.mechanism, terms.find)[0])
+        made = witness.mechanism and made_again(witness.mechanism, terms.find)[0]
+        now = source_digest(made)
     else:
         group: Group = "functions" if "sides" in witness else "sops"
         now = source_digest(terms.find(group, witness["specification"]))

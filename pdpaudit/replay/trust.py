@@ -21,7 +21,7 @@ from pdpaudit.core.registry import (
     make_mechanism,
     resolve,
 )
-from pdpaudit.outputs import JSON
+from pdpaudit.core.specification import Specification
 from pdpaudit.report.plaintext import clip
 from pdpaudit.results.fields import is_number
 
@@ -64,19 +64,17 @@ def finder(*, trust: bool) -> Find:
     return find
 
 
-def made_again(spec: JSON, find: Find) -> tuple[object, dict[str, object]]:
+def made_again(spec: Specification, find: Find) -> tuple[object, Specification]:
     """Return the mechanism of a witness, and how it was made now."""
-    name, parameters = spec["name"], spec["parameters"]
-    if not isinstance(parameters, Mapping):
-        raise TypeError("its parameters are no mapping")
-    outside = {"python": spec.get("python"), "command": spec.get("exec")}
-    for what in (*outside.values(), name if adapter_of(name) else None):
+    outside = {"python": spec.python, "command": spec.program}
+    for what in (*outside.values(), spec.name if adapter_of(spec.name) else None):
         if what is not None:
             find("adapters", what)
     if outside != {"python": None, "command": None}:
-        return made_elsewhere(None if "exec" in spec else name, parameters, **outside)
+        name = None if spec.program is not None else spec.name
+        return made_elsewhere(name, spec.parameters, **outside)
     try:
-        return make_mechanism(name, parameters, find)
+        return make_mechanism(spec.name, spec.parameters, find)
     except UserCodeError as error:
         raise _in_a_line(error) from None
 

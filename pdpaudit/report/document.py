@@ -492,8 +492,8 @@ def _composition(part: _Part) -> b.Section | None:
 def _rounds(result: Result) -> tuple[float, int]:
     """Return the loss of each round and how many there are; zeros where the file does not say."""
     for claim in result.claims:
-        known = claim.witness.mechanism.get("parameters") if claim.witness else None
-        known = known if isinstance(known, Mapping) else {}
+        spec = claim.witness and claim.witness.mechanism
+        known = spec.parameters if spec else {}
         epsilon, components = known.get("epsilon"), known.get("components")
         if is_number(epsilon) and type(components) is int:
             return float(epsilon), components - 1

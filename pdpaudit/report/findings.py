@@ -427,8 +427,8 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
     if file:
         page = shlex.join(["pdpaudit", "report", file])
         words = [*([f"to replay: {replay}"] if replay else []), f"to report: {page}"]
-    spec = next((one.witness.mechanism for one in result.claims if one.witness), {})
-    name = str(spec.get("name", ""))
+    spec = next((one.witness.mechanism for one in result.claims if one.witness), None)
+    name = "" if spec is None else spec.name
     paper = paper_of(name)
     known = []
     for item in claims_of(paper).values() if name and paper else ():

@@ -343,7 +343,8 @@ def answers(result: Result) -> dict[str, str]:
     networked = {**relations, **({PROTECTED: None} if checks else {})}
     unseeded = any(one.witness.unseeded for one in claims if one.witness)
     sampled = any(one.exact is None and one.samples for one in claims)
-    composed = any("components" in str(one.witness.mechanism) for one in claims if one.witness)
+    made = (one.witness.mechanism for one in claims if one.witness)
+    composed = any("components" in spec.parameters for spec in made if spec)
     tested = filter(None, (tried_words(result.context), compared_words(result.context)))
     statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
     answered = {

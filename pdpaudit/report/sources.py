@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.core.registry import needs_trust
+from pdpaudit.core.registry import Group, needs_trust
 from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import claim_words, least_true
@@ -76,12 +76,17 @@ def replay_of(source: Source) -> str | None:
 
 def replay_command(result: Result, file: str) -> str:
     """Return the command that re-runs the witnesses in a file, and trusts the code they name."""
-    kept = (one.witness for one in result.findings)
-    witnesses = (
-        {"mechanism": one.mechanism} if isinstance(one, AuditWitness) else one for one in kept
-    )
-    trust = ["--trust"] if needs_trust(witnesses) else []
+    names = (name for one in result.findings for name in _names(one.witness))
+    trust = ["--trust"] if needs_trust(names) else []
     return shlex.join(["pdpaudit", "replay", file, *trust])
+
+
+def _names(witness: AuditWitness | JSON | None) -> Iterator[tuple[Group, str]]:
+    """Yield what is looked up to replay a witness."""
+    if isinstance(witness, AuditWitness):
+        yield from witness.mechanism.names() if witness.mechanism else ()
+    elif witness is not None and isinstance(name := witness.get("specification"), str):
+        yield ("functions" if "sides" in witness else "sops"), name
 
 
 #: Arguments of mechanisms that have an option of their own.
@@ -108,17 +113,17 @@ def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
     Where every relation was asked for, only the former: each has its own.
     """
     witness = claim.witness
-    made = {} if witness is None else witness.mechanism
-    given = made.get("parameters")
-    parameters = given if isinstance(given, Mapping) else {}
+    made = witness and witness.mechanism
+    parameters = made.parameters if made else {}
     words = _options({key: value for key, value in parameters.items() if key in MADE_WITH})
     for key, value in parameters.items():
         text = value if isinstance(value, str) else repr(value)
         if key not in MADE_WITH and value is not None and len(text) <= LONGEST_OPTION:
             words += ["--with", f"{key}={text}"]
-    seen = ("observe",) if every else ("observe", "relation")
-    words += _options({key: made.get(key) for key in seen})
-    words += _options({"claim": claim.promise.text}) if "claimed" in made else []
+    if made:
+        claimed = claim.promise.text if made.claimed else None
+        relation = None if every else made.relation
+        words += _options({"observe": made.observe, "relation": relation, "claim": claimed})
     if witness is not None and claim.exact is None and not every:
         keys = ("samples", "confidence", "method", "detect")
         fixed = keys if claim.promise.approximate else keys[:2]

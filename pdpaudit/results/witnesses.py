@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Literal, get_args
 
+from pdpaudit.core.specification import Specification
 from pdpaudit.outputs.events import Event, event_from_json
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import Fields
@@ -125,7 +126,7 @@ class AuditWitness:
     from.
     """
 
-    mechanism: JSON
+    mechanism: Specification | None
     claim: int
     pair: Pair
     event: Event
@@ -150,6 +151,7 @@ class AuditWitness:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
         event, ladder = self.event.to_json(), self.ladder
         forms = {
+            "mechanism": {} if self.mechanism is None else self.mechanism.to_json(),
             "pair": self.pair.to_json(),
             "event": event,
             "ladder": None if ladder is None else [_change(event, one.to_json()) for one in ladder],
@@ -170,7 +172,9 @@ class AuditWitness:
         if max(known[0] or (0,)) > samples:  # a replay would draw them all
             raise fields.fail("looks", f"a list of at most {samples:,} runs each")
         return cls(
-            mechanism=fields.mapping("mechanism"),
+            mechanism=fields.read("mechanism", "how a mechanism is made", Specification.from_json)
+            if fields.mapping("mechanism")
+            else None,
             claim=fields.whole("claim"),
             pair=fields.read("pair", "a pair", pair_from_json),
             event=event,

@@ -21,6 +21,7 @@ from pdpaudit.adapters.libraries import added, replaced, scalars, vectors
 from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.registry import UserCodeError, adapted, adapter_of, make_mechanism
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Subject
 
 
@@ -33,7 +34,7 @@ def test_a_measurement_is_audited_by_its_map_and_domain() -> None:
     assert claim.statement == "1.09861-DP"
     assert claim.status in ("not_rejected", "inconclusive")
     made, spec = make_mechanism("opendp:make_laplace", {"scale": 2.0, "d_in": 3})
-    assert spec == {"name": "opendp:make_laplace", "parameters": {"scale": 2.0, "d_in": 3}}
+    assert spec == Specification("opendp:make_laplace", {"scale": 2.0, "d_in": 3})
     assert made.claim.epsilon == 1.5
     assert ("", 0, 3) in Subject(made).pairs()
 

@@ -208,6 +208,7 @@ def test_verdict(claimed: float, lower: float, seen: float, status: str) -> None
     assert verdict(claimed, lower, seen) == status
 
 
+@pytest.mark.usefixtures("without_power")
 def test_the_main_text_is_broken_by_search_and_the_repair_is_not(
     repetitions: Callable[[int, int], int],
 ) -> None:

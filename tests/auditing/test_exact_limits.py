@@ -169,7 +169,8 @@ def test_what_the_law_of_the_beginning_breaks_is_broken():
 def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
     whole = Begun(0.0, shorter=Slow(0.0), refuses=lambda law: True)
     whole.claim = PrivacyClaim(1.1 * worst_of_all(), source="nobody")
-    result = audit(whole, NETWORKS, Config(1, default_samples=600), subject="begun")
+    few = Config(1, default_samples=100)
+    result = audit(whole, NETWORKS, few, subject="begun")
     assert result.claims[0].exact is None
     (remark,) = result.context["remarks"]
     assert "no claim is broken" in remark
@@ -184,7 +185,8 @@ def test_each_claim_is_judged_by_what_breaks_it():
             return tuple(PrivacyClaim(share * worst, source="nobody") for share in (0.9, 1.1))
 
     whole = Both(0.0, shorter=Slow(0.0), refuses=lambda law: True)
-    result = audit(whole, NETWORKS, Config(1, default_samples=600), subject="both")
+    few = Config(1, default_samples=100)
+    result = audit(whole, NETWORKS, few, subject="both")
     assert [claim.exact is None for claim in result.claims] == [False, True]
     assert result.claims[0].status == "violated"
     assert "and what that law does not break was sampled" in result.context["remarks"][0]

@@ -175,7 +175,7 @@ def test_a_result_of_extreme_numbers_is_reported_or_refused(
 
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        main(["audit", "PTarget:main-text", "--seed", "1", "--time-limit", "1",
+        main(["audit", "PTarget:main-text", "--seed", "1", "--try", "2",
               "--jobs", "1", "--json", "r.json", "-q", *options])  # fmt: skip
     text = Path("r.json").read_text()
     reported = 0

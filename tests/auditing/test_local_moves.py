@@ -15,6 +15,7 @@ from pdpaudit.auditing import Config, event_selection
 from pdpaudit.auditing import audit as run
 from pdpaudit.auditing.candidate_pairs import candidate_pairs
 from pdpaudit.core.protocols import Law
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import related
 from pdpaudit.relations import Bounded, OneOf, Records
@@ -84,7 +85,7 @@ def test_a_law_is_climbed_too():
 
 def test_a_pair_that_was_moved_is_replayed_and_no_other_in_its_place():
     mechanism, config = related(ExactlyThree(), "replace"), Config(1)
-    spec = {"name": "three", "parameters": {}, "relation": "replace"}
+    spec = Specification("three", relation="replace")
     result = run(mechanism, [], config, subject="three", spec=spec)
     body = json.loads(json.dumps(result.to_json()))
     [claim] = body["claims"]

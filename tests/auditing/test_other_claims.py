@@ -124,6 +124,7 @@ def stands_by_samples(mechanism, kind, true):
     assert claim.lower_bound <= true
 
 
+@pytest.mark.usefixtures("without_power")
 @pytest.mark.parametrize(
     ("mechanism", "kind", "true"),
     [*NOISES, *(pytest.param(*one, marks=pytest.mark.slow) for one in MORE_NOISES)],
@@ -139,6 +140,7 @@ def test_by_samples_the_true_parameter_stands_and_less_is_violated(mechanism, ki
     assert again.promise == kind(0.8 * true)
 
 
+@pytest.mark.usefixtures("without_power")
 @pytest.mark.parametrize(
     ("mechanism", "kind"),
     [

@@ -22,6 +22,7 @@ from pdpaudit.auditing.sequential import FreshRuns
 from pdpaudit.auditing.side_channels import OBSERVABLES, Observed
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
+from pdpaudit.core.specification import Specification
 from pdpaudit.inference import Betting
 from pdpaudit.outputs import Column, Range, Side
 from pdpaudit.sampling import Store
@@ -152,7 +153,7 @@ def test_the_moods_of_a_machine_are_no_leak() -> None:
 
 
 def test_what_differs_from_run_to_run_cannot_be_kept(tmp_path: Any) -> None:
-    settings = store_settings(Moody(), {"name": "moody"}, 1)
+    settings = store_settings(Moody(), Specification("moody"), 1)
     with (
         Store(tmp_path / "kept.db", settings) as store,
         pytest.raises(InputError, match="leave it out"),

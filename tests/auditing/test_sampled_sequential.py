@@ -21,6 +21,7 @@ from pdpaudit.auditing.sequential import hurried_looks
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import PrivacyClaim
 from pdpaudit.core.registry import make_mechanism
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.subject import Subject
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results.results import ClaimResult
@@ -85,7 +86,7 @@ def test_workers_change_nothing() -> None:
 
 def test_a_store_changes_nothing_and_a_smaller_limit_finds_its_looks_in_it(tmp_path: Path) -> None:
     mechanism = Coin(1.0, 1.0)
-    settings = store_settings(mechanism, {"name": "Coin"}, 5)
+    settings = store_settings(mechanism, Specification("Coin"), 5)
     plain = _claim(mechanism, samples=1000)
     with Store(tmp_path / "kept.db", settings) as store:
         assert _claim(mechanism, samples=1000, store=store) == plain
@@ -185,7 +186,7 @@ def test_what_is_drawn_twice_leaves_time_for_the_search(monkeypatch: pytest.Monk
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     for limit in (None, 100.0, 650.0, 1e6):
         config = Config(1, time_limit=limit)
-        context = AuditContext(Subject.of(Slow(1.0, 1.0)), "c", {}, config, Silent())
+        context = AuditContext(Subject.of(Slow(1.0, 1.0)), "c", None, config, Silent())
         selection = EventSelection(context, context.mechanism.claims, 0.05)
         [candidate] = candidate_pairs(context.mechanism, [], 1)
         selection.check_repeatable(candidate, 1)

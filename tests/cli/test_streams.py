@@ -104,7 +104,7 @@ def test_progress_is_drawn_on_a_terminal_and_taken_away(run: Run) -> None:
     assert drawn.rstrip().endswith(("\x1b[2K", "\x1b[?25h")), "nothing is left behind"
     for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", drawn)):
         assert cell_len(line) <= 80
-    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "2000", "--jobs", "1", "--seed", "1")
+    command = ("audit", "PTarget", *ON_NETWORK, "--samples", "300", "--jobs", "1", "--seed", "1")
     assert on_a_terminal(*command, "--quiet") == ""
 
 

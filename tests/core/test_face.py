@@ -133,7 +133,8 @@ def test_a_mechanism_by_name_keeps_its_law_under_another_claim() -> None:
     assert result.claims[0].exact == result.lower_bound
     assert result.claims[0].witness is not None
     spec = result.claims[0].witness.mechanism
-    assert spec["claimed"] == {"epsilon": 0.25, "delta": 0.0, "source": "the call"}
+    assert spec is not None
+    assert spec.claimed == PrivacyClaim(0.25, source="the call")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pdpaudit.auditing import Config, audit
 from pdpaudit.checks import Options, check_sop
 from pdpaudit.core.network import Network, adjacency_from_networkx
 from pdpaudit.core.protocols import Law, PrivacyClaim
+from pdpaudit.core.specification import Specification
 from pdpaudit.core.statistic import statistic
 from pdpaudit.report.blocks import Paragraph, Pictures, Section, Table
 from pdpaudit.report.document import compose
@@ -60,7 +61,9 @@ class Broken(LeakyCoin):
 
 
 def test_why_a_claim_could_not_be_judged_is_said() -> None:
-    result = audit(Broken(), [network()], Config(seed=1), subject="coin", spec={"name": "coin"})
+    result = audit(
+        Broken(), [network()], Config(seed=1), subject="coin", spec=Specification("coin")
+    )
     sources = [through_json(result, "coin.json")]
     html, markdown = render_html(sources), render_markdown(sources)
     for text in (html, markdown):
@@ -73,7 +76,7 @@ def test_why_a_claim_could_not_be_judged_is_said() -> None:
 @pytest.mark.parametrize("samples", [None, 2000], ids=["by law", "by samples"])
 def test_an_audit_is_shown_in_full(samples: int | None) -> None:
     plan = Config(seed=1, samples=samples, jobs=1)
-    result = audit(LeakyCoin(), [network()], plan, subject="coin", spec={"name": "coin"})
+    result = audit(LeakyCoin(), [network()], plan, subject="coin", spec=Specification("coin"))
     source = through_json(result, "coin.json")
     detail = compose([source]).sections[-1]
     sections = {one.heading: one for one in detail.blocks if isinstance(one, Section)}

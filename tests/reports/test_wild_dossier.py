@@ -9,8 +9,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 FOLDER = Path(__file__).parents[2] / "reports" / "wild"
 
 
@@ -40,48 +38,40 @@ def test_every_bug_has_its_truth_worked_out() -> None:
     assert sum(all(one["status"] == "violated" for one in row["bug"]) for row in rows) >= 12
 
 
-@pytest.mark.parametrize(
-    ("file", "seeds", "fewest"),
-    [("results.json", [1, 2, 3], 17), ("confirmation.json", [7, 8, 9], 12)],
-)
-def test_bugs_are_caught_in_a_minute_and_no_control(
-    file: str, seeds: list[int], fewest: int
-) -> None:
-    """All on the seeds that were looked at, and on the others as many as are asked for."""
+def test_bugs_are_caught_in_a_minute_and_no_control() -> None:
+    """On seeds at which nobody had looked; one missed on one seed of three does not count."""
     listed = tomllib.loads((FOLDER / "bugs.toml").read_text(encoding="utf-8"))["bug"]
     sound = {bug["name"] for bug in listed if bug.get("sound")}
-    rows = json.loads((FOLDER / file).read_text(encoding="utf-8"))
+    rows = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
     assert [row["name"] for row in rows] == [bug["name"] for bug in listed]
     caught = 0
     for row in rows:
         control = row["bug"] if row["name"] in sound else row["control"]
         assert "violated" not in [one["status"] for one in control]
         for found in (row["bug"], control):
-            assert [one["seed"] for one in found] == seeds
+            assert [one["seed"] for one in found] == [10, 11, 12]
         if row["name"] not in sound:
             caught += all(
                 one["status"] == "violated" and one["seconds"] <= 60 for one in row["bug"]
             )
-    assert caught >= fewest
+    assert caught >= 12
 
 
-def test_bounds_on_a_finite_truth_are_nine_tenths_of_it_but_for_few() -> None:
-    """Few runs of DataSynthesizer fit into a minute, so that one in ten may fall short."""
+def test_bounds_on_a_finite_truth_are_nine_tenths_of_it() -> None:
     near = [
-        (row["name"], one["bound"] >= 0.9 * row["truth"])
-        for file in ("results.json", "confirmation.json")
-        for row in json.loads((FOLDER / file).read_text(encoding="utf-8"))
+        one["bound"] >= 0.9 * row["truth"]
+        for row in json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
         if math.isfinite(float(row["truth"])) and "a control" not in row["name"]
         for one in row["bug"]
     ]
-    assert len(near) == 42
-    assert sum(enough for _, enough in near) >= 40
-    assert all(enough for name, enough in near if not name.startswith("DataSynthesizer"))
+    assert near == [True] * 21
 
 
-def test_seeds_that_were_looked_at_before_a_change_stay_on_the_page() -> None:
-    before = json.loads((FOLDER / "before.json").read_text(encoding="utf-8"))
-    assert all([one["seed"] for one in row["bug"]] == [4, 5, 6] for row in before)
+def test_earlier_seeds_stay_on_the_page() -> None:
+    earlier = json.loads((FOLDER / "earlier.json").read_text(encoding="utf-8"))
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert all(one["words"][:100] in page for row in before for one in row["bug"]
-               if one["status"] == "inconclusive")  # fmt: skip
+    for number, rows in enumerate(earlier.values()):
+        seeds = [1 + 3 * number + i for i in range(3)]
+        assert all([one["seed"] for one in row["bug"]] == seeds for row in rows)
+        assert all(one["words"][:100] in page for row in rows for one in row["bug"]
+                   if one["status"] == "inconclusive")  # fmt: skip

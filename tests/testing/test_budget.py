@@ -232,8 +232,8 @@ def test_nothing_is_printed_where_nothing_is_audited(project: Project) -> None:
 
 def test_seeds_come_from_the_name_alone(project: Project) -> None:
     body = """
-    def test_first(): assert_private(Coin(1.0, 1.0), samples=2000, epsilon=5)
-    def test_second(): assert_private(Coin(1.0, 1.0), samples=2000, epsilon=5)
+    def test_first(): assert_private(Coin(1.0, 1.0), samples=200, epsilon=5)
+    def test_second(): assert_private(Coin(1.0, 1.0), samples=200, epsilon=5)
     """
     it = project(body)
 
