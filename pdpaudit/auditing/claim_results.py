@@ -19,7 +19,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Event, batch_of
 from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import Vocabulary, event_words
-from pdpaudit.results.measurements import ClaimEvent
+from pdpaudit.results.measurements import ClaimEvent, LawComparison
 from pdpaudit.results.pairs import NetworkPair, OwnPair, Pair
 from pdpaudit.results.results import ClaimResult, Status
 from pdpaudit.results.witnesses import AuditWitness
@@ -55,7 +55,7 @@ class AuditContext:
     remarks: list[str] = field(default_factory=list)
     raised: set[str] = field(default_factory=set)
     blocked: list[str] = field(default_factory=list)
-    compared: dict[str, object] = field(default_factory=dict)
+    compared: list[LawComparison] = field(default_factory=list)
     prover: Prover | None = None
     began: float = field(default_factory=time.monotonic)
 

@@ -83,11 +83,9 @@ def explained_result(
         return network
 
     claims = [_explained(one, mechanism, result.seed, read, runs, until) for one in result.claims]
-    remarks = list(result.context.get("remarks", ()))
-    if any(one.status == "violated" and not one.first_difference for one in claims):
-        remarks += [NO_TIME] if time.monotonic() > until else []
-    context = {**result.context, **({"remarks": remarks} if remarks else {})}
-    return replace(result, claims=tuple(claims), context=context)
+    unexplained = any(one.status == "violated" and not one.first_difference for one in claims)
+    late = (NO_TIME,) if unexplained and time.monotonic() > until else ()
+    return replace(result, claims=tuple(claims), remarks=(*result.remarks, *late))
 
 
 def _explained(

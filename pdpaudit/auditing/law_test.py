@@ -7,6 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -19,8 +20,8 @@ from pdpaudit.core.protocols import CodedOutputs, Law, LawUnavailable
 from pdpaudit.outputs import Draws, Record, equal_is_same, flatten, is_failure
 from pdpaudit.outputs.columns import whole_of
 from pdpaudit.outputs.draws import ROWS
-from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import shown
+from pdpaudit.results.measurements import LawComparison
 from pdpaudit.sampling import draw
 
 #: Runs a side and pairs at most, where many runs are drawn at once, and where one by one.
@@ -92,14 +93,14 @@ def _compared(
             return wrong
         context.watcher.advance(1)
     which = Counter(one.candidate.label for one in pairs)
-    context.compared.update(comparison(len(pairs), runs), which=dict(which))
+    context.compared.append(replace(comparison(len(pairs), runs), which=dict(which)))
     return wrong
 
 
-def comparison(pairs: int, runs: int) -> JSON:
+def comparison(pairs: int, runs: int) -> LawComparison:
     """Return what a result says of a comparison: its size, and what it would have shown."""
     off = round(deviation(runs, _level(pairs)), 6)
-    return {"pairs": pairs, "runs_a_side": runs, "deviation": off}
+    return LawComparison(pairs, runs, off)
 
 
 def _level(pairs: int) -> float:

@@ -31,6 +31,7 @@ from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import related, relations_of
 from pdpaudit.inference import ErrorBudget
 from pdpaudit.outputs.records import JSON
+from pdpaudit.results.measurements import Family, Tried
 from pdpaudit.results.results import ClaimResult, Result
 
 #: What an audit says where nothing that is random happens.
@@ -102,13 +103,11 @@ def audit(
         seed=config.seed,
         elapsed_s=time.monotonic() - began,
         claims=tuple(verdicts),
-        context={
-            "tried": _tried(found),
-            "error_budget": budget_words(config, len(claims), exact=exactly),
-            **({"law_compared": context.compared} if exact and context.compared else {}),
-            **({"remarks": context.remarks} if context.remarks else {}),
-            **({"network": file} if file else {}),
-        },
+        tried=_tried(found),
+        error_budget=budget_words(config, len(claims), exact=exactly),
+        law_compared=context.compared[-1] if exact and context.compared else None,
+        remarks=tuple(context.remarks),
+        context={"network": file} if file else {},
         **origin_of(asked.origin),
     )
     until = context.until()
@@ -134,19 +133,19 @@ def _nothing_left(mechanism: Subject, networks: Sequence[Network]) -> bool:
     return False
 
 
-def _tried(found: Sequence[MeasuredPair]) -> JSON:
+def _tried(found: Sequence[MeasuredPair]) -> Tried:
     """Count what discovery looked at, by family and network."""
-    labels = Counter(one.candidate.group for one in found)
     families = Counter(
         (one.candidate.group, "") if pair is None else (pair.family, pair.network.title)
         for one in found
         for pair in [one.candidate.pair]
     )
-    listed = [
-        {"family": family, "network": network, "pairs": pairs}
-        for (family, network), pairs in families.items()
-    ]
-    return {"pairs": len(found), "by": dict(labels), "families": listed}
+    return _counted(Counter(one.candidate.group for one in found), families)
+
+
+def _counted(by: Counter[str], families: Counter[tuple[str, str]]) -> Tried:
+    listed = (Family(family, network, pairs) for (family, network), pairs in families.items())
+    return Tried(by.total(), dict(by), tuple(listed))
 
 
 def budget_words(config: Config, claims: int, *, exact: bool) -> str:
@@ -189,8 +188,10 @@ def audit_released(
         for what in whats
     }
     rows = [_row(what, claim) for what, result in results.items() for claim in result.claims]
-    known = {"error_budget": shares_words(plan.confidence), "released": rows}
-    return _together(mechanism, subject, results, plan, began, {"observe": ALL}, known, file)
+    budget, known = shares_words(plan.confidence), {"released": rows}
+    return _together(
+        mechanism, subject, results, plan, began, {"observe": ALL}, budget, known, file
+    )
 
 
 def audit_relations(
@@ -221,8 +222,10 @@ def audit_relations(
     }
     claims = [claim for result in results.values() for claim in result.claims]
     budget = relations_budget(claims, plan.confidence, len(names))
-    known = {"error_budget": budget, "relations": list(names)}
-    return _together(mechanism, subject, results, plan, began, {"relation": ALL}, known, file)
+    known = {"relations": list(names)}
+    return _together(
+        mechanism, subject, results, plan, began, {"relation": ALL}, budget, known, file
+    )
 
 
 def _shared(plan: Config, audits: int) -> Config:
@@ -237,15 +240,12 @@ def _together(
     plan: Config,
     began: float,
     asked: Mapping[str, str],
+    error_budget: str,
     known: Mapping[str, object],
     file: dict[str, object] | None,
 ) -> Result:
     """Return one result of the claims of several."""
-    remarks = [
-        f"{name}: {words}"
-        for name, result in results.items()
-        for words in result.context.get("remarks", ())
-    ]
+    remarks = [f"{name}: {words}" for name, result in results.items() for words in result.remarks]
     samples = {} if plan.samples is None else {"samples": plan.samples}
     return Result(
         command="audit",
@@ -253,31 +253,27 @@ def _together(
         seed=plan.seed,
         elapsed_s=time.monotonic() - began,
         claims=tuple(claim for result in results.values() for claim in result.claims),
+        tried=tried_together(list(results.values())),
+        error_budget=error_budget,
+        remarks=tuple(remarks),
         context={
-            "tried": tried_together(list(results.values())),
             **known,
             "options": {**asked, "confidence": plan.confidence, **samples},
-            **({"remarks": remarks} if remarks else {}),
             **({"network": file} if file else {}),
         },
         **origin_of(mechanism),
     )
 
 
-def tried_together(results: Sequence[Result]) -> JSON:
+def tried_together(results: Sequence[Result]) -> Tried:
     """Count what several audits looked at, by family and network."""
     by: Counter[str] = Counter()
     families: Counter[tuple[str, str]] = Counter()
-    for result in results:
-        tried = result.context["tried"]
-        by.update(tried["by"])
-        for one in tried["families"]:
-            families[one["family"], one["network"]] += one["pairs"]
-    listed = [
-        {"family": family, "network": network, "pairs": many}
-        for (family, network), many in families.items()
-    ]
-    return {"pairs": by.total(), "by": dict(by), "families": listed}
+    for tried in (result.tried for result in results if result.tried is not None):
+        by.update(tried.by)
+        for one in tried.families or ():
+            families[one.family, one.network] += one.pairs
+    return _counted(by, families)
 
 
 def relations_budget(claims: Sequence[ClaimResult], confidence: float, relations: int) -> str:

@@ -194,10 +194,9 @@ class MechanismClaim:
             if claim.exact is not None
             else f"by {claim.samples.get('confirmation', 0)} fresh samples"
         )
-        test = result.context.get("law_compared")
-        if test:
-            how += f", compared with {test['runs_a_side']} runs a side on {test['pairs']} of them"
-        count = result.context["tried"]["pairs"]
+        if test := result.law_compared:
+            how += f", compared with {test.runs_a_side} runs a side on {test.pairs} of them"
+        count = 0 if result.tried is None else result.tried.pairs
         return f"{self.mechanism} ({parameters}) on {count} neighbouring pairs, {how}"
 
 

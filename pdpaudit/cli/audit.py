@@ -479,9 +479,7 @@ def _audit(
             file=file,
             watcher=watcher,
         )
-    if remarks:
-        more["remarks"] = [*result.context.get("remarks", ()), *remarks]
-    return replace(result, context={**result.context, **more})
+    return replace(result, remarks=(*result.remarks, *remarks), context={**result.context, **more})
 
 
 @contextmanager

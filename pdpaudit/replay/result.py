@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pdpaudit.auditing.config import Config
@@ -26,6 +26,7 @@ from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.fields import Fields
 from pdpaudit.results.files import unchanged, versions
+from pdpaudit.results.measurements import Family, LawComparison, Tried
 from pdpaudit.results.pairs import NamedNetwork, NetworkPair, ReadNetwork
 from pdpaudit.results.results import CheckResult, ClaimResult, Result
 from pdpaudit.results.witnesses import AuditWitness
@@ -93,50 +94,45 @@ def _header(result: Result) -> Iterator[str]:
         ):
             yield "a check is listed twice, or there is no such check"
         return
-    context = result.context
-    if context.get("error_budget") != _budget(result):
+    context, tried = result.context, result.tried
+    if result.error_budget != _budget(result):
         yield "context.error_budget is not what the claims' confidence makes it"
     if "released" in context and context["released"] != released_rows(result):
         yield "context.released is not what the claims say"
-    tried = Fields(context, "", "context.").inner("tried")
-    if tried.body.get("pairs") != sum(map(tried.inner("by").count, tried.mapping("by"))):
+    if tried is None or tried.pairs != sum(tried.by.values()):
         yield "context.tried does not add up"
-    if "families" in tried.body and _labels(tried) != _untitled(tried.inner("by")):
+    elif tried.families is not None and _labels(tried.families) != _untitled(tried.by):
         yield "context.tried.families are not the pairs of context.tried.by"
-    yield from _law_compared(context, tried.body.get("pairs"))
+    if result.law_compared is not None and not _adds_up(result.law_compared, tried):
+        yield "context.law_compared does not add up"
     files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
     if files - {repr(context.get("network"))}:
         yield "context.network is not the network of the witnesses"
 
 
-def _untitled(by: Fields) -> Counter[str]:
+def _untitled(by: Mapping[str, int]) -> Counter[str]:
     """Count pairs by label; networks without a title have none in it."""
-    return Counter({label.removesuffix(" on "): by.count(label) for label in by.body})
+    return Counter({label.removesuffix(" on "): pairs for label, pairs in by.items()})
 
 
-def _labels(tried: Fields) -> Counter[str]:
+def _labels(families: Iterable[Family]) -> Counter[str]:
     """Count pairs by the label that family and network make."""
     labels: Counter[str] = Counter()
-    for row in tried.records("families"):
-        family, network = row.text("family"), row.text("network")
-        labels[f"{family} on {network}" if network else family] += row.count("pairs")
+    for one in families:
+        labels[one.label] += one.pairs
     return labels
 
 
-def _law_compared(context: JSON, tried: object) -> Iterator[str]:
-    """Yield what is wrong with what is said of a law's comparison with runs."""
-    recorded = context.get("law_compared")
-    if recorded is None:
-        return
-    pairs, runs = (recorded.get(key) for key in ("pairs", "runs_a_side"))
-    sizes = [size for size, _ in (AT_ONCE, ONE_BY_ONE)]
-    known = type(pairs) is type(tried) is int and 1 <= pairs <= tried and runs in sizes
-    which = recorded.get("which", {"": pairs})  # a result of before does not list them
-    times = list(which.values()) if isinstance(which, Mapping) else []
-    known = known and all(type(one) is int and one > 0 for one in times) and sum(times) == pairs
-    said = {key: value for key, value in recorded.items() if key != "which"}
-    if not known or said != comparison(pairs, runs):
-        yield "context.law_compared does not add up"
+def _adds_up(recorded: LawComparison, tried: Tried | None) -> bool:
+    """Return whether what is said of a law's comparison with runs is what it must be."""
+    pairs, runs = recorded.pairs, recorded.runs_a_side
+    if tried is None or not 1 <= pairs <= tried.pairs or runs not in (AT_ONCE[0], ONE_BY_ONE[0]):
+        return False
+    # A result of before does not list them.
+    times = (pairs,) if recorded.which is None else tuple(recorded.which.values())
+    if 0 in times or sum(times) != pairs:
+        return False
+    return replace(recorded, which=None) == comparison(pairs, runs)
 
 
 def _file(claim: ClaimResult) -> JSON | None:

@@ -70,7 +70,7 @@ TITLES = {
 MEASURED = "Measured, without a verdict."
 
 #: What has a place of its own in a report.
-PLACED = ("tried", "error_budget", "law_compared", "names", PREFACE)
+PLACED = ("names", PREFACE)
 
 
 @dataclass(frozen=True)
@@ -437,10 +437,10 @@ def _check_blocks(anchor: str, check: CheckResult, part: _Part) -> list[b.Block]
 
 
 def _tried(part: _Part) -> b.Section | None:
-    context = part.result.context
-    rows = f.tried_rows(context)
-    budget = clip(str(context.get("error_budget", "")), 500)
-    said = (f.tried_words(context) if rows else "", f.compared_words(context).rstrip("."))
+    result = part.result
+    rows, budget = f.tried_rows(result.tried), clip(result.error_budget, 500)
+    compared = f.compared_words(result.law_compared).rstrip(".")
+    said = (f.tried_words(result.tried) if rows else "", compared)
     if not (any(said) or budget):
         return None
     last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
@@ -503,7 +503,7 @@ def _rounds(result: Result) -> tuple[float, int]:
 def _rest(part: _Part) -> b.Section | None:
     """Return everything else that was recorded."""
     rest: list[b.Block] = []
-    for key, value in part.result.context.items():
+    for key, value in {"remarks": list(part.result.remarks), **part.result.context}.items():
         own = key in ("simulation", "exposure") and isinstance(value, Mapping)
         if own or key in PLACED or value in (None, "", {}, []):
             continue

@@ -10,7 +10,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +19,7 @@ from importlib.resources import files
 from pdpaudit.core.registry import KEARNS, UserCodeError, claims_of, loaded, paper_of
 from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
 from pdpaudit.results.fields import STATUS_WORDS
-from pdpaudit.results.measurements import AtMost, Counts, Rate
+from pdpaudit.results.measurements import AtMost, Counts, LawComparison, Rate, Tried
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status
 from pdpaudit.results.witnesses import THEOREM, Difference, Kind
@@ -262,13 +262,11 @@ def upward(epsilon: float) -> str:
     return f"{math.ceil((epsilon - 1e-9) * 1e4) / 1e4 + 0.0:.4f}"
 
 
-def compared_words(context: Mapping[str, object]) -> str:
+def compared_words(known: LawComparison | None) -> str:
     """Say on how many runs a law was tested, and what would have been seen; nothing if on none."""
-    known = context.get("law_compared")
-    known = known if isinstance(known, Mapping) else {}
-    pairs, runs, off = (known.get(key) for key in ("pairs", "runs_a_side", "deviation"))
-    if type(pairs) is not int or type(runs) is not int or type(off) is not float:
+    if known is None:
         return ""
+    pairs, runs, off = known.pairs, known.runs_a_side, known.deviation
     return (
         f"The law was compared with {runs:,} runs a side on {pairs:,} pair{'s' * (pairs != 1)}; a "
         f"probability off by more than {off:.2g} would have been seen."
@@ -652,26 +650,19 @@ def chances(claim: ClaimResult, claims: int) -> Chances | None:
     return Chances(x / runs, y / runs, p_low, p_high, q_low, q_high)
 
 
-def tried_rows(context: Mapping[str, object]) -> tuple[tuple[str, int, int], ...]:
+def tried_rows(tried: Tried | None) -> tuple[tuple[str, int, int], ...]:
     """Return families of pairs, how many of each were tried, and on how many networks."""
-    tried = context.get("tried")
-    listed = tried.get("families") if isinstance(tried, Mapping) else None
     pairs: Counter[str] = Counter()
     networks: dict[str, set[str]] = {}
-    for one in listed if isinstance(listed, Sequence) else ():
-        if isinstance(one, Mapping):
-            family, many = str(one.get("family")), one.get("pairs")
-            pairs[family] += many if isinstance(many, int) else 1
-            networks.setdefault(family, set()).add(str(one.get("network")))
+    for one in (tried and tried.families) or ():
+        pairs[one.family] += one.pairs
+        networks.setdefault(one.family, set()).add(one.network)
     ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
     return tuple((family, many, len(networks[family])) for family, many in ranked)
 
 
-def tried_words(context: Mapping[str, object]) -> str:
+def tried_words(tried: Tried | None) -> str:
     """Say how many pairs were tried; nothing where the file does not say."""
-    tried = context.get("tried")
-    pairs = tried.get("pairs") if isinstance(tried, Mapping) else None
-    rows = tried_rows(context)
-    if not isinstance(pairs, int):
-        pairs = sum(many for _, many, _ in rows)
-    return f"{count(pairs)} neighbouring pair{'s' * (pairs != 1)} tried" if rows or pairs else ""
+    if tried is None or not tried.pairs:
+        return ""
+    return f"{count(tried.pairs)} neighbouring pair{'s' * (tried.pairs != 1)} tried"

@@ -345,7 +345,7 @@ def answers(result: Result) -> dict[str, str]:
     sampled = any(one.exact is None and one.samples for one in claims)
     made = (one.witness.mechanism for one in claims if one.witness)
     composed = any("components" in spec.parameters for spec in made if spec)
-    tested = filter(None, (tried_words(result.context), compared_words(result.context)))
+    tested = filter(None, (tried_words(result.tried), compared_words(result.law_compared)))
     statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
     answered = {
         "Unit of privacy": " ".join(NETWORKS[one][0] for one in networked)
@@ -390,7 +390,7 @@ def _relation(claim: ClaimResult) -> str | None:
 
 
 def _neighbours(result: Result) -> str:
-    tried = "; ".join(clip(family) for family, _, _ in tried_rows(result.context)[:MOST_FAMILIES])
+    tried = "; ".join(clip(family) for family, _, _ in tried_rows(result.tried)[:MOST_FAMILIES])
     worst = next((one.pair.words for one in result.claims if one.pair.words), None)
     return f"{tried or 'Not named'}. The worst: {worst}." if worst else tried
 

@@ -66,10 +66,10 @@ def show_audit(
 
     ``named`` says how parameters are called where it is read.
     """
-    rows = f.tried_rows(result.context)
+    rows = f.tried_rows(result.tried)
     networks = max((many for _, _, many in rows), default=1)
     where = f"; on up to {networks} networks each" if networks > 1 else ""
-    if tried := f.tried_words(result.context):
+    if tried := f.tried_words(result.tried):
         console.print(Text(f"{tried}{':' if rows else ''}"))
     if rows:
         many = any(pairs > 1 for _, pairs, _ in rows)
@@ -91,12 +91,12 @@ def show_audit(
             _indented(console, f"Network of the pair: {claim.pair.network}.")
     if len(result.claims) > 1:
         console.print(Text(f.totals(result.claims)))
-    compared = f.compared_words(result.context)
+    compared = f.compared_words(result.law_compared)
     if compared:
         console.print(Text(compared))
-    for remark in result.context.get("remarks", ()):
+    for remark in result.remarks:
         console.print(Text(f"Note: {named(remark)}."))
-    console.print(Text(str(result.context["error_budget"]), style="dim"))
+    console.print(Text(result.error_budget, style="dim"))
 
 
 def show_next(console: Console, result: Result, file: str) -> None:

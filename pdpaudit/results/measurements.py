@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from pdpaudit.outputs.events import Event, Side, event_from_json
@@ -15,6 +16,78 @@ MOST_RUNS = 10**15
 
 #: Points of a curve: those along it, and the values there.
 Curve: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How many pairs of a family were tried on a network; other inputs have no network."""
+
+    family: str
+    network: str
+    pairs: int
+
+    @property
+    def label(self) -> str:
+        """What pairs of the family are counted under."""
+        return f"{self.family} on {self.network}" if self.network else self.family
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How many pairs an audit looked at: by label and, where it is known, by family."""
+
+    pairs: int
+    by: Mapping[str, int]
+    families: tuple[Family, ...] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return given(pairs=self.pairs, by=dict(self.by), families=self._rows())
+
+    def _rows(self) -> list[dict[str, object]] | None:
+        return None if self.families is None else [*map(asdict, self.families)]
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> Tried:
+        """Return the numbers of a JSON form, every field looked at."""
+        by, listed = fields.inner("by"), fields.records("families")
+        families = (
+            Family(one.text("family"), one.text("network"), one.count("pairs")) for one in listed
+        )
+        return cls(
+            fields.count("pairs"),
+            {label: by.count(label) for label in by.body},
+            tuple(families) if "families" in fields.body else None,
+        )
+
+
+@dataclass(frozen=True)
+class LawComparison:
+    """On how many runs of how many pairs a law was tested, and what that would have shown.
+
+    ``deviation`` is by how much a probability must be off to be seen; ``which`` counts the pairs
+    by label, where a result has that.
+    """
+
+    pairs: int
+    runs_a_side: int
+    deviation: float
+    which: Mapping[str, int] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return given(**vars(self))
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> LawComparison:
+        """Return the comparison of a JSON form, every field looked at."""
+        which = fields.inner("which")
+        return cls(
+            fields.count("pairs"),
+            fields.count("runs_a_side"),
+            fields.required("deviation", fields.number("deviation")),
+            {label: which.count(label) for label in which.body} if which.body else None,
+        )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.fields import SEVERITY, STATUS_WORDS, Fields, Status
 from pdpaudit.results.files import FORMAT, plain_fields, sealed, user, versions, write_text
-from pdpaudit.results.measurements import AttackMetrics, ClaimEvent
+from pdpaudit.results.measurements import AttackMetrics, ClaimEvent, LawComparison, Tried
 from pdpaudit.results.pairs import OwnPair, Pair, pair_from_json
 from pdpaudit.results.witnesses import AuditWitness, FirstDifference
 
@@ -27,6 +27,9 @@ __all__ = [
     "exit_status",
     "worst",
 ]
+
+#: What lies in the context of a file and has fields of its own here.
+OF_AUDITS = ("tried", "error_budget", "law_compared", "remarks")
 
 #: Columns of a summary.
 WIDTH = 100
@@ -195,7 +198,9 @@ def _promise(fields: Fields, source: str) -> PrivacyClaim:
 class Result:
     """What one command found: checks of a statistic, or verdicts on claims.
 
-    ``context`` is what else a report needs: the network read, what was tried, the error budget;
+    ``tried`` counts the pairs of an audit, ``error_budget`` says how the probability of a false
+    positive was spent, ``law_compared`` on how many runs a law was tested, and ``remarks`` what
+    else is to be known; ``context`` is what a report shows beside it, such as the network read;
     ``source`` the digest of the code that was looked at, ``commit`` its git commit and ``place``
     its file and line, if known.
     """
@@ -206,6 +211,10 @@ class Result:
     elapsed_s: float
     checks: tuple[CheckResult, ...] = ()
     claims: tuple[ClaimResult, ...] = ()
+    tried: Tried | None = None
+    error_budget: str = ""
+    law_compared: LawComparison | None = None
+    remarks: tuple[str, ...] = ()
     context: JSON = field(default_factory=dict)
     source: str = ""
     commit: str = ""
@@ -215,6 +224,8 @@ class Result:
     def from_json(cls, body: Mapping[str, object], file: str) -> Result:
         """Return the result of a JSON form; a wrong field is named as one of ``file``."""
         fields = Fields(body, file, "")
+        context = fields.inner("context")
+        tried, compared = context.inner("tried"), context.inner("law_compared")
         return cls(
             command=fields.text("command"),
             subject=fields.text("subject"),
@@ -222,7 +233,11 @@ class Result:
             elapsed_s=fields.seconds("elapsed_s"),
             checks=tuple(map(CheckResult.from_json, fields.records("checks"))),
             claims=tuple(map(ClaimResult.from_json, fields.records("claims"))),
-            context=fields.mapping("context"),
+            tried=Tried.from_json(tried) if tried.body else None,
+            error_budget=context.text("error_budget"),
+            law_compared=LawComparison.from_json(compared) if compared.body else None,
+            remarks=context.texts("remarks"),
+            context={key: value for key, value in context.body.items() if key not in OF_AUDITS},
             source=fields.text("source"),
             commit=fields.text("commit"),
             place=fields.text("place"),
@@ -258,8 +273,15 @@ class Result:
             body["checks"] = [check.to_json() for check in self.checks]
         if self.claims:
             body["claims"] = [claim.to_json() for claim in self.claims]
-        if self.context:
-            body["context"] = dict(self.context)
+        compared = self.law_compared
+        of_audit = {
+            "tried": {} if self.tried is None else self.tried.to_json(),
+            "error_budget": self.error_budget,
+            "law_compared": {} if compared is None else compared.to_json(),
+            "remarks": list(self.remarks),
+        }
+        if context := {key: value for key, value in of_audit.items() if value} | dict(self.context):
+            body["context"] = context
         return sealed(plain_fields(body))
 
     @property

@@ -197,7 +197,7 @@ def test_python_without_numpy_has_another_generator_and_that_is_said(
     )
     assert once.same_as(again)
     result = audit(f"{file}:Alone", python=python, seed=1, samples=500)
-    assert "has no numpy" in result.context["remarks"][0]
+    assert "has no numpy" in result.remarks[0]
 
 
 @pytest.mark.parametrize(

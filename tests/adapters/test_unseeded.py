@@ -81,7 +81,7 @@ def test_a_violation_is_found_and_drawn_anew() -> None:
     assert claim.status == "violated"
     assert 1.5 < (claim.lower_bound or 0) < 2.2
     assert claim.inference.to_json()["advantage"]["attained"] > 0.7
-    assert "no seed" in result.context["remarks"][0]
+    assert "no seed" in result.remarks[0]
     assert claim.witness is not None
     assert claim.witness.unseeded is True
     same, why = replayed(result)

@@ -42,10 +42,10 @@ def test_the_time_limit_ends_the_search_with_what_it_has():
     began = time.monotonic()
     result = audit(slow, [planted_network(5, 24)], Config(1, time_limit=0.2), subject="slow")
     took = time.monotonic() - began
-    remark, *_ = result.context["remarks"]
+    remark, *_ = result.remarks
     assert "time limit of 0.2 s" in remark
     assert "pairs untried" in remark or "while climbing" in remark
-    pairs = result.context["tried"]["pairs"]
+    pairs = result.tried.pairs
     assert 1 <= pairs <= slow.laws / 2
     # at most ten laws fit; a pair and its curves on top
     assert slow.laws <= 16
@@ -63,7 +63,7 @@ def test_what_the_time_limit_ends_is_not_done_and_no_error(limit):
     began = time.monotonic()
     result = audit(slow, [planted_network(3, 10)], Config(1, time_limit=limit), subject="slow")
     assert time.monotonic() - began < 4.0  # one law would take longer
-    assert result.context["tried"]["pairs"] == 0
+    assert result.tried.pairs == 0
     assert [claim.status for claim in result.claims] == ["inconclusive"] * 2
     assert all("time limit" in claim.method for claim in result.claims)
 
@@ -77,20 +77,18 @@ def test_few_runs_are_compared_where_there_is_no_time_for_many():
     limit = Config(1, time_limit=20.0, tries=1)
     result = audit(SlowRuns(0.0), [planted_network(3, 10)], limit, subject="slow")
     assert result.claims[0].exact is not None
-    compared = dict(result.context["law_compared"])
-    assert sum(compared.pop("which").values()) == 1
-    assert compared == comparison(1, 100)
-    assert (
-        "the time limit left time to compare laws with few runs only" in (result.context["remarks"])
-    )
+    compared = result.law_compared
+    assert sum(compared.which.values()) == 1
+    assert replace(compared, which=None) == comparison(1, 100)
+    assert "the time limit left time to compare laws with few runs only" in (result.remarks)
 
 
 @pytest.mark.parametrize("tries", [1, 3])
 def test_no_more_pairs_are_tried_than_asked_for(tries, monkeypatch):
     monkeypatch.setattr(exact_search, "MOVES", 0)
     result = audit(Slow(0.0), [planted_network(3, 10)], Config(1, tries=tries), subject="slow")
-    assert result.context["tried"]["pairs"] == tries
-    assert "remarks" not in result.context
+    assert result.tried.pairs == tries
+    assert not result.remarks
 
 
 def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
@@ -99,10 +97,10 @@ def test_without_a_time_limit_the_search_ends_after_so_much_work(monkeypatch):
         audit(Slow(0.0, 10.0), [planted_network(5, 24)], Config(1, tries=1), subject="expensive")
         for _ in range(2)
     ]
-    (remark,) = results[0].context["remarks"]
+    (remark,) = results[0].remarks
     assert "after laws of about 40 s, while climbing" in remark
     assert "`time_limit`" in remark
-    assert results[0].context["tried"]["pairs"] == 2
+    assert results[0].tried.pairs == 2
     assert results[0].claims == results[1].claims
 
 
@@ -112,7 +110,7 @@ def test_laws_too_expensive_for_all_pairs_give_way_to_sampling_unless_given_time
     networks = [planted_network(3, 10)]
     few = Config(1, tries=4, default_samples=600)
     sampled = audit(Slow(0.0, 10.0), networks, few, subject="expensive")
-    (remark,) = sampled.context["remarks"]
+    (remark,) = sampled.remarks
     assert "the exact laws of 4 pairs would take about 80 s, so it was sampled" in remark
     assert sampled.claims[0].exact is None
     patient = Config(1, tries=4, time_limit=60.0)
@@ -160,9 +158,9 @@ def test_what_the_law_of_the_beginning_breaks_is_broken():
     (claim,) = result.claims
     assert claim.status == "violated"
     assert claim.exact == pytest.approx(worst_of_all(), rel=1e-12)
-    (remark,) = result.context["remarks"]
+    (remark,) = result.remarks
     assert "all of the output loses no less" in remark
-    assert result.context["error_budget"].startswith("exact")
+    assert result.error_budget.startswith("exact")
 
 
 @pytest.mark.usefixtures("still", "without_power")
@@ -172,7 +170,7 @@ def test_what_the_law_of_the_beginning_does_not_break_is_sampled():
     few = Config(1, default_samples=100)
     result = audit(whole, NETWORKS, few, subject="begun")
     assert result.claims[0].exact is None
-    (remark,) = result.context["remarks"]
+    (remark,) = result.remarks
     assert "no claim is broken" in remark
 
 
@@ -189,7 +187,7 @@ def test_each_claim_is_judged_by_what_breaks_it():
     result = audit(whole, NETWORKS, few, subject="both")
     assert [claim.exact is None for claim in result.claims] == [False, True]
     assert result.claims[0].status == "violated"
-    assert "and what that law does not break was sampled" in result.context["remarks"][0]
+    assert "and what that law does not break was sampled" in result.remarks[0]
 
 
 @pytest.mark.usefixtures("still")
@@ -197,7 +195,7 @@ def test_a_mechanism_that_says_it_has_no_beginning_is_as_one_that_does_not_say(m
     monkeypatch.setattr(exact_search, "MOST_WORK", 1.0)
     few = Config(1, tries=4, default_samples=600)
     result = audit(Begun(0.0, 10.0, shorter=None), NETWORKS, few, subject="short")
-    (remark,) = result.context["remarks"]
+    (remark,) = result.remarks
     assert "so it was sampled" in remark
 
 

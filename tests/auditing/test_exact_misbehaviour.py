@@ -74,7 +74,7 @@ def test_a_law_that_misbehaves_is_an_error_that_says_where_and_what(law: Any, sa
     assert claim.method.startswith("pair 1 (0 → 1), on the right: ")
     assert said in claim.method
     assert "`samples`" in claim.method
-    assert result.context["error_budget"] == "exact output laws: no sampling error"
+    assert result.error_budget == "exact output laws: no sampling error"
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
@@ -86,7 +86,7 @@ def test_a_law_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     # A law that takes too long costs its pair; where no pair has one, samples decide.
     assert result.claims[0].status == "not_rejected"
     assert result.claims[0].exact is None
-    assert any("its law did not end within 0.2 s" in one for one in result.context["remarks"])
+    assert any("its law did not end within 0.2 s" in one for one in result.remarks)
 
 
 def test_a_law_may_take_as_long_as_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_what_was_computed_before_is_kept() -> None:
     assert broken.exact == pytest.approx(math.log(5))
     assert other.status == "error"
     assert "pair 2 (0 → 2), on the right: its law raised ValueError: second" in other.method
-    (remark,) = result.context["remarks"]
+    (remark,) = result.remarks
     assert remark.startswith("the search for a pair ended at pair 2 (0 → 2)")
 
 
@@ -222,7 +222,7 @@ def test_what_else_it_says_of_itself_is_left_out_if_it_makes_no_sense() -> None:
     result = ran(Made(FAIR, SKEW, largest_loss=lost, proved_bound=lambda instance: 3.0))
     assert result.claims[0].status == "violated"
     assert "largest_found" not in result.claims[0].event.to_json()
-    lost_words, bound_words = result.context["remarks"]
+    lost_words, bound_words = result.remarks
     assert lost_words.startswith(
         "its largest_loss raised KeyError: 'lost' (test_exact_misbehaviour"
     )

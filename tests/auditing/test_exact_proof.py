@@ -20,6 +20,7 @@ from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.auditing.proof import Unproved, prove, prove_claim
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import LawUnavailable, PrivacyClaim
+from pdpaudit.core.specification import Specification
 from pdpaudit.replay import Terms, replay_claim
 from pdpaudit.results.results import Result
 
@@ -35,7 +36,7 @@ def _never(*_: Any) -> Any:
 
 
 def _proved(mechanism: Any, name: str, networks: list[Any], **parameters: Any) -> dict[str, Any]:
-    spec = {"name": name, "parameters": {**SPEC, **parameters}}
+    spec = Specification(name, {**SPEC, **parameters})
     asked: dict[str, Any] = {"subject": name, "spec": spec, "prover": prove_claim}
     result = audit(mechanism, networks, Config(1), **asked)
     body: dict[str, Any] = result.to_json()["claims"][0]

@@ -81,8 +81,8 @@ def test_a_law_that_runs_out_of_memory_costs_its_pair() -> None:
     network = people()
     result = audit(Short(sop=CN()), [network], Config(1), subject="Short")
     assert [one.method for one in result.claims] == ["exact law"] * 2
-    assert result.context["tried"]["pairs"] > 0
-    assert any("left out" in words and "memory" in words for words in result.context["remarks"])
+    assert result.tried.pairs > 0
+    assert any("left out" in words and "memory" in words for words in result.remarks)
 
 
 def test_nothing_left_to_find_is_inconclusive() -> None:
@@ -170,7 +170,7 @@ def test_after_the_time_limit_nothing_more_is_run(monkeypatch: pytest.MonkeyPatc
     bare = replace(known, claims=tuple(replace(one, first_difference=None) for one in known.claims))
     after = explained_result(bare, Subject.of(search), [people()], until=0.0)
     assert after.claims == bare.claims
-    assert NO_TIME in after.context["remarks"]
+    assert NO_TIME in after.remarks
 
 
 def test_the_choice_of_an_event_ends_with_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,5 +183,5 @@ def test_the_choice_of_an_event_ends_with_the_time_limit(monkeypatch: pytest.Mon
     config = Config(1, samples=100, time_limit=1.0)
     result = audit(PTarget(sop=CN()), [people()], config, subject="x")
     assert {one.status for one in result.claims} == {"inconclusive"}
-    assert "the time limit ended the search" in result.context["remarks"]
-    assert "events are chosen by another" in result.context["remarks"]
+    assert "the time limit ended the search" in result.remarks
+    assert "events are chosen by another" in result.remarks

@@ -144,14 +144,15 @@ def test_every_pair_that_a_claim_is_judged_by_is_compared() -> None:
 def test_the_result_says_what_was_compared_and_what_would_have_been_seen() -> None:
     for kind, runs in ((Coin, 100), (Batched, 1000)):
         mechanism = kind([FAIR] * 3, [FAIR] * 3, [(0, 1), (0, 2)])
-        told = audited(mechanism).context["law_compared"]
+        compared = audited(mechanism).law_compared
+        assert compared is not None
         level = law_test.FALSE_ALARM / (2 * 2 * (4 * law_test.COMPARED + 1))
-        assert told["deviation"] == pytest.approx(deviation(runs, level), abs=1e-6)
-        assert (told["pairs"], told["runs_a_side"]) == (2, runs)
-        assert sum(told["which"].values()) == 2
+        assert compared.deviation == pytest.approx(deviation(runs, level), abs=1e-6)
+        assert (compared.pairs, compared.runs_a_side) == (2, runs)
+        assert sum((compared.which or {}).values()) == 2
         assert mechanism.runs == 2 * 2 * runs
     sampled = audited(Batched([FAIR] * 2, [FAIR] * 2), samples=300)
-    assert "law_compared" not in sampled.context
+    assert sampled.law_compared is None
 
 
 @pytest.mark.parametrize("runs", [100, 1000])
@@ -242,12 +243,12 @@ def test_a_law_that_cannot_be_compared_decides_nothing(wrapped: bool) -> None:
     result = audited(mechanism, default_samples=2_000)
     claim = only(result)
     assert (claim.exact, claim.status) == (None, "violated")
-    (remark,) = result.context["remarks"]
+    (remark,) = result.remarks
     assert remark == (
         "its law cannot be compared with its runs: outputs are real numbers, which no law can "
         "list; it was sampled instead"
     )
-    assert "law_compared" not in result.context
+    assert result.law_compared is None
 
 
 def test_a_few_real_numbers_among_listed_outputs_are_a_contradiction() -> None:
@@ -301,4 +302,4 @@ def test_the_laws_of_the_worst_are_kept_however_many_outputs_there_are(
     mechanism = Batched(laws, laws, [(0, i) for i in range(1, 5)])
     result = audited(mechanism)
     assert only(result).exact == pytest.approx(math.log(5))
-    assert result.context["law_compared"]["pairs"] == 2  # the first, and the worst
+    assert result.law_compared.pairs == 2  # the first, and the worst

@@ -236,10 +236,9 @@ def test_all_pairs_of_a_small_domain_are_tried_and_said_to_be_all():
         for rows in lists
         for i in range(len(rows))
     }
-    assert result.context["tried"]["pairs"] == len(expected)
-    assert (
-        "these are all pairs of neighbours among lists of 0 to 3 records (3 values)"
-        in (result.context["remarks"])
+    assert result.tried.pairs == len(expected)
+    assert "these are all pairs of neighbours among lists of 0 to 3 records (3 values)" in (
+        result.remarks
     )
 
 
@@ -337,7 +336,7 @@ def test_own_pairs_are_one_relation_among_others():
 
 def test_pairs_that_are_given_are_tried_and_not_the_domain():
     result = audit(Count(), pairs=[([1], [1, 2])], seed=1)
-    assert result.context["tried"]["pairs"] == 1
+    assert result.tried.pairs == 1
     assert result.claims[0].statement == "1-DP"
     assert result.claims[0].pair.words.startswith("pair 1 (row 2: ")
 

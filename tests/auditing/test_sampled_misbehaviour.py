@@ -91,7 +91,7 @@ def test_what_fails_on_most_networks_is_judged_with_a_remark() -> None:
     mechanism = Failing(KeyError(3), known=NETWORKS[0].n)
     result = audit(mechanism, NETWORKS, Config(seed=1, samples=20_000), subject="made")
     assert result.claims[0].status == "not_rejected"
-    [remark] = result.context["remarks"]
+    [remark] = result.remarks
     assert re.fullmatch(f"some runs raised KeyError: 3 {PLACE}; that counts as an output", remark)
 
 
@@ -114,7 +114,7 @@ def test_raising_on_one_input_more_often_is_a_violation() -> None:
     assert claim.status == "violated"
     assert claim.event.to_json()["side"] == "right"
     assert claim.event.words == "it raises ValueError"
-    [remark] = result.context["remarks"]
+    [remark] = result.remarks
     assert re.fullmatch(r"some runs raised ValueError: too close \(.*\); that counts.*", remark)
 
 
@@ -193,7 +193,7 @@ def test_printing_is_swallowed_and_told(capsys: pytest.CaptureFixture[str]) -> N
     result = ran(chatty)
     assert result.claims[0].status == "not_rejected"
     assert capsys.readouterr().out == ""
-    assert result.context["remarks"] == ["it printed to standard output, which was swallowed"]
+    assert result.remarks == ("it printed to standard output, which was swallowed",)
 
 
 def test_a_batch_that_fails_is_told_once() -> None:
@@ -201,7 +201,7 @@ def test_a_batch_that_fails_is_told_once() -> None:
     mechanism.sample = lambda instance, size, rng: [0] * (size - 1)
     result = audit(mechanism, [], Config(seed=1, samples=600), subject="made")
     assert result.claims[0].status == "not_rejected"
-    (remark,) = result.context["remarks"]
+    (remark,) = result.remarks
     assert remark.startswith("its sample failed, ValueError: asked for ")
     assert remark.endswith("; it was run one by one")
 

@@ -35,14 +35,14 @@ def test_time_is_audited_but_not_replayed() -> None:
     plan = Config(seed=1, samples=200, tries=2)
     result = audit(Observed(SFS(), "time"), [planted_network(3, 6)], plan, subject="SFS")
     assert result.claims[0].status in ("violated", "not_rejected", "inconclusive")
-    assert any("nothing can be replayed" in words for words in result.context["remarks"])
+    assert any("nothing can be replayed" in words for words in result.remarks)
 
 
 def test_what_cannot_be_observed_is_refused() -> None:
     with pytest.raises(InputError, match="observe = smell: choose one of queries"):
         Observed(SFS(), "smell")
     search = SFS()
-    assert observed(search, None) is search
+    assert observed(search, None).mechanism is search
     assert set(OBSERVABLES) == {"queries", "examined", "truncated", "time"}
 
 

@@ -84,7 +84,7 @@ def test_a_mechanism_that_ends_early_on_one_side_is_distinguished_by_that():
     assert claim.status == "violated"
     assert claim.event.to_json()["inside"] == 400
     assert claim.event.to_json()["inside_other"] == 0
-    assert any("ended early" in words for words in result.context["remarks"])
+    assert any("ended early" in words for words in result.remarks)
 
 
 def test_a_single_outcome_shows_nothing():

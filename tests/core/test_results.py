@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
 from pdpaudit.results.files import FORMAT, load, save, write_text
-from pdpaudit.results.measurements import ClaimEvent
+from pdpaudit.results.measurements import ClaimEvent, Tried
 from pdpaudit.results.pairs import OwnPair
 from pdpaudit.results.results import (
     SEVERITY,
@@ -52,7 +52,7 @@ def test_a_result_comes_back_from_its_file_as_it_was_written(tmp_path):
     check = CheckResult(
         "sensitivity", "certified", declared=4, observed=np.float64(0.5), exact=True
     )
-    whole = result(checks=(check,), claims=(claim(lower_bound=1.5),), context={"tried": {"a": 2}})
+    whole = result(checks=(check,), claims=(claim(lower_bound=1.5),), tried=Tried(2, {"a": 2}))
     written = whole.to_json()
     save(tmp_path / "r.json", written)
     body = load(tmp_path / "r.json")

@@ -11,6 +11,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report.findings import attack_words, measured_words, tried_rows
 from pdpaudit.report.rendering import render_html, render_markdown
 from pdpaudit.report.sources import source_from_json
+from pdpaudit.results.measurements import Family, Tried
 
 from .conftest import audit_json
 
@@ -76,11 +77,8 @@ def test_reports_hold_the_figures_the_curve_and_why_sampling_stopped() -> None:
 
 
 def test_no_label_is_taken_apart() -> None:
-    families = [
-        {"family": "swap on a", "network": "b", "pairs": 2},
-        {"family": "swap on a", "network": "c", "pairs": 1},
-    ]
-    assert tried_rows({"tried": {"families": families}}) == (("swap on a", 3, 2),)
+    families = Family("swap on a", "b", 2), Family("swap on a", "c", 1)
+    assert tried_rows(Tried(3, {}, families)) == (("swap on a", 3, 2),)
 
 
 @pytest.mark.parametrize(
