@@ -16,6 +16,7 @@ import numpy as np
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import RAISED, UNSEEDED, AuditContext
 from pdpaudit.core.errors import InputError, OutOfTime
+from pdpaudit.core.registry import make_mechanism
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Several, Whole, failure
 from pdpaudit.outputs.records import sort_key
@@ -57,6 +58,13 @@ REMEMBERS = (
     "its first run, made again with the same random stream, drew other random numbers or gave "
     "another output, so it remembers earlier runs, and counting runs that depend on each other "
     "shows nothing; let each run begin anew"
+)
+
+#: What is said of one that is another when it is made again, as replay makes it.
+MADE_AGAIN = (
+    "made again, it gives another output from the same random stream, so randomness was drawn "
+    "while it was made: its noise is the same in all runs, and nothing could be replayed; draw "
+    "everything in run, from the rng it is given"
 )
 
 #: Inputs that are the same when they are equal, and then share their discovery runs.
@@ -116,6 +124,8 @@ class DiscoveryRuns:
             )
         elif self.remembers():
             raise Misbehaviour(REMEMBERS)
+        elif self._is_another_made_again():
+            raise Misbehaviour(MADE_AGAIN)
         return each
 
     def remembers(self) -> bool:
@@ -125,6 +135,20 @@ class DiscoveryRuns:
         instance, (draws, left) = self._begun
         again, now = self._alone(instance)
         return left != now or not draws.same_as(again)
+
+    def _is_another_made_again(self) -> bool:
+        """Say whether the first run is another of one that is made again, as replay does.
+
+        That run is not counted: nothing but this is seen of it.
+        """
+        spec, until = self.context.spec, self.context.until()
+        if spec is None or spec.observe or spec.python or spec.program:
+            return False
+        instance, (draws, _) = self._begun
+        made, _ = make_mechanism(spec.name, spec.parameters)
+        rng = stream(self.context.config.seed, "discover", "first", 0)
+        with Guard(Subject.of(made), instance, until=until) as guard:
+            return not draws.same_as(guard.alone(rng)[0])
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""
