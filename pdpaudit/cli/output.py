@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import typer
@@ -28,7 +28,7 @@ from rich.text import Text
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.plaintext import on_terminal, visible
-from pdpaudit.results.files import save
+from pdpaudit.results.files import KEPT, save
 from pdpaudit.results.results import Result
 
 #: Seconds between two lines of progress in a pipe.
@@ -86,7 +86,7 @@ def check_writable(path: Path | None) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist; make it first")
     try:
-        tempfile.TemporaryFile(dir=path.parent).close()
+        NamedTemporaryFile(prefix=f".{path.name[:KEPT]}.", dir=path.parent).close()
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); choose another path"

@@ -182,10 +182,7 @@ def read_network(
         ties, options.get("min_weight"), count_contacts=options.get("count_contacts", False)
     )
     if not len(low):
-        most = max(dropped, key=dropped.__getitem__)
-        held = f"no tie is left, {dropped_words(dropped)} dropped" * any(dropped.values())
-        remedy = REMEDIES.get(most, "check that it is the right file, read by the right columns")
-        raise InputError(f"{edges}: {held or 'holds no tie'}; {remedy}")
+        raise _without_ties(edges, dropped)
     adjacency = adjacency_from_edges(len(ties.names), low, high)
     if plant is not None:
         targeted = plant(adjacency, ties.names)
@@ -208,6 +205,14 @@ def read_network(
             "component (choose others with `seeds`)"
         )
     return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ties.names))
+
+
+def _without_ties(edges: Path, dropped: Mapping[str, int]) -> InputError:
+    """Return what is wrong with a file of which no tie is left."""
+    most = max(dropped, key=dropped.__getitem__)
+    held = f"no tie is left, {dropped_words(dropped)} dropped" * any(dropped.values())
+    remedy = REMEDIES.get(most, "check that it is the right file, read by the right columns")
+    return InputError(f"{edges}: {held or 'holds no tie'}; {remedy}")
 
 
 def _network(
