@@ -22,7 +22,7 @@ from pdpaudit.outputs.words import Vocabulary, event_words
 from pdpaudit.results.measurements import ClaimEvent, LawComparison
 from pdpaudit.results.pairs import NetworkPair, OwnPair, Pair
 from pdpaudit.results.results import ClaimResult, Status
-from pdpaudit.results.witnesses import AuditWitness
+from pdpaudit.results.witnesses import AuditWitness, NestedBets
 from pdpaudit.sampling import Misbehaviour, draw
 
 #: What is said of a mechanism whose randomness is its own.
@@ -122,7 +122,7 @@ class Witnessed(TypedDict, total=False):
     enough: bool | None
     known: tuple[int, ...] | None
     detect: float | None
-    weighed: JSON | None
+    weighed: NestedBets | None
     unseeded: bool | None
 
 

@@ -281,7 +281,7 @@ class Confirmation:
             least = _power_in_unit(claim, (y + 1) / (size + 2), size, self.alpha)
             self.context.watcher.stage("measuring what would have been found", 0)
             seen = power.measure(least, confirmed(size, self.alpha, claim, method))
-        witnessed: Witnessed = {"weighed": None if weighed is None else weighed.to_json()}
+        witnessed: Witnessed = {"weighed": None if weighed is None else weighed.recorded()}
         return self._finding(chosen, lower, seen, witnessed, detail, method)
 
     def _in_pairs(self, chosen: Chosen) -> ClaimResult:

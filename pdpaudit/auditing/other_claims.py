@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from scipy import special
@@ -12,6 +11,7 @@ from scipy import special
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.inference.claim_bounds import Band, claim_bound
 from pdpaudit.outputs import Draws, Event, Membership, Range, Score, Several
+from pdpaudit.results.witnesses import NestedBets
 from pdpaudit.sampling import Hits
 
 #: Quantile of each count that a loss is still found at, so that 19 of 20 are.
@@ -25,15 +25,15 @@ class Weighed:
     places: tuple[int, ...]
     band: Band
 
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"places": list(self.places), **self.band.to_json()}
+    def recorded(self) -> NestedBets:
+        """Return what a witness holds of it."""
+        return NestedBets(self.places, **vars(self.band))
 
     @classmethod
-    def from_json(cls, body: Mapping[str, object]) -> Weighed:
-        """Return what a JSON form holds."""
-        places = tuple(map(int, cast("Sequence[int]", body["places"])))
-        return cls(places, Band.from_json(body))
+    def of(cls, bets: NestedBets) -> Weighed:
+        """Return what a witness holds."""
+        numbers = dict(vars(bets))
+        return cls(numbers.pop("places"), Band(**numbers))
 
     def bound(
         self, claim: PrivacyClaim, counted: tuple[Hits, Hits], runs: int, alpha: float

@@ -21,9 +21,8 @@ Where the capital exceeds ``1 / alpha``, d is refuted. How many events there are
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -219,27 +218,6 @@ class Band:
             refuted = self.growth(ours, theirs, middle) >= -math.log(alpha)
             low, high = (middle, high) if refuted else (low, middle)
         return low * _scale(claim, self.order)
-
-    @classmethod
-    def from_json(cls, body: Mapping[str, object]) -> Band:
-        """Return the band of a JSON form."""
-        ratios = tuple(map(float, cast("Sequence[float]", body["ratios"])))
-        one, other = map(float, cast("Sequence[float]", body["stakes"]))
-        rest = (float(cast("float", body[key])) for key in ("split", "power"))
-        order = float(cast("float", body["order"]))
-        if not (order > 1 and one >= 0 and other >= 0):
-            raise ValueError("stakes: none is below 0, and an order is above 1")
-        return cls(order, ratios, (one, other), *rest)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {
-            "order": self.order,
-            "ratios": list(self.ratios),
-            "stakes": list(self.stakes),
-            "split": self.split,
-            "power": self.power,
-        }
 
 
 def _rows(order: float, u: Floats, power: float) -> tuple[Floats, Floats]:

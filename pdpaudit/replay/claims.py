@@ -341,7 +341,7 @@ def _confirmed(witness: AuditWitness, again: _Again, power: Power, spent: int) -
     """Confirm the event of a witness again."""
     context = again.context
     budget = ErrorBudget(1 - context.config.confidence, len(context.mechanism.claims))
-    weighed = None if witness.weighed is None else Weighed.from_json(witness.weighed)
+    weighed = None if witness.weighed is None else Weighed.of(witness.weighed)
     ladder = witness.ladder or ()
     chosen = Chosen(again.candidate, again.event, ladder, Known(*witness.known or ()), weighed)
     single = bool(witness.single)

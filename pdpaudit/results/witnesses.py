@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Literal, get_args
@@ -118,6 +118,33 @@ def _hashable(value: object) -> Hashable:
 
 
 @dataclass(frozen=True)
+class NestedBets:
+    """Nested events, by their places in a list of events, and how their bins are bet on.
+
+    The numbers are those of :class:`pdpaudit.inference.claim_bounds.Band`.
+    """
+
+    places: tuple[int, ...]
+    order: float
+    ratios: tuple[float, ...]
+    stakes: tuple[float, float]
+    split: float
+    power: float
+
+    @classmethod
+    def from_json(cls, fields: Fields) -> NestedBets:
+        """Return the bets of a JSON form, every field looked at."""
+        order, split, power = (
+            fields.required(key, fields.number(key)) for key in ("order", "split", "power")
+        )
+        one, other = fields.numbers("stakes", 2)
+        if not (order > 1 and one >= 0 and other >= 0):
+            raise fields.fail("stakes", "two that are not below 0, of an order above 1")
+        ratios = fields.numbers("ratios")
+        return cls(fields.wholes("places"), order, ratios, (one, other), split, power)
+
+
+@dataclass(frozen=True)
 class AuditWitness:
     """All that the verdict on a claim follows from: mechanism, pair, event, streams and samples.
 
@@ -143,7 +170,7 @@ class AuditWitness:
     enough: bool | None = None
     known: tuple[int, ...] | None = None
     detect: float | None = None
-    weighed: JSON | None = None
+    weighed: NestedBets | None = None
     unseeded: bool | None = None
     certificate: Certificate | None = None
 
@@ -155,6 +182,7 @@ class AuditWitness:
             "pair": self.pair.to_json(),
             "event": event,
             "ladder": None if ladder is None else [_change(event, one.to_json()) for one in ladder],
+            "weighed": self.weighed and asdict(self.weighed),
             "certificate": self.certificate and self.certificate.to_json(),
         }
         body = vars(self) | forms
@@ -193,7 +221,7 @@ class AuditWitness:
             enough=True if body.get("enough") is True else None,
             known=known[1],
             detect=fields.number("detect"),
-            weighed=fields.mapping("weighed") or None,
+            weighed=NestedBets.from_json(fields.inner("weighed")) if body.get("weighed") else None,
             unseeded=True if body.get("unseeded") is True else None,
             certificate=fields.read("certificate", "a certificate", Certificate.from_json)
             if "certificate" in body
