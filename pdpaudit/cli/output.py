@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import mkstemp
 from typing import Any
 
 import typer
@@ -86,7 +87,9 @@ def check_writable(path: Path | None) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist; make it first")
     try:
-        NamedTemporaryFile(prefix=f".{path.name[:KEPT]}.", dir=path.parent).close()
+        handle, probe = mkstemp(prefix=f".{path.name[:KEPT]}.", dir=path.parent)
+        os.close(handle)
+        os.unlink(probe)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); choose another path"
