@@ -16,7 +16,6 @@ import numpy as np
 from pdpaudit.auditing.candidate_pairs import CandidatePair
 from pdpaudit.auditing.claim_results import RAISED, UNSEEDED, AuditContext
 from pdpaudit.core.errors import InputError, OutOfTime
-from pdpaudit.core.registry import make_mechanism
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import Draws, Event, Several, Whole, failure
 from pdpaudit.outputs.records import sort_key
@@ -139,15 +138,22 @@ class DiscoveryRuns:
     def _is_another_made_again(self) -> bool:
         """Say whether the first run is another of one that is made again, as replay does.
 
-        That run is not counted: nothing but this is seen of it.
+        That run is not counted: nothing but this is seen of it. Nothing is imported for it, so
+        that only a class with plain arguments is made again.
         """
         spec, until = self.context.spec, self.context.until()
-        if spec is None or spec.observe or spec.python or spec.program:
+        factory = type(self.context.mechanism.origin)
+        if spec is None or spec.observe or spec.name.rpartition(":")[2] != factory.__qualname__:
+            return False
+        if spec.python or spec.program or "sop" in spec.parameters:
+            return False
+        try:
+            made = Subject.of(factory(**spec.parameters))
+        except Exception:  # what cannot be made like that was made otherwise
             return False
         instance, (draws, _) = self._begun
-        made, _ = make_mechanism(spec.name, spec.parameters)
         rng = stream(self.context.config.seed, "discover", "first", 0)
-        with Guard(Subject.of(made), instance, until=until) as guard:
+        with Guard(made, instance, until=until) as guard:
             return not draws.same_as(guard.alone(rng)[0])
 
     def _check_copies(self, instance: object) -> None:
