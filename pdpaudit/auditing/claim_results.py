@@ -205,10 +205,15 @@ def unconfirmed_claim(
 
 
 def _vocabulary(context: AuditContext, candidate: CandidatePair) -> Vocabulary:
-    """Return the words for what is observed: no word of searches for what is none."""
+    """Return the words for what is observed: no word of searches for what is none.
+
+    What is a number by its wording names nobody.
+    """
     wording, pair = context.mechanism.wording, candidate.pair
-    if pair is None or not (wording or _is_search(context, candidate, pair.network)):
+    if pair is None or "number" in wording:
         return Vocabulary(**wording)
+    if not (wording or _is_search(context, candidate, pair.network)):
+        return Vocabulary()
     return Vocabulary(**{"name": pair.network.name, "done": "found", **wording})
 
 

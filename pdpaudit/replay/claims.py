@@ -150,9 +150,10 @@ def _again(witness: AuditWitness, terms: Terms) -> _Again:
     known = replace(known, parameters={**blanks, **known.parameters})
     mechanism, note = observed(made, spec.observe), ""
     if spec.claimed is not None:
-        own = mechanism.claim if mechanism.claims_something else None
+        own = f"is {mechanism.claim.statement}" if mechanism.claims_something else "is missing"
         mechanism = Variant(mechanism, claim=spec.claimed)
-        note = f"; the claim is the test's, not the mechanism's own ({own})"
+        given = f" by {spec.claimed.source}" if spec.claimed.source else ""
+        note = f"; the claim is given{given}, the mechanism's own {own}"
     if spec.relation is not None:
         mechanism = related(mechanism, spec.relation)
     claims, number = mechanism.claims, witness.claim

@@ -94,10 +94,12 @@ def test_a_search_that_takes_randomness_elsewhere_has_none() -> None:
     [("queries", "the number of people examined"), ("examined", " examined"), ("truncated", "")],
 )
 def test_events_are_told_in_the_words_of_what_is_seen(what: str, words: str) -> None:
-    networks = [planted_network(3, 6)]
+    network = planted_network(3, 6)
     plan = Config(seed=1, samples=200, tries=4)
-    claim = audit(Observed(SFS(), what), networks, plan, subject="SFS").claims[0]
+    claim = audit(Observed(SFS(), what), [network], plan, subject="SFS").claims[0]
     assert words in claim.event.words
+    if what == "queries":
+        assert claim.event.words.split()[-1] not in map(network.name, range(network.n))
     if what != "truncated":
         assert "found" not in claim.event.words
 

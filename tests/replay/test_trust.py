@@ -285,7 +285,7 @@ def test_a_claim_that_a_test_makes_is_replayed_as_the_tests(
     assert body["claims"][0]["claimed"]["epsilon"] == 0.25
     assert run("replay", str(file), "--trust") == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "the claim is the test's, not the mechanism's own" in shown
+    assert "the claim is given by the test, the mechanism's own is 0.5-DP" in shown
     del body["claims"][0]["witness"]["mechanism"]["claimed"]
     file.write_text(json.dumps(sealed(body)))
     assert run("replay", str(file), "--trust") == 1
