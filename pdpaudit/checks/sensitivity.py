@@ -8,6 +8,7 @@ inputs a guided search looks for the largest change.
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -36,6 +37,7 @@ from pdpaudit.core.errors import InputError, ParameterError, located, number
 from pdpaudit.core.graphs import Graph, number_of, ways
 from pdpaudit.core.input_words import difference_words, input_words, is_graph
 from pdpaudit.core.records import Records
+from pdpaudit.core.registry import configure
 from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
@@ -92,7 +94,9 @@ class Question:
         domain: object = None,
         sensitivity: Declared | None = None,
     ) -> Question:
-        """Return the question about a function that declares the rest itself."""
+        """Return the question about a function, or an object of a class, that declares the rest."""
+        if inspect.isclass(function):
+            function = configure(function, function.__name__, {})
         if not callable(function):
             raise InputError(f"{type(function).__name__}: it is no function of one input")
         if hasattr(function, "impact_cardinality"):

@@ -186,7 +186,8 @@ def _graphs(before: Graph | nx.Graph, after: Graph | nx.Graph) -> str:
 def _whole(vertices: Sequence[object], ties: set[Tie]) -> str:
     listed = sorted(ties, key=lambda tie: [_order(end) for end in tie])
     written = ", ".join(map(_tie, listed[:TIES])) + (" ..." if len(listed) > TIES else "")
-    return f"{len(vertices)} vertices with {written or 'no ties'}"
+    what = "1 vertex" if len(vertices) == 1 else f"{len(vertices)} vertices"
+    return f"{what} with {written or 'no ties'}"
 
 
 def _tie(tie: Tie) -> str:

@@ -168,7 +168,7 @@ def changed(given: Any) -> Any:
         (lambda given: counted(given)[:-1], r"returned int64 of shape \(0,\), not .*\(1,\)"),
         (lambda given: 3, r"returned int64 of shape \(\), not"),
         (lambda given: counted(given).astype(str), r"returned <U\d+ of shape"),
-        (lambda given: counted(given) * math.nan, r"a value that is not finite \(on 1 vertices"),
+        (lambda given: counted(given) * math.nan, r"a value that is not finite \(on 1 vertex with"),
         (changed, r"changed the array it was given"),
         (lambda given: counted(given) + given[:, -1, 0], r"function 1, fast path 2 \(on 2 vert"),
         (lambda given: counted(given)[::-1], r"function 0, fast path 1 \(on 2 vertices"),

@@ -23,7 +23,7 @@ from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph
 from pdpaudit.core.statistic import statistic
-from pdpaudit.relations import Answers, Bounded, OneOf, Records
+from pdpaudit.relations import Answers, Bounded, Graphs, OneOf, Records
 from pdpaudit.replay.checks import replay_sensitivity
 from pdpaudit.sampling.encoding import decode, encode
 
@@ -403,3 +403,19 @@ def test_the_command_says_what_was_found_and_it_replays(tmp_path, monkeypatch, c
     with pytest.raises(SystemExit) as ended:
         main(["report", "found.json", "-o", "found.md"])
     assert "--relation edge" in (tmp_path / "found.md").read_text()
+
+
+def test_a_class_is_made_before_it_is_asked():
+    class Ties:
+        sensitivity = 1
+
+        def __call__(self, graph):
+            return graph.number_of_edges()
+
+    class Capped(Ties):
+        def __init__(self, most):
+            self.most = most
+
+    assert check(Ties, relation="edge", domain=Graphs((1, 4))).status == "certified"
+    with pytest.raises(InputError, match="Capped cannot be made without arguments"):
+        Question.of(Capped, "edge")
