@@ -92,8 +92,8 @@ def choose_event(
             numbers = [*places, Column("length")] if len(places) > 2 else []
     if numbers:
         found += choose_regions(sample, numbers, columns.categories, aim, thorough=thorough)
-    # Where nothing can be read, there is nothing to choose.
-    nothing = Range("left", Column("length"), -np.inf, np.inf)
+    # Where nothing differs, there is nothing to choose: an event that no output belongs to.
+    nothing = Range("left", Column("length"), np.inf, -np.inf)
     best = found[0] if found else Choice(nothing, 0.0)
     for one in found[1:]:
         # The simple come first: a less simple event must promise clearly more.

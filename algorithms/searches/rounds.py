@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pdpaudit.core.errors import InputError, Misbehaviour, described
 from pdpaudit.core.protocols import Instance, Oracle, StatisticOfProximity
-from pdpaudit.core.statistic import score_all
+from pdpaudit.core.statistic import name_of, score_all
 
 
 def sfs(instance: Instance, start: tuple[int, ...]) -> tuple[int, ...]:
@@ -121,12 +121,12 @@ def _finite(sop: StatisticOfProximity, name: str, max_degree: int) -> float:
         raise
     except Exception as error:
         raise InputError(
-            f"the statistic's {name}({max_degree}) fails: {described(error)}; it must return a "
+            f"{name_of(sop)}.{name}({max_degree}) fails: {described(error)}; it must return a "
             "finite number, at least 0"
         ) from error
     if not 0 <= value < math.inf:
         raise InputError(
-            f"the statistic declares {name.replace('_', ' ')} {value:g} at maximum degree "
+            f"{name_of(sop)} declares {name.replace('_', ' ')} {value:g} at maximum degree "
             f"{max_degree}: must be a finite number, at least 0"
         )
     return value
@@ -151,7 +151,7 @@ def score(
     scores = score_all(sop, lambda: instance.graph, instance.adjacency, members)
     if not np.isfinite(scores).all():
         vertex = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise InputError(f"the statistic is {scores[vertex]} at vertex {vertex}: must be finite")
+        raise InputError(f"{name_of(sop)} is {scores[vertex]} at vertex {vertex}: must be finite")
     return scores
 
 

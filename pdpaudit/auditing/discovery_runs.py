@@ -59,6 +59,13 @@ REMEMBERS = (
     "shows nothing; let each run begin anew"
 )
 
+#: What is said of one that is another when it is made again, as replay makes it.
+MADE_AGAIN = (
+    "made again, it gives another output from the same random stream, so randomness was drawn "
+    "while it was made: its noise is the same in all runs, and nothing could be replayed; draw "
+    "everything in run, from the rng it is given"
+)
+
 #: Inputs that are the same when they are equal, and then share their discovery runs.
 VALUES = (tuple, int, float, str, bytes, frozenset)
 
@@ -116,6 +123,8 @@ class DiscoveryRuns:
             )
         elif self.remembers():
             raise Misbehaviour(REMEMBERS)
+        elif self._is_another_made_again():
+            raise Misbehaviour(MADE_AGAIN)
         return each
 
     def remembers(self) -> bool:
@@ -125,6 +134,27 @@ class DiscoveryRuns:
         instance, (draws, left) = self._begun
         again, now = self._alone(instance)
         return left != now or not draws.same_as(again)
+
+    def _is_another_made_again(self) -> bool:
+        """Say whether the first run is another of one that is made again, as replay does.
+
+        That run is not counted: nothing but this is seen of it. Nothing is imported for it, so
+        that only a class with plain arguments is made again.
+        """
+        spec, until = self.context.spec, self.context.until()
+        factory = type(self.context.mechanism.origin)
+        if spec is None or spec.observe or spec.name.rpartition(":")[2] != factory.__qualname__:
+            return False
+        if spec.python or spec.program or "sop" in spec.parameters:
+            return False
+        try:
+            made = Subject.of(factory(**spec.parameters))
+        except Exception:  # what cannot be made like that was made otherwise
+            return False
+        instance, (draws, _) = self._begun
+        rng = stream(self.context.config.seed, "discover", "first", 0)
+        with Guard(made, instance, until=until) as guard:
+            return not draws.same_as(guard.alone(rng)[0])
 
     def _check_copies(self, instance: object) -> None:
         """Refuse a generator of its own that workers would have equal copies of."""

@@ -34,7 +34,7 @@ from pdpaudit.auditing.power import ABOVE_UNPARTED, UNPARTED, Rehearsal, least_s
 from pdpaudit.core.claim import DivergenceClaim
 from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.core.registry import loaded, registered
+from pdpaudit.core.registry import loaded, the_one
 from pdpaudit.inference.claim_bounds import ExpectedBound
 from pdpaudit.outputs import Draws, Event, complexity
 from pdpaudit.sampling import Misbehaviour, stream
@@ -128,7 +128,10 @@ class EventSelection:
         self.runs = DiscoveryRuns(context)
         self._measured, self._late = 0, False
         self._each_s = 0.0
-        self._choose: Any = loaded(registered("events")[0])
+        chooser, whose = the_one("events")
+        self._choose: Any = loaded(chooser)
+        if whose:
+            context.remark(f"events are chosen by {whose}")
         if context.mechanism.representation:
             self._choose = partial(self._choose, exact=True)
         self._pool: Draws | None = None

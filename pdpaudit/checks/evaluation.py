@@ -269,6 +269,15 @@ def _entries(value: object) -> Entries:
     return {(key, *place): one for key, item in items for place, one in _entries(item).items()}
 
 
+def undefined(value: Comparable) -> bool:
+    """Say whether a value has an entry that is NaN or infinite, and so at no distance from itself.
+
+    Graphs have none.
+    """
+    entries = value.values() if isinstance(value, dict) else ()
+    return any(one != one or abs(one) == math.inf for one in entries)
+
+
 DEGREES = 31  # degree bounds 0..30: as far as any search on small networks goes
 
 #: What is declared: by how much a targeted vertex moves, and how many vertices change; and where.

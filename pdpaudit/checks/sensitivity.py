@@ -28,6 +28,7 @@ from pdpaudit.checks.evaluation import (
     distance,
     distance_of,
     distinct,
+    undefined,
 )
 from pdpaudit.checks.graphs import kinds_of_pairs, labelled_pairs, renumbered_pair
 from pdpaudit.core.domains import Change, Domain, Graphs, InputPair, Movable
@@ -35,6 +36,7 @@ from pdpaudit.core.errors import InputError, ParameterError, located, number
 from pdpaudit.core.graphs import Graph, number_of, ways
 from pdpaudit.core.input_words import difference_words, input_words, is_graph
 from pdpaudit.core.records import Records
+from pdpaudit.core.statistic import name_of
 from pdpaudit.results.results import CheckResult, Status
 from pdpaudit.sampling import stream
 from pdpaudit.sampling.backends import Numbers, in_copy
@@ -79,6 +81,8 @@ class Question:
     distances: dict[tuple[int, int], tuple[Fraction | float, float]] = field(
         default_factory=dict, repr=False
     )
+    #: The first input whose value is NaN or infinite: where both sides are, nothing is known.
+    undefined: list[object] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
@@ -159,6 +163,8 @@ class Question:
         except RAISED as error:
             raise InputError(f"on {input_words(raw)} it raised {located(error)}") from None
         made = comparable(value)
+        if not self.undefined and undefined(made):
+            self.undefined.append(raw)
         if isinstance(raw, Graph):
             made = self.distinct.setdefault(
                 made if isinstance(made, frozenset) else tuple(made.items()), made
@@ -186,11 +192,16 @@ class Question:
         try:
             given = self.declared(degree) if callable(self.declared) else self.declared
         except RAISED as error:
-            words = f"it raised {located(error)}"
-            raise ParameterError("sensitivity", f"f({degree})", words) from None
+            raise self._unusable(f"f({degree})", f"it raised {located(error)}") from None
         if not isinstance(given, Real) or not 0 <= float(given) < math.inf:
-            raise ParameterError("sensitivity", given, "give a finite number of at least 0")
+            raise self._unusable(given, "give a finite number of at least 0")
         return float(given)
+
+    def _unusable(self, given: object, remedy: str) -> InputError:
+        """Return what is wrong with the sensitivity, which its own author or a caller declares."""
+        if self.declared is getattr(self.function, "sensitivity", None):
+            return InputError(f"{name_of(self.function)}.sensitivity = {given}: {remedy}")
+        return ParameterError("sensitivity", given, remedy)
 
     def excess(self, pair: InputPair) -> float:
         """Return how much further apart its values are than declared, beyond its stated error."""
@@ -408,6 +419,12 @@ def check_sensitivity(
         "exact": exact,
         "scope": f"{question.relation}{getattr(question.domain, 'public', '')}: {scope}",
     }
+    if pair is None and question.undefined:
+        raw = question.undefined[0]
+        raise InputError(
+            f"{name_of(question.function)}: on {input_words(raw)} its value is "
+            f"{input_words(question.value(raw))}, which has no distance; give finite numbers"
+        )
     if pair is None:
         status: Status = "certified" if exact else "not_rejected"
         return CheckResult(NAME, status, detail=f"{found.words} ({found.pairs:,} pairs)", **known)

@@ -34,6 +34,8 @@ def _refuse_missing_files(arguments: list[str]) -> None:
         try:
             if "=" not in argument:
                 check_file(argument)
+        except OSError:  # a name that no file can have; it is said where it is looked for
+            continue
         except InputError as error:
             from pdpaudit.report.plaintext import on_terminal
 

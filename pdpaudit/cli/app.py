@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import sys
 import traceback
@@ -41,6 +43,16 @@ FAILED, INTERRUPTED = 2, 130
 
 #: What a standard stream says that was closed, or lies on a full disk.
 UNWRITABLE = (errno.EPIPE, errno.EBADF, errno.ENOSPC)
+
+#: What the system says of a path that cannot be used; the error names it.
+UNUSABLE = (errno.ENAMETOOLONG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC)
+
+#: How letters and signs are written where the output has no room for them, as in the C locale.
+SPELLED = "pdpaudit.spelled"
+LETTERS = {
+    **{"ε": "eps", "δ": "delta", "Δ": "Delta", "ρ": "rho", "μ": "mu", "τ": "tau", "∞": "inf"},
+    **{"≤": "<=", "≥": ">=", "→": "->", "±": "+-", "…": "...", "·": "."},
+}
 
 #: Environment variable that asks for the traceback of what was unexpected.
 TRACEBACK = "PDPAUDIT_TRACEBACK"
@@ -93,6 +105,10 @@ app.command("list", epilog=claims.LIST_EXAMPLES)(claims.list_command)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
+    codecs.register_error(SPELLED, _spelled)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
+            stream.reconfigure(errors=SPELLED)
     try:
         status = _run(arguments)
         if sys.stdout is not None:  # what is still kept back may not be writable
@@ -103,6 +119,12 @@ def main(arguments: list[str] | None = None) -> None:
         status = 0 if _completed(error) else _unexpected(error)
     _discard_closed()
     sys.exit(status)
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    signs = error.object[error.start : error.end]
+    return "".join(LETTERS.get(one, "?") for one in signs), error.end
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -156,7 +178,11 @@ def _unexpected(error: BaseException) -> int:
     cause = error.__context__ if isinstance(error, SystemExit) else error
     if isinstance(cause, BrokenPipeError):
         return FAILED  # whoever read it has enough, and asks for no complaint
-    if isinstance(cause, OSError) and cause.errno in UNWRITABLE:
+    if isinstance(cause, FileNotFoundError) and not _has_folder():
+        _complain("the current folder no longer exists; change to another", before=lines)
+    elif isinstance(cause, OSError) and cause.errno in UNUSABLE and cause.filename:
+        _complain(f"{cause.filename}: {cause.strerror}; choose another path", before=lines)
+    elif isinstance(cause, OSError) and cause.errno in UNWRITABLE:
         _complain(f"the output cannot be written ({cause.strerror})", before=lines)
     elif isinstance(error, MemoryError):
         _complain(
@@ -170,6 +196,15 @@ def _unexpected(error: BaseException) -> int:
             before=lines,
         )
     return FAILED
+
+
+def _has_folder() -> bool:
+    """Say whether the folder that the command was started in is still there."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _completed(error: BaseException) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any
 
 import typer
@@ -27,7 +29,7 @@ from rich.text import Text
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.report.plaintext import on_terminal, visible
-from pdpaudit.results.files import save
+from pdpaudit.results.files import KEPT, save
 from pdpaudit.results.results import Result
 
 #: Seconds between two lines of progress in a pipe.
@@ -85,9 +87,9 @@ def check_writable(path: Path | None) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist; make it first")
     try:
-        probe = path.parent / f".{path.name}.probe"
-        probe.touch()
-        probe.unlink()
+        handle, probe = mkstemp(prefix=f".{path.name[:KEPT]}.", dir=path.parent)
+        os.close(handle)
+        os.unlink(probe)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror}); choose another path"
@@ -99,7 +101,8 @@ def write_json(path: Path | None, result: Result) -> None:
     if path is None:
         return
     if str(path) == "-":
-        json.dump(result.to_json(), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+        plain = "utf" not in (sys.stdout.encoding or "").lower()
+        json.dump(result.to_json(), sys.stdout, indent=1, ensure_ascii=plain, allow_nan=False)
         sys.stdout.write("\n")
     else:
         save(path, result.to_json())

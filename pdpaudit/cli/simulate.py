@@ -235,6 +235,8 @@ def _check_figures(folder: Path | None) -> None:
     """Refuse to draw before the work, not after it."""
     from importlib.util import find_spec
 
+    from pdpaudit.cli.output import check_writable
+
     if folder is None:
         return
     if find_spec("matplotlib") is None:
@@ -244,5 +246,4 @@ def _check_figures(folder: Path | None) -> None:
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give the name of a folder for the figures")
-    if not folder.parent.is_dir():
-        raise InputError(f"{folder}: the folder {folder.parent} does not exist; make it first")
+    check_writable(folder / "curves.svg" if folder.is_dir() else folder)

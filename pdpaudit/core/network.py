@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -88,14 +90,27 @@ class IdentityOracle:
         self._rest: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
     def __call__(self, vertex: int) -> bool:
-        """Return whether ``vertex`` is targeted; O(1)."""
+        """Return whether ``vertex`` is targeted, a whole number from 0 to n - 1; O(1)."""
+        if type(vertex) is not int:
+            vertex = self._whole(vertex)
         answer = self._known.get(vertex)
         if answer is None:
+            if not 0 <= vertex < len(self._targeted):
+                remedy = f"the vertices are 0 to {len(self._targeted) - 1}"
+                raise IndexError(f"oracle(vertex): vertex = {vertex}; {remedy}")
             answer = bool(self._targeted[vertex])
             if not len(self._rest):
                 self._known[vertex] = answer
                 self._log.append(vertex)
         return answer
+
+    @staticmethod
+    def _whole(vertex: object) -> int:
+        """Return a whole number of numpy's as one of Python's, and refuse what is none."""
+        if not isinstance(vertex, bool | np.bool_):
+            with suppress(TypeError):
+                return operator.index(cast("SupportsIndex", vertex))
+        raise TypeError(f"oracle(vertex): vertex = {vertex!r}; give a whole number")
 
     def everyone(self) -> npt.NDArray[np.bool_]:
         """Ask about every vertex in the order of the indices, at once; shape ``(n,)``, O(n).
@@ -250,6 +265,11 @@ class Network:
     title: str = field(default="network")
     max_degree: int | None = None
     stream_key: str | None = None
+
+    def __repr__(self) -> str:
+        """Say in one line how large it is, and call nobody by name."""
+        known = f"{self.n:,} vertices, {self.edges:,} edges, {int(self.targeted.sum()):,} targeted"
+        return f"<Network: {self.title}, {known}>"
 
     def __post_init__(self) -> None:
         """Refuse a network no search can be audited on."""

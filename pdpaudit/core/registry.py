@@ -90,8 +90,33 @@ def registered(group: Group) -> list[EntryPoint]:
     return [found[name] for name in sorted(found)]
 
 
+def the_one(group: Group) -> tuple[EntryPoint, str]:
+    """Return what is used of a group of which one is: ours, or what another package registers.
+
+    Also what is to be said where it is another's.
+    """
+    known = registered(group)
+    for one in known:
+        refuse_twice(one)
+    theirs = [one for one in known if not one.module.startswith("pdpaudit.")]
+    words = " and ".join(_registration(one).rstrip(",") for one in theirs)
+    if len(theirs) > 1:
+        raise InputError(f"two of a kind, {SINGULAR[group]}: {words}; uninstall one")
+    return (theirs or known)[0], words
+
+
+def refuse_twice(item: EntryPoint) -> None:
+    """Refuse a name that two packages give to different things: which is meant, nobody knows."""
+    same = {one.value: one for one in entry_points(group=item.group, name=item.name)}
+    if len(same) > 1:
+        both = " and ".join(sorted(_registration(one).rstrip(",") for one in same.values()))
+        remedy = "name one as module:Name, or uninstall a package"
+        raise InputError(f"{item.name} is registered twice: {both}; {remedy}")
+
+
 def loaded(item: EntryPoint) -> Any:
     """Return what is registered; of what cannot be had it is said whose it is."""
+    refuse_twice(item)
     try:
         return item.load()
     except (Exception, SystemExit) as error:
@@ -194,10 +219,6 @@ def resolve(group: Group, name: str) -> Any:
     """Return the object a person means by ``name``."""
     known = {item.name: item for item in registered(group)}
     if name in known:
-        same = {item.value: item for item in entry_points(group=f"pdpaudit.{group}", name=name)}
-        if len(same) > 1:
-            theirs = " and ".join(sorted(_registration(item).rstrip(",") for item in same.values()))
-            raise InputError(f"{name} is registered twice: {theirs}; name one as module:Name")
         return loaded(known[name])
     stem, _, number = name.rpartition("_")
     if stem in known and number.isdecimal() and _takes_one(made := loaded(known[stem])):
@@ -312,6 +333,7 @@ def make_mechanism(
 
 def _adapted(adapter: EntryPoint, target: object, given: JSON) -> object:
     """Return what an adapter makes of an object of its library, or of the name of one."""
+    refuse_twice(adapter)
     try:
         return adapter.load()(target, **given)
     except InputError:
@@ -367,7 +389,7 @@ def _user_modules(group: Group) -> list[ModuleType]:
     project = Path("pyproject.toml")
     if project.is_file():
         try:
-            tool = tomllib.loads(project.read_text(encoding="utf-8")).get("tool", {})
+            tool = tomllib.loads(project.read_text(encoding="utf-8-sig")).get("tool", {})
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"pyproject.toml: {error}; correct it") from None
         section = tool.get("pdpaudit", {})

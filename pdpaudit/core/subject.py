@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from numbers import Rational
-from typing import Any, Literal, cast
+from numbers import Rational, Real
+from typing import Any, Literal
 
 import numpy as np
 
@@ -127,13 +127,14 @@ class Subject:
             raise InputError("it claims nothing; give it a claim = PrivacyClaim(epsilon, ...)")
         if not isinstance(claims, (tuple, list)) or not claims:
             raise InputError(
-                f"its claims are {claims!r}; give it a tuple of PrivacyClaim(epsilon, ...)"
+                f"{self.title}: its claims are {_short(claims)}; give it a tuple of "
+                "PrivacyClaim(epsilon, ...)"
             )
         for claim in claims:
             if not isinstance(claim, PrivacyClaim):
-                raise InputError(
-                    f"it claims {claim!r}; give it a claim = PrivacyClaim(epsilon, ...)"
-                )
+                bare = isinstance(claim, Real) and not isinstance(claim, bool)
+                write = f"PrivacyClaim({claim!r})" if bare else "PrivacyClaim(epsilon, ...)"
+                raise InputError(f"{self.title}: it claims {_short(claim)}; write {write}")
         return tuple(claims)
 
     @property
@@ -286,8 +287,8 @@ class _Function:
         return str(getattr(self.function, "__name__", "function"))
 
 
-def pairs_of(pairs: Callable[..., object]) -> list[OwnPair]:
-    """Return the pairs that a mechanism's ``pairs`` gives, once they can be taken for pairs only.
+def pairs_of(pairs: Callable[..., object], whose: str = "its pairs() gives") -> list[OwnPair]:
+    """Return the pairs of a mechanism, or of a caller, once they can be taken for pairs only.
 
     Raises
     ------
@@ -296,24 +297,25 @@ def pairs_of(pairs: Callable[..., object]) -> list[OwnPair]:
     """
     try:
         found = pairs()
-        given = list(cast("Iterable[object]", found))
+        text = isinstance(found, (str, bytes, np.ndarray, Mapping))
+        given = list(found) if isinstance(found, Iterable) and not text else None
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"its pairs() raised {located(error)}; {EXPECTED}") from None
+    if given is None:
+        raise InputError(f"{whose} {_short(found)}; {EXPECTED}")
     if not given:
-        raise InputError(f"its pairs() gives none; {EXPECTED}")
-    if isinstance(found, (str, bytes, np.ndarray, Mapping)):
-        raise InputError(f"its pairs() gives a {type(found).__name__}; {EXPECTED}")
+        raise InputError(f"{whose} none; {EXPECTED}")
     read: list[OwnPair] = []
     for pair in given:
         if not isinstance(pair, (tuple, list)) or not (len(pair) == 2 or _is_named(pair)):
-            raise InputError(f"its pairs() gives {_short(pair)}, which is no pair; {EXPECTED}")
+            raise InputError(f"{whose} {_short(pair)}, which is no pair; {EXPECTED}")
         read.append((pair[0] if _is_named(pair) else "", *pair[-2:]))
     if type(found) is tuple and len(found) == 2 and not any(map(_is_named, given)):
         raise InputError(
-            f"its pairs() gives {_short(found)}, which may be one pair of tuples or a tuple of two "
-            f"pairs; {EXPECTED}"
+            f"{whose} {_short(found)}, which may be one pair of tuples or a tuple of two pairs; "
+            f"{EXPECTED}"
         )
     return read
 

@@ -17,7 +17,7 @@ from pdpaudit.core.network import Network
 from pdpaudit.core.registry import adapted, check_run, make_mechanism, make_sop
 from pdpaudit.core.specification import Specification
 from pdpaudit.core.statistic import name_of
-from pdpaudit.core.subject import Part, Subject, is_function, unnamed_pairs
+from pdpaudit.core.subject import Part, Subject, is_function, pairs_of, unnamed_pairs
 from pdpaudit.outputs.records import JSON
 
 #: No attribute of that name.
@@ -44,7 +44,8 @@ class Variant(Subject):
         pairs: Sequence[object] | None = None,
     ) -> None:
         super().__init__(Subject.of(mechanism))
-        self._claim, self._pairs = claim, pairs
+        self._claim = claim
+        self._pairs = None if pairs is None else pairs_of(lambda: pairs, "pairs:")
         self.default_samples = self.mechanism.default_samples
 
     @property
@@ -175,7 +176,8 @@ def promising(
         if not isinstance(given, PrivacyClaim):
             given = adapted(given)  # of a library of claims
             if not isinstance(given, PrivacyClaim):
-                raise InputError(f"claim: a {type(claim).__name__} is no claim that is known")
+                bare = f"; write PrivacyClaim({claim!r})" * isinstance(claim, int | float)
+                raise InputError(f"claim: a {type(claim).__name__} is no claim that is known{bare}")
         return Variant(subject, claim=given)
     if epsilon is None and not subject.claims_something:
         more = " with delta=" if delta is not None else ", or a claim = PrivacyClaim(epsilon, ...)"

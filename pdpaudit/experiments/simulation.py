@@ -7,14 +7,14 @@ import io
 import math
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
+from contextlib import suppress
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from pdpaudit.core.errors import InputError, ParameterError, located, whole
+from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError, located, whole
 from pdpaudit.core.network import IdentityOracle, Network, SearchInstance, targeted_components
 from pdpaudit.core.protocols import (
     Mechanism,
@@ -29,7 +29,7 @@ from pdpaudit.outputs.records import JSON
 from pdpaudit.sampling import Silent, Watcher, stream
 from pdpaudit.sampling.backends import in_workers
 from pdpaudit.sampling.engine import WORTH_WORKERS_S
-from pdpaudit.sampling.guard import Sink
+from pdpaudit.sampling.guard import Guard
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -191,43 +191,48 @@ def trace(
     """Return runs of a search as curves, by its own shortcut where it has one."""
     if isinstance(mechanism, TracingMechanism):
         return mechanism.trajectories(instance, budget, rngs)
-    return [trace_by_running(mechanism, network, instance, budget, rng) for rng in rngs]
+    return traced_by_running(mechanism, network, instance, budget, rngs)
 
 
-def trace_by_running(
+def traced_by_running(
     mechanism: Mechanism,
     network: Network,
     instance: SearchInstance,
     budget: int,
-    rng: np.random.Generator,
-) -> Trajectory:
-    """Run a search and look at the log of its oracle; the cost of one run."""
-    return trajectory_of_log(network, log_of(mechanism, network, instance, budget, rng))
+    rngs: Sequence[np.random.Generator],
+) -> list[Trajectory]:
+    """Run a search and look at the logs of its oracle; the cost of the runs."""
+    logs = logs_of(mechanism, network, instance, budget, rngs)
+    return [trajectory_of_log(network, log) for log in logs]
 
 
-def log_of(
+def logs_of(
     mechanism: Mechanism,
     network: Network,
     instance: SearchInstance,
     budget: int,
-    rng: np.random.Generator,
-) -> list[int]:
-    """Return whom a run of a search asks about, within a budget of calls."""
-    view = instance.fresh()
-    view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
+    rngs: Iterable[np.random.Generator],
+) -> list[list[int]]:
+    """Return whom runs of a search ask about, each within a budget of calls."""
+    logs: list[list[int]] = []
     try:
-        with redirect_stdout(Sink()):
-            mechanism.run(view, rng)
-    except BudgetSpent:
-        pass
+        with Guard(mechanism, instance) as guard:
+            for rng in rngs:
+                view = instance.fresh()
+                view.oracle = BudgetedOracle(network.targeted, network.seeds, budget=budget)
+                with suppress(BudgetSpent):
+                    guard.call("one run", mechanism.run, view, rng)
+                logs.append(list(map(int, view.oracle.log[:budget])))
     except InputError:
         raise
+    except Misbehaviour as error:
+        raise InputError(f"{name_of(mechanism)}: {error}") from None
     except (Exception, SystemExit) as error:
         raise InputError(
             f"{name_of(mechanism)}: its run raised {located(error)}; a search that is simulated "
             "must not fail"
         ) from None
-    return list(map(int, view.oracle.log[:budget]))
+    return logs
 
 
 def trajectory_of_log(network: Network, log: Iterable[int]) -> Trajectory:
@@ -424,7 +429,7 @@ def excerpt(network: Network, searches: Sequence[tuple[str, Mechanism]], seed: i
     """
     whole, calls = network.instance(), 4 * MOST_DRAWN
     logs = [
-        log_of(mechanism, network, whole, calls, stream(seed, "drawing", name))
+        logs_of(mechanism, network, whole, calls, [stream(seed, "drawing", name)])[0]
         for name, mechanism in searches
     ]
     alike = _alike(logs)

@@ -36,6 +36,14 @@ Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]
 
 UNLISTED = ("refuse", "protected")
 
+#: What to do where no tie is left, by why most rows were dropped.
+REMEDIES = {
+    "rows with a missing end": "take NA and the like for names with `keep_missing`",
+    "below min weight": "give a smaller `min_weight`",
+    "zero-weight": "name another column with `weight_column`",
+    "outside the time window": "give an earlier `since` or a later `until`",
+}
+
 
 class ReadOptions(EdgeOptions, total=False):
     """How :func:`read_network` takes the columns and rows of files."""
@@ -173,6 +181,8 @@ def read_network(
     low, high, dropped = collapse(
         ties, options.get("min_weight"), count_contacts=options.get("count_contacts", False)
     )
+    if not len(low):
+        raise _without_ties(edges, dropped)
     adjacency = adjacency_from_edges(len(ties.names), low, high)
     if plant is not None:
         targeted = plant(adjacency, ties.names)
@@ -195,6 +205,14 @@ def read_network(
             "component (choose others with `seeds`)"
         )
     return Reading(network, _summary(network, components, dropped), tuple(said), tuple(ties.names))
+
+
+def _without_ties(edges: Path, dropped: Mapping[str, int]) -> InputError:
+    """Return what is wrong with a file of which no tie is left."""
+    most = max(dropped, key=dropped.__getitem__)
+    held = f"no tie is left, {dropped_words(dropped)} dropped" * any(dropped.values())
+    remedy = REMEDIES.get(most, "check that it is the right file, read by the right columns")
+    return InputError(f"{edges}: {held or 'holds no tie'}; {remedy}")
 
 
 def _network(

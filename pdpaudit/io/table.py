@@ -199,7 +199,7 @@ def read_table(source: Source, *, header: bool) -> Table:
     try:
         data, comments = _without_comments(source, data, separator, header)
         if not data.strip():
-            raise InputError(f"{source.path}: holds nothing but comments; a network needs edges")
+            raise InputError(f"{source.path}: holds nothing but comments; give a file with rows")
         separator = separator or _find_separator(source, data, header)
         return _assemble(source, data, separator, header, comments)
     finally:
@@ -378,7 +378,7 @@ def _assemble(
     stops = np.append(starts[1:], len(data))
     kept, blank_rows = _filled(data, separator, starts, stops)
     if not kept.any():
-        raise InputError(f"{source.path}: holds nothing but blank rows; a network needs edges")
+        raise InputError(f"{source.path}: holds nothing but blank rows; give a file with rows")
     clean = kept.all()
     if not clean:
         starts, stops, lines, counts = starts[kept], stops[kept], lines[kept], counts[kept]

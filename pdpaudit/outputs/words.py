@@ -102,6 +102,8 @@ def event_words(event: Event, words: Vocabulary) -> str:
             names = [*names[:3], f"{len(names) - 3} more columns"]
         listed = ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
         return f"a score of {listed} is at least {event.threshold:.6g}"
+    if event.low > event.high:  # it has no outputs: nothing was found to look at
+        return "the outputs differ"
     column = _column(event.column, words)
     if event.low == event.high:
         return f"{column} is {event.low:.6g}"

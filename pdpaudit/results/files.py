@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import getpass
 import hashlib
 import json
@@ -19,8 +20,14 @@ from pdpaudit.outputs.records import JSON
 
 FORMAT = "pdpaudit-result/1"
 
+#: First bytes of the marks that Excel, PowerShell and Notepad write before a text.
+MARKS = (codecs.BOM_UTF8[:1], codecs.BOM_UTF16_LE[:1], codecs.BOM_UTF16_BE[:1])
+
 #: What a result's digest is not about: what differs from one run to the next, and itself.
 UNSEALED = ("elapsed_s", "written", "by", "digest")
+
+#: Characters of a file's name that the name of its temporary file begins with.
+KEPT = 40
 
 
 def sealed(body: Mapping[str, object]) -> dict[str, object]:
@@ -87,7 +94,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             path.write_bytes(data)
             return
         real = Path(os.path.realpath(path))  # Path.resolve fails at links that lead in a circle
-        handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name[:KEPT]}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         mask = os.umask(0)
@@ -115,7 +122,9 @@ def load(path: Path) -> JSON:
     try:
         with open_file(path) as file:
             start = file.read(1)
-            body = json.loads(start + file.read() if start.isascii() and start > b"\0" else b"")
+            # What begins as no text does is not read on; a mark of UTF-8 or UTF-16 is a beginning.
+            text = start in MARKS or (start.isascii() and start > b"\0")
+            body = json.loads(start + file.read() if text else b"")
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; name a result file in it") from None
     except OSError as error:

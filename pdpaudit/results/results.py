@@ -309,6 +309,10 @@ class Result:
 
     def _line(self) -> str:
         head = f"{self.command} of {self.subject}: {STATUS_WORDS[self.status]}"
+        if "simulation" in self.context:  # nothing was judged
+            return f"{self.command} of {self.subject}"
+        if why := [one.method for one in self.claims if one.status == self.status == "error"]:
+            return f"{head}, {why[0]}"
         if not self.claims:
             checks = "1 check" if len(self.checks) == 1 else f"{len(self.checks)} checks"
             return f"{head}, {checks}"

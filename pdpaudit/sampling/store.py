@@ -46,6 +46,9 @@ COMMIT_BYTES = 32 << 20
 #: Seconds to wait for another process that writes to the same store.
 BUSY_S = 60.0
 
+#: Characters of a file's name that the name of its temporary file begins with.
+KEPT = 40
+
 MAGIC = b"SQLite format 3\x00"
 
 SCHEMA = f"""
@@ -206,7 +209,7 @@ class Store:
 
     def _make(self, settings: Mapping[str, str]) -> None:
         """Make the file, whole from the beginning: a kill leaves an empty store or none."""
-        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{self.path.name[:KEPT]}.", dir=self.path.parent)
         os.close(handle)
         try:
             base = sqlite3.connect(name, isolation_level=None)

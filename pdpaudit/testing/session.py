@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -276,7 +276,9 @@ class Session:
 
                 entries = {row["key"]: row["entry"] for row in self.rows if row.get("entry")}
                 kept = {key: old for key, old in self.recorded.items() if key not in self.stale}
+                settings, self.settings = self.settings, replace(self.settings, baseline=None)
                 write_baseline(path, {**kept, **entries})
+                self.settings = settings  # nothing is recorded that could not be written
             if self.settings.summary is not None and self.rows:
                 from pdpaudit.testing.summary import summary_markdown
 

@@ -18,7 +18,7 @@ from pdpaudit.core.neighbors import NeighborPair
 from pdpaudit.core.network import Network, adjacency_from_edges
 from pdpaudit.core.privacy_loss import exact_loss
 from pdpaudit.core.protocols import LawUnavailable
-from pdpaudit.experiments.simulation import Contestant, simulate, trace_by_running
+from pdpaudit.experiments.simulation import Contestant, simulate, traced_by_running
 
 TIES = np.array([(0, 4), (4, 1), (4, 2), (1, 2), (3, 5), (0, 5), (5, 6), (6, 7)])
 
@@ -57,10 +57,8 @@ def test_trajectories_ask_as_the_runs_do():
     network, search = _network(), _search(epsilon=6.0)
     rngs = [np.random.default_rng((6, i)) for i in range(3000)]
     traced = search.trajectories(network.instance(), 100, rngs)
-    run = [
-        trace_by_running(search, network, network.instance(), 100, rng)
-        for rng in (np.random.default_rng((7, i)) for i in range(3000))
-    ]
+    rngs = [np.random.default_rng((7, i)) for i in range(3000)]
+    run = traced_by_running(search, network, network.instance(), 100, rngs)
     assert stats.ks_2samp([one.calls for one in traced], [one.calls for one in run]).pvalue > 1e-6
     for key in ("found", "discoveries"):
         sums = [sum(getattr(one, key).tolist()[-1] for one in side) for side in (traced, run)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import pdpaudit
 from pdpaudit import __version__
 from pdpaudit.auditing import Config, audit, exact_search
 from pdpaudit.auditing.claim_results import Prover
@@ -309,9 +310,9 @@ def test_each_law_is_computed_once_whatever_is_made_of_it() -> None:
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
-        ((), "its claims are ()"),
-        (1.0, "its claims are 1.0"),
-        ((PrivacyClaim(1.0), 2.0), "it claims 2.0; give it a claim = PrivacyClaim"),
+        ((), "Made: its claims are (); give it a tuple of PrivacyClaim"),
+        (1.0, "Made: its claims are 1.0; give it a tuple of PrivacyClaim"),
+        ((PrivacyClaim(1.0), 2.0), "Made: it claims 2.0; write PrivacyClaim(2.0)"),
     ],
 )
 def test_what_is_no_claim_is_named(claims: Any, said: str) -> None:
@@ -329,13 +330,28 @@ def test_what_is_no_claim_is_named(claims: Any, said: str) -> None:
         (lambda: [3], "its pairs() gives 3, which is no pair"),
         (lambda: [(3,)], "which is no pair"),
         (lambda: iter([(0, 1), 1 // 0]), "its pairs() raised ZeroDivisionError"),
-        (lambda: None, "its pairs() raised TypeError"),
+        (lambda: None, "its pairs() gives None; give a list"),
+        (lambda: {0: 1}, "its pairs() gives {0: 1}; give a list"),
     ],
 )
 def test_what_are_no_pairs_is_named(pairs: Any, said: str) -> None:
     with pytest.raises(InputError) as caught:
         ran(Made(FAIR, SKEW, pairs=pairs))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([], "pairs: none; give a list"),
+        (3, "pairs: 3; give a list"),
+        ([3], "pairs: 3, which is no pair"),
+        ("ab", "pairs: 'ab'; give a list"),
+    ],
+)
+def test_what_a_caller_gives_for_pairs_is_called_so(pairs: Any, said: str) -> None:
+    with pytest.raises(InputError, match=f"^{said}"):
+        pdpaudit.audit(lambda given, rng: 0, pairs=pairs, epsilon=1)
 
 
 LATER = """

@@ -6,7 +6,6 @@ The laws of a search on small networks are the oracle: there outputs are written
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -179,9 +178,10 @@ def test_the_choice_of_an_event_ends_with_the_time_limit(monkeypatch: pytest.Mon
         while True:  # as for lists of thousands of people
             sum(range(1000))
 
-    chooser = SimpleNamespace(load=lambda: choose)
-    monkeypatch.setattr(event_selection, "registered", lambda _: [chooser])
+    monkeypatch.setattr(event_selection, "the_one", lambda _: (None, "another"))
+    monkeypatch.setattr(event_selection, "loaded", lambda _: choose)
     config = Config(1, samples=100, time_limit=1.0)
     result = audit(PTarget(sop=CN()), [people()], config, subject="x")
     assert {one.status for one in result.claims} == {"inconclusive"}
     assert "the time limit ended the search" in result.remarks
+    assert "events are chosen by another" in result.remarks

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import math
 import re
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pdpaudit
 from pdpaudit.attacks.benchmark_networks import planted_network
 from pdpaudit.auditing import Config, audit
 from pdpaudit.core.errors import InputError
@@ -205,10 +208,11 @@ def test_a_batch_that_fails_is_told_once() -> None:
     assert remark.endswith("; it was run one by one")
 
 
-def test_nothing_but_what_is_no_number_is_judged() -> None:
-    claim = ran(lambda instance, rng: float("nan")).claims[0]
+@pytest.mark.parametrize("output", [math.nan, "x", None, (), (1, 2), [["a"]]])
+def test_of_outputs_that_never_differ_it_is_said_that_they_do_not(output: Any) -> None:
+    claim = ran(lambda instance, rng: output).claims[0]
     assert claim.status == "not_rejected"
-    assert claim.event.words == "the length of the list is a number"
+    assert claim.event.words == "the outputs differ"
 
 
 @pytest.mark.parametrize("kind", [frozenset, lambda who: b"abcdefghij"[: who[1]], tuple])
@@ -250,3 +254,26 @@ def test_what_was_confirmed_before_is_kept() -> None:
     told = result.claims[1]
     assert "so far" in told.method
     assert told.samples["confirmation"] > 0
+
+
+@pytest.mark.parametrize(("noise", "status"), [("default_rng()", "error"), ("", "not_rejected")])
+def test_noise_that_is_drawn_while_it_is_made_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: str, status: str
+) -> None:
+    name = f"made_{status}"
+    (tmp_path / f"{name}.py").write_text(
+        "from numpy.random import default_rng\n"
+        "from pdpaudit import PrivacyClaim\n"
+        "class Sum:\n"
+        "    claim = PrivacyClaim(1.0)\n"
+        "    def __init__(self, scale=2.0):\n"
+        f"        self.scale, self.noise = scale, {noise or 'None'}{'.laplace()' * bool(noise)}\n"
+        "    def pairs(self): return [(0.0, 1.0)]\n"
+        "    def run(self, given, rng):\n"
+        "        return given + (self.noise or rng.laplace(scale=self.scale))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    claim = pdpaudit.audit(f"{name}.py:Sum", samples=600, seed=1).claims[0]
+    assert claim.status == status
+    assert claim.method.startswith("made again, it gives another output") == bool(noise)

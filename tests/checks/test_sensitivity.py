@@ -296,6 +296,7 @@ def test_a_function_that_draws_is_refused():
         ),
         (ties, {"sensitivity": -1}, "at least 0"),
         (ties, {"sensitivity": math.inf}, "give a finite number"),
+        (declared(sensitivity=math.nan)(lambda graph: 0), {}, "<lambda>.sensitivity = nan: give"),
         (ties, {"sensitivity": lambda degree: 1 / 0}, r"sensitivity = f\(1\): it raised ZeroDiv"),
         (declared(error="x")(lambda graph: 0), {"sensitivity": 1}, "error = 'x': give a number"),
         (declared(error=-1)(lambda graph: 0), {"sensitivity": 1}, "error = -1: give a finite"),
@@ -309,6 +310,22 @@ def test_what_cannot_be_checked_is_said_in_one_line(function, more, said):
     with pytest.raises(InputError, match=said) as caught:
         check(function, **{"relation": "edge", **more})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("shape", [lambda x: x, lambda x: np.array([1, x]), lambda x: {"a": [x]}])
+def test_what_is_undefined_on_both_sides_of_a_pair_is_not_certified(value, shape):
+    def undefined(given: Any) -> object:
+        return shape(value if given == "no" or len(given) == 3 else 0)
+
+    said = f"undefined: on 3 vertices with no ties its value is .*{value}.*; give finite numbers"
+    with pytest.raises(InputError, match=said):
+        found(undefined, "edge", 1, most=3)
+    # Where it is so on one side alone the change is too large, and there is a witness.
+    assert found(undefined, "vertex", 1, most=3).status == "violated"
+    declared(domain=OneOf("no", "not"))(undefined)
+    with pytest.raises(InputError, match=f"undefined: on no its value is .*{value}"):
+        found(undefined, "replace", 1)
 
 
 @given(

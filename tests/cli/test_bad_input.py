@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -242,3 +244,48 @@ def test_any_argument_can_be_given_and_is_kept(run: Run, given: str, kept: objec
     [claim] = json.loads(Path("out.json").read_text())["claims"]
     assert claim["witness"]["mechanism"]["parameters"] == {"level": kept}
     assert run("replay", "out.json", "--trust").status == 0
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("audit", f"{LONG}.py:Thing"),
+        ("check", f"{LONG}.py:thing"),
+        ("audit", "SFS", "--json", f"{LONG}.json"),
+        ("audit", "SFS", *ON_NETWORK, "--store", LONG),
+        ("simulate", *ON_NETWORK, "--csv", LONG),
+        ("simulate", *ON_NETWORK, "--figures", LONG),
+        ("claims", "--output", LONG),
+        ("report", LONG),
+        ("replay", LONG),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_in_a_line(run: Run, arguments: tuple[str]) -> None:
+    ran = run(*arguments, *FEW[2:] * (arguments[0] == "audit"))
+    assert (ran.status, ran.err.count("\n")) == (2, 1)
+    assert f"{'n' * 60}… (30" in ran.err
+    assert os.strerror(errno.ENAMETOOLONG) in ran.err
+    assert "choose another" in ran.err or "check the path" in ran.err
+
+
+def test_the_longest_names_that_a_file_can_have_are_written(run: Run) -> None:
+    name = f"{'n' * 240}.json"
+    assert run("audit", "SFS", *ON_NETWORK, *FEW, "--json", name, "--store", "n" * 240).status < 2
+    assert run("report", name, "--output", f"{'n' * 240}.html").status == 0
+    assert "; choose another path" in run("report", name, "--output", f"{LONG}.md").err
+
+
+@pytest.mark.parametrize("arguments", [("audit", "SFS", *FEW), ("check", "CN")])
+def test_a_folder_that_was_deleted_is_named_as_the_cause(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str]
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    ran = run(*arguments)
+    said = "pdpaudit: the current folder no longer exists; change to another\n"
+    assert (ran.status, ran.err) == (2, said)

@@ -34,6 +34,25 @@ def test_json_to_standard_output_is_nothing_but_json(run: Run, command: str) -> 
     assert ran.err == ""
 
 
+def test_a_terminal_that_has_no_greek_letters_gets_words() -> None:
+    def printed(*arguments: str) -> str:
+        ran = subprocess.run(
+            [sys.executable, "-m", "pdpaudit", *arguments],
+            env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "400"},
+            capture_output=True,
+            check=False,
+        )
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        return ran.stdout.decode("ascii")
+
+    text = printed("audit", "zoo:Laplace", "--samples", "400", "--seed", "1")
+    assert "declared eps" in text
+    assert "(eps, delta) allows" in text
+    assert "?" not in text
+    assert "graphs on <= 4 vertices" in printed(*QUICK["check"])
+    assert "graphs on ≤ 4 vertices" in str(json.loads(printed(*QUICK["check"], "--json", "-")))
+
+
 @pytest.mark.parametrize("command", QUICK)
 def test_quiet_commands_say_nothing(run: Run, command: str) -> None:
     ran = run(*QUICK[command], "--quiet")

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -86,6 +87,20 @@ def test_what_it_says_in_one_line_and_in_several(violated: Result) -> None:
     assert any(row.endswith(" violated") for row in said[1:])
     assert all(len(row) <= 100 for row in said)
     assert line in violated._repr_html_()
+
+
+def test_what_failed_or_was_only_measured_claims_no_loss() -> None:
+    failed = pdpaudit.audit(
+        lambda given, rng: 1 / 0, pairs=[(0, 1)], epsilon=1, samples=100, seed=1
+    )
+    assert failed.status == "error"
+    assert repr(failed).startswith("<Result: audit of <lambda>: error, every run raised ZeroDiv")
+    known = benchmark_networks()[0]
+    measured = pdpaudit.simulate(["SFS"], known, runs=1, seed=1)
+    assert repr(measured) == "<Result: simulate of SFS>"
+    assert repr(known) == "<Network: karate club, 34 vertices, 48 edges, 17 targeted>"
+    named = replace(known, names=tuple(f"Ann {i}" for i in range(known.n)))
+    assert "Ann" not in repr(named)
 
 
 @pytest.mark.parametrize(("name", "begins"), [("a.html", "<!doctype html>"), ("a.md", "#")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -120,6 +121,24 @@ def test_without_targets_there_are_no_components_and_no_seed(path_network):
     assert targeted_components(path_network.adjacency, nobody) == []
     with pytest.raises(InputError, match="no targeted vertex"):
         default_seeds(path_network.adjacency, nobody)
+
+
+@quick
+@given(vertex=st.integers() | st.floats() | st.booleans() | st.just([1]) | st.none())
+@pytest.mark.parametrize("asked", [False, True])
+def test_the_oracle_answers_for_vertices_alone(vertex, asked):
+    oracle: Any = IdentityOracle(np.array([True, False, True]), seeds=[0])
+    if asked:
+        oracle(1)
+    if type(vertex) is int and 0 <= vertex < 3:
+        assert oracle(vertex) == oracle(np.uint8(vertex)) == (vertex != 1)
+        assert all(type(one) is int for one in oracle.log)
+    else:
+        known = oracle.log
+        for form in (vertex, np.array(vertex)):
+            with pytest.raises((IndexError, TypeError), match=r"oracle\(vertex\): vertex = "):
+                oracle(form)
+        assert oracle.log == known
 
 
 @quick

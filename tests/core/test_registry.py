@@ -6,12 +6,14 @@ import re
 import sys
 import traceback
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.protocols import StatisticOfProximity
 from pdpaudit.core.registry import (
+    Group,
     UserCodeError,
     check_arguments,
     check_file,
@@ -21,6 +23,7 @@ from pdpaudit.core.registry import (
     loaded,
     registered,
     resolve,
+    the_one,
 )
 
 SOP = """
@@ -185,6 +188,12 @@ def test_a_bare_name_in_a_module_of_the_project(folder):
     write(folder / "sops.py", SOP.format(name="near", value=9))
     assert value(resolve("sops", "near")) == 1  # the project's modules come first
     assert value(resolve("sops", "far")) == 2
+
+
+def test_a_project_file_may_begin_with_a_mark(folder):
+    write(folder / "pyproject.toml", '\ufeff[tool.pdpaudit]\nmodules = ["one"]\n')
+    write(folder / "one.py", SOP.format(name="near", value=1))
+    assert value(resolve("sops", "near")) == 1
 
 
 def test_registered_names_come_before_the_users(folder):
@@ -426,6 +435,29 @@ def test_a_name_that_two_packages_give_to_different_things_is_refused(folder):
     words = "plug:mine, registered by plug and plug = plug:yours, registered by other; name one as"
     with pytest.raises(InputError, match=words):
         resolve("sops", "plug")
+
+
+@pytest.mark.parametrize("group", [one for one in get_args(Group) if registered(one)])
+def test_what_takes_the_name_of_ours_is_said_in_every_group(folder, monkeypatch, group):
+    ours = registered(group)[0]
+    info = folder / "plug-1.dist-info"
+    write(info / "METADATA", "Metadata-Version: 2.1\nName: plug\nVersion: 1\n")
+    points = write(info / "entry_points.txt", f"[pdpaudit.{group}]\n{ours.name} = plug:yours")
+    monkeypatch.syspath_prepend(str(folder))
+    words = f"{ours.name} is registered twice: .*, registered by pdpaudit and .* = plug:yours, "
+    (item,) = [one for one in registered(group) if one.name == ours.name]
+    with pytest.raises(InputError, match=words):
+        loaded(item)
+    # Where one is used of all, ours is while it is alone.
+    for other in ("A", "z"):  # whatever comes first
+        points.write_text(f"[pdpaudit.{group}]\n{other} = plug:mine")
+        item, words = the_one(group)
+        assert (item.name, words) == (other, f"{other} = plug:mine, registered by plug")
+    points.write_text(f"[pdpaudit.{group}]\nA = plug:mine\nB = plug:mine")
+    with pytest.raises(InputError, match="A = plug:mine, registered by plug and B = plug:mine"):
+        the_one(group)
+    points.write_text("")
+    assert the_one(group) == (ours, "")
 
 
 @pytest.mark.usefixtures("plug_in")

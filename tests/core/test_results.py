@@ -289,6 +289,14 @@ def test_a_file_that_is_no_result_is_refused(tmp_path, content, words):
     assert message.endswith("give the file of a result")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_result_that_another_program_saved_with_a_mark_is_read(tmp_path, encoding):
+    path = tmp_path / "r.json"
+    save(path, result(subject="Zoë").to_json())
+    path.write_text(path.read_text("utf-8"), encoding)
+    assert load(path)["subject"] == "Zoë"
+
+
 @pytest.mark.parametrize("name", ["missing.json", "."])
 def test_a_result_that_cannot_be_opened_is_named(tmp_path, name):
     with pytest.raises(InputError, match=r"check the path|name a result file in it"):

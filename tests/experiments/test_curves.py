@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import sys
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from pdpaudit.experiments.simulation import (
     simulate,
     trajectories,
 )
+from pdpaudit.sampling import guard
 
 from . import plain
 
@@ -215,6 +218,21 @@ def test_a_search_may_promise_several_things(small, capsys):
 def test_a_search_that_fails_is_named_with_its_line(small):
     with pytest.raises(InputError, match=r"Asking: its run raised KeyError.*test_curves\.py:\d+"):
         simulate(small, asking(KeyError("table")), budget=1, runs=2, seed=1)
+
+
+@pytest.mark.parametrize("caught", [(), (Exception,)])
+def test_a_search_that_hangs_is_ended_and_named(small, monkeypatch, caught):
+    class Endless:
+        claim = None
+
+        def run(self, instance: object, rng: object) -> None:
+            while True:
+                with suppress(*caught):
+                    sum(range(1000))
+
+    monkeypatch.setattr(guard.Guard.__init__, "__defaults__", (0.2, math.inf))
+    with pytest.raises(InputError, match=r"^Endless: one run did not end within 0\.2 s; correct"):
+        simulate(small, [Contestant("one", Endless(), "one")], budget=1, runs=2, seed=1)
 
 
 def test_what_cannot_be_simulated_is_refused(small):

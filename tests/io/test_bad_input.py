@@ -51,6 +51,27 @@ def test_the_good_files_these_are_made_from_are_read(tmp_path):
     assert (network.n, network.edges, network.targeted.sum()) == (4, 3, 2)
 
 
+@pytest.mark.parametrize(
+    ("edges", "why", "options"),
+    [
+        ("source,target\nann,ann\nbob,bob\n", "2 self-loops dropped; check that it is", {}),
+        ("source,target\nann,\n,bob\nNA,cy\n", "3 rows with a missing end dropped; take", {}),
+        ("source,target,weight\nann,bob,0\nbob,cy,0\n", "2 zero-weight dropped; name", {}),
+        (EDGES, "3 below min weight dropped; give a smaller `min_weight`", {"min_weight": 3.0}),
+        ("source,target,date\nann,bob,2020-01-01\nbob,cy,2020-01-02\n",
+         "2 outside the time window dropped; give an earlier `since`", {"since": "2021-01-01"}),
+        (",ann,bob,cy\nann,0,0,0\nbob,0,0,0\ncy,0,0,0\n", "holds no tie; check that it is", {}),
+        ('{"nodes": [{"id": "ann"}, {"id": "bob"}], "links": []}', "holds no tie", {}),
+        ('graph [ node [ id 0 label "ann" ] node [ id 1 label "bob" ] ]', "holds no tie", {}),
+        ("*Vertices 2\n1 ann\n2 bob\n*Edges\n1 1\n", "1 self-loop dropped", {}),
+        ("# nothing\n# more\n", "nothing but comments; give a file with rows", {}),
+    ],
+)  # fmt: skip
+def test_a_file_of_which_no_tie_is_left_is_no_network(tmp_path, edges, why, options):
+    refuse(tmp_path, "edges.csv: ", why, edges=edges, **options)
+    refuse(tmp_path, "edges.csv: ", why, edges=edges, people=PEOPLE, **options)
+
+
 def test_missing_file(tmp_path):
     refuse(tmp_path, "edges.csv: no such file", "check the path", edges=None)
 

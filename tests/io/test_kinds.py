@@ -444,7 +444,9 @@ def test_files_of_other_programs_are_refused_by_name(tmp_path: Path, what: str) 
 def test_the_encoding_that_xml_declares(tmp_path: Path) -> None:
     text = (
         '<?xml version="1.0" encoding="ISO-8859-2"?>'
-        + GRAPHML.format("", '<graph><node id="Łukasz"/><node id="b"/></graph>')
+        + GRAPHML.format(
+            "", '<graph><node id="Łukasz"/><node id="b"/><edge source="b" target="Łukasz"/></graph>'
+        )
     ).encode("iso-8859-2")
     (tmp_path / "a.graphml").write_bytes(text)
     plant = lambda adjacency, names: np.arange(2) == 0  # noqa: E731

@@ -132,6 +132,23 @@ def test_a_summary_that_cannot_be_written_is_shown(project: Project) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_baseline_that_cannot_be_written_is_not_said_to_be(project: Project, lost: bool) -> None:
+    it = project(
+        f"""
+        from pathlib import Path
+
+        def test_fine():
+            Path("base.json").mkdir() if {lost} else None  # once the session runs
+            assert_private(ExactCoin())
+        """
+    )
+    options = ("--pdp-baseline=base.json", "--pdp-update-baseline", "--pdp-summary=all.md")
+    result = it.runpytest_inprocess(*options)
+    assert ("1 loss recorded" in out(result)) != lost
+    assert ("NOT WRITTEN: " in out(result)) == lost
+
+
 @pytest.mark.parametrize("place", ["--pdp-report=results", "--strict-markers"])
 def test_a_verdict_needs_no_place_to_be_written(project: Project, place: str) -> None:
     """The folder is taken by a file once the session runs, as a full disk would refuse it."""
