@@ -46,7 +46,7 @@ from pdpaudit.core.graphs import (
 from pdpaudit.core.protocols import Law, Outputs, PrivacyClaim
 
 from ..laws.noise import CalibratedMechanism
-from .noise import Floats, Selection
+from .noise import Floats, Selection, symmetric_cells
 
 # Exposure notification
 
@@ -63,8 +63,8 @@ class _Notification(Selection):
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 2 to 4 vertices, and those of a person with many contacts."""
-        graphs = (graph for n in (2, 3, 4) for graph in labelled_graphs(n))
-        return tuple(edge_pairs([*graphs, star(5), Graph(6, ((0, 2), (0, 3), (0, 4)))]))
+        graphs = [*labelled_graphs(4, 2), star(5), Graph(6, ((0, 2), (0, 3), (0, 4)))]
+        return tuple(edge_pairs(graphs))
 
     def chances(self, graph: Graph) -> tuple[list[bool], Floats]:
         """Return no and yes, and their probabilities."""
@@ -228,8 +228,7 @@ class RiskScore(CalibratedMechanism):
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices, and those of a person with many contacts."""
-        graphs = (graph for n in (3, 4) for graph in labelled_graphs(n))
-        return tuple(edge_pairs([*graphs, star(5)], spared=0))
+        return tuple(edge_pairs([*labelled_graphs(4, 3), star(5)], spared=0))
 
     def run(self, instance: Graph, rng: np.random.Generator) -> int:
         """Return the rounded logarithm."""
@@ -244,10 +243,7 @@ class RiskScore(CalibratedMechanism):
         """Return the exact law, from the distribution function of the noise."""
         most = _FINE * _FAR
         edges = (np.arange(-most, most) + 0.5) / _FINE - self._mean(instance)
-        # Near 1 the distribution function is rounded away; a cell above the mean is mirrored.
-        below, above = ndtr(edges), ndtr(-edges)
-        cells = np.where(edges[1:] <= 0, np.diff(below), -np.diff(above))
-        chances = [float(below[0]), *cells.tolist(), float(above[-1])]
+        chances = symmetric_cells(edges, ndtr).tolist()
         return Law(dict(zip(range(-most, most + 1), chances, strict=True)))
 
     def _mean(self, graph: Graph) -> float:

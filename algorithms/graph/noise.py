@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,11 +125,18 @@ def cauchy_cells(number: float, top: int, scale: float) -> Floats:
     """Return the probabilities of 0..top: a number with Cauchy noise, rounded and clamped."""
     if top == 0:
         return np.ones(1)
-    edges = np.arange(top) + 0.5 - number
-    # Near 1 the distribution function is rounded away; a cell beyond the number is mirrored.
-    below, above = (np.arctan2(scale, way * edges) / math.pi for way in (-1, 1))
-    cells = np.where(edges[1:] <= 0, np.diff(below), -np.diff(above))
-    return np.concatenate([below[:1], cells, above[-1:]])
+    edges: Floats = np.arange(top, dtype=np.float64) + 0.5 - number
+    return symmetric_cells(edges, lambda at: np.arctan2(scale, -at) / math.pi)
+
+
+def symmetric_cells(edges: Floats, below: Callable[[Floats], Floats]) -> Floats:
+    """Return the probabilities between edges, and beyond them, of noise that is symmetric about 0.
+
+    Near 1 its distribution function is rounded away, so a cell above 0 is mirrored.
+    """
+    less, more = below(edges), below(-edges)
+    cells = np.where(edges[1:] <= 0, np.diff(less), -np.diff(more))
+    return np.concatenate([less[:1], cells, more[-1:]])
 
 
 def laplace_cells(count: float, top: int, scale: float) -> Floats:

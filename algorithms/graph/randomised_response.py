@@ -141,10 +141,7 @@ class SuppressedTies(ProductRows):
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices; the left side has the protected tie."""
         return tuple(
-            pair
-            for n in (3, 4)
-            for graph in labelled_graphs(n)
-            for pair in exchanged(graph, self.protected)
+            pair for graph in labelled_graphs(4, 3) for pair in exchanged(graph, self.protected)
         )
 
     def sample(self, instance: Graph, size: int, rng: np.random.Generator) -> Integers:

@@ -100,8 +100,7 @@ class _Recommendation(CalibratedMechanism):
 
     def pairs(self) -> tuple[GraphPair, ...]:
         """Return all pairs of 3 and 4 vertices, and those of graphs with a favourite."""
-        small = (graph for n in (3, 4) for graph in labelled_graphs(n))
-        graphs = [*small, favourite(2, 3), favourite(3, 2)]
+        graphs = [*labelled_graphs(4, 3), favourite(2, 3), favourite(3, 2)]
         # Where nobody, or only one person, can be recommended nothing is shown.
         some = [graph for graph in graphs if len(shared_contacts(graph)) > 1]
         return tuple(edge_pairs(some, spared=0))

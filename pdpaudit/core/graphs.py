@@ -119,11 +119,12 @@ def small_graphs(most: int, least: int = 1) -> Iterator[Graph]:
     return (graph for graph in _atlas() if least <= graph.vertices <= most)
 
 
-def labelled_graphs(vertices: int) -> Iterator[Graph]:
-    """Yield every graph on these vertices, for mechanisms to which not all people are alike."""
-    places = list(itertools.combinations(range(vertices), 2))
-    for chosen in itertools.product((False, True), repeat=len(places)):
-        yield Graph(vertices, tuple(itertools.compress(places, chosen)))
+def labelled_graphs(most: int, least: int | None = None) -> Iterator[Graph]:
+    """Yield every graph on so many vertices, for mechanisms to which not all people are alike."""
+    for vertices in range(most if least is None else least, most + 1):
+        places = list(itertools.combinations(range(vertices), 2))
+        for chosen in itertools.product((False, True), repeat=len(places)):
+            yield Graph(vertices, tuple(itertools.compress(places, chosen)))
 
 
 def numbered_graph(vertices: int, number: int) -> Graph:
