@@ -23,8 +23,6 @@ from .small_graphs import (
     SmallGraphs,
 )
 
-__all__ = ["PAPER", *(f"G{number}" for number in range(1, 18))]
-
 
 @cache
 def _sections() -> tuple[JSON, ...]:

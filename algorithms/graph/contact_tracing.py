@@ -118,12 +118,7 @@ class RandomisedMeetings(_Notification):
     meetings one more with somebody infected divides the probability of none by 1 + exp(ε), a loss
     of ln(1 + exp(ε)), above ε as well.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    infected : int
-        How many are infected: vertices 1 to this.
+    It takes the parameters of :class:`RandomisedNotification`.
 
     Examples
     --------
@@ -272,18 +267,7 @@ class RiskScoreLinear(RiskScore):
     larger the smaller the factor: the divergence is ``(Δ / (p (upper - lower)))²`` times ε, 2.03
     times at the default.
 
-    Parameters
-    ----------
-    epsilon : float
-        Rényi divergence claimed, in nats, above 0.
-    order : float
-        The order of the divergence, above 1.
-    transmission : float
-        The probability p that a meeting with an infected person infects.
-    lower, upper : float
-        What messages are clipped to.
-    infected : int
-        How many tested positive: vertices 1 to this.
+    It takes the parameters of :class:`RiskScore`.
 
     Examples
     --------
@@ -305,18 +289,7 @@ class RiskScoreUnclipped(RiskScore):
     infected person moves its message from 0.1 to 0.802 and the logarithm by 0.943, which is 1.65
     times what the noise is for, and the divergence is 2.73 times ε.
 
-    Parameters
-    ----------
-    epsilon : float
-        Rényi divergence claimed, in nats, above 0.
-    order : float
-        The order of the divergence, above 1.
-    transmission : float
-        The probability p that a meeting with an infected person infects.
-    lower, upper : float
-        What messages are clipped to.
-    infected : int
-        How many tested positive: vertices 1 to this.
+    It takes the parameters of :class:`RiskScore`.
 
     Examples
     --------

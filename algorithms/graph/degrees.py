@@ -7,10 +7,11 @@ the nearest ascending numbers to the noisy ones, by isotonic regression, err far
 people have one degree.
 
 *Joint degrees*: the dK-2 series of Sala, Zhao, Wilson, Zheng and Zhao, "Sharing graphs using
-differentially private graph models", 2011, whose lemma on its sensitivity reads the largest degree
-off the graph; Wang and Wu, "Preserving differential privacy in degree-correlation based graph
-generation", 2013, whose section on the 2K-graph model has the global sensitivity and replaces the
-lemma by smooth sensitivity. Both add Laplace noise to every entry; here entries are whole numbers,
+differentially private graph models", IMC 2011, pages 81-98, whose lemma on its sensitivity reads
+the largest degree off the graph; Wang and Wu, "Preserving differential privacy in
+degree-correlation based graph generation", Transactions on Data Privacy 6, 2013, pages 127-145,
+whose section on the 2K-graph model has the global sensitivity and replaces the lemma by smooth
+sensitivity. Both add Laplace noise to every entry; here entries are whole numbers,
 clamped to what can occur, with the same promise.
 
 A tie between people of degrees a and b takes each of their a + b other ties out of one entry and
@@ -112,10 +113,7 @@ class NoisyDegreesHalfNoise(NoisyDegrees):
     The mistake of counting a tie at one of its ends only. Two degrees go up by 1, and where both
     noisy degrees are at most the lower values the ratio is exp(ε) for either.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`NoisyDegrees`.
 
     Examples
     --------
@@ -186,10 +184,7 @@ class AscendingDegreesExactTotal(AscendingDegrees):
     what is released is that of the graph, a tie moves it by 2, and no output is possible with and
     without the tie.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`AscendingDegrees`.
 
     Examples
     --------
@@ -279,10 +274,7 @@ class NoisyJointDegreesLocal(NoisyJointDegrees):
     ``4m²ε/5 + ε/5 - m ln((1 + e^(-ε/5)) / (1 + e^-ε))``, 6.5 at ε = 1 among 3 people, and without
     the clamping it has no bound. Sala, Zhao, Wilson, Zheng and Zhao 2011.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`NoisyJointDegrees`.
 
     Examples
     --------

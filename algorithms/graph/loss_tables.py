@@ -43,16 +43,6 @@ from .subgraph_counts import (
     NoisyTrianglesSmooth,
 )
 
-__all__ = [
-    "COMPARED",
-    "Compared",
-    "loose_sections",
-    "losses",
-    "losses_by_size",
-    "relation_sections",
-    "tight_epsilon",
-]
-
 #: A claim is loose if it exceeds the loss by more than this.
 TIGHT = 1e-6
 

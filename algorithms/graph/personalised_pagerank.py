@@ -123,12 +123,7 @@ class NoisyPageRankByDegree(NoisyPageRank):
     by more, and the scale shows d: where all n numbers come out between 0 and 1 the loss is about
     ``n ln((d + 2)/(d + 1))``, however small ε is.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    stop : float
-        The probability that a walk stops at a step.
+    It takes the parameters of :class:`NoisyPageRank`.
 
     Examples
     --------
@@ -218,16 +213,7 @@ class CappedPageRankOpen(CappedPageRank):
     ties: those of others are hidden. The first tie of vertex 0 moves the result from nothing to all
     that stops in the rounds there are, whatever ``sigma`` is.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    stop : float
-        The probability that a walk stops at a step.
-    sigma : float
-        The sensitivity aimed at, above 0.
-    rounds : int
-        How often everybody pushes, at least 1.
+    It takes the parameters of :class:`CappedPageRank`.
 
     Examples
     --------

@@ -6,9 +6,9 @@ says why discarding vertices of high degree needs more noise. Neighbours differ 
 all its ties; what can be released is bounded by a public number instead of the number of people.
 
 Blocki, Blum, Datta and Sheffet, "Differentially private data analysis of social networks via
-restricted sensitivity", 2013: the definition of restricted sensitivity, and the two sections on
-projections. Who believes that no degree exceeds k scales the noise by the restricted sensitivity,
-and a projection keeps the promise where the belief is false.
+restricted sensitivity", ITCS 2013, pages 87-96: the definition of restricted sensitivity, and the
+two sections on projections. Who believes that no degree exceeds k scales the noise by the
+restricted sensitivity, and a projection keeps the promise where the belief is false.
 
 *Edge*: a tie stays if it is among the first k, in a fixed order, of both its ends. A tie more puts
 itself in and at most one other out at either end, so that what is left moves by 3, and any count by
@@ -127,12 +127,7 @@ class TruncatedTies(_BoundedTies):
     rim vertices have degree 2 instead of 3: with d = 2 the count goes from 0 to 2m for a rim of m,
     and the loss is mε/2, without bound.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    degree : int
-        The degree d above which a vertex is discarded, at least 1.
+    It takes the parameters of :class:`FlowTies`.
 
     Examples
     --------
@@ -221,12 +216,7 @@ class ProjectedTrianglesUnscaled(ProjectedTriangles):
     The mistake of taking the restricted sensitivity for that of what is left. Two triangles 0-2-3
     and 1-4-5 are both left with k = 2; with the tie 0-1, the first of both, 0-3 and 1-5 go.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    degree : int
-        The bound k on degrees, at least 2.
+    It takes the parameters of :class:`ProjectedTriangles`.
 
     Examples
     --------
@@ -245,12 +235,7 @@ class AssumedTriangles(ProjectedTrianglesUnscaled):
     The mistake of a bound on degrees that is assumed and not enforced: between two people who share
     m contacts a tie closes m triangles, a loss of ``mε/(k - 1)``.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    degree : int
-        The bound k on degrees, at least 2.
+    It takes the parameters of :class:`ProjectedTriangles`.
 
     Examples
     --------
@@ -343,12 +328,7 @@ class ProjectedTiesUnsmoothed(_LeftTies):
     people who all know each other each has x = 1/6, and all 6 ties are left. Without one tie the
     two who still know everybody have x = 1/4, the others 0, and no tie is left: a loss of 3ε/2.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    degree : int
-        The bound k on degrees, at least 2.
+    It takes the parameters of :class:`ProjectedTies`.
 
     Examples
     --------

@@ -21,7 +21,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, small_graphs
+from pdpaudit.core.graphs import (
+    Graph,
+    GraphPair,
+    edge_pairs,
+    graph_words,
+    labelled_graphs,
+    small_graphs,
+)
 
 from .noise import Floats, Integers, ProductRows
 
@@ -81,10 +88,7 @@ class RandomisedLists(RandomisedTies):
     An entry is wrong with probability 1/(1 + exp(ε)). A tie is in two lists, so it costs 2ε,
     attained where both reports are right: what hides an entry of a list does not hide a tie.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`RandomisedTies`.
 
     Examples
     --------
@@ -167,6 +171,5 @@ def exchanged(graph: Graph, protected: int = 1) -> Iterator[GraphPair]:
     for tie, other in itertools.product(graph.ties, sorted(absent)):
         if min(tie) < protected:
             ties = tuple(sorted({*graph.ties, other} - {tie}))
-            said = " ".join(f"{a}-{b}" for a, b in graph.ties)
-            name = f"{graph.vertices} vertices with {said}; {tie[0]}-{tie[1]} exchanged for "
-            yield GraphPair(f"{name}{other[0]}-{other[1]}", graph, Graph(graph.vertices, ties))
+            name = f"{graph_words(graph)}; {tie[0]}-{tie[1]} exchanged for {other[0]}-{other[1]}"
+            yield GraphPair(name, graph, Graph(graph.vertices, ties))

@@ -4,8 +4,9 @@ Vertex 0 is served; candidates are those it is not tied to; the utility, or scor
 many contacts it shares with vertex 0.
 
 *Recommendation* hides one tie that does not touch who is served: Machanavajjhala, Korolova and Das
-Sarma, "Personalized social recommendations: accurate or private?", 2011, sections on the
-exponential and the Laplace mechanism and the theorem that both keep ε.
+Sarma, "Personalized social recommendations: accurate or private?", Proceedings of the VLDB
+Endowment, issue 7, 2011, pages 440-450, sections on the exponential and the Laplace mechanism and
+the theorem that both keep ε.
 
 The sensitivity is 1, in the sum of changes: a tie between a contact of vertex 0 and a candidate
 raises the candidate's utility by 1, and any other tie that does not touch vertex 0 changes none.
@@ -47,7 +48,9 @@ from pdpaudit.core.graphs import (
     GraphPair,
     Tie,
     batched,
+    changed,
     edge_pairs,
+    graph_words,
     labelled_graphs,
 )
 from pdpaudit.core.protocols import Law, Outputs
@@ -287,20 +290,21 @@ class ProtectedPrediction(Selection):
         some = [graph for graph in graphs if len(shared_contacts(graph)) > 1]
         return tuple(pair for graph in some for pair in self.neighbours(graph))
 
-    def neighbours(self, graph: Graph) -> Iterator[GraphPair]:
-        """Yield a graph with each set of protected ties added that a candidate has not."""
+    def hidden(self, graph: Graph) -> Iterator[tuple[int, Graph]]:
+        """Yield each candidate and the graph with any other secret ties of it, few ties first."""
         contacts = frozenset(graph.contacts()[0])
-        ties = " ".join(f"{a}-{b}" for a, b in graph.ties)
         candidates = sorted(set(range(1, graph.vertices)) - contacts)
         secret = self.secret(graph.vertices, contacts)
         for one, places in zip(candidates, secret, strict=True):
-            lacking = [tie for tie in places if tie not in graph.ties]
-            for count in range(1, len(lacking) + 1):
-                for added in itertools.combinations(lacking, count):
-                    more = Graph(graph.vertices, tuple(sorted({*graph.ties, *added})))
-                    chosen = [sum(tie) - one for tie in added]
-                    name = f"{graph.vertices} vertices with {ties}; {one} tied to {chosen}"
-                    yield GraphPair(name, graph, more)
+            others = sorted(changed(graph, places), key=lambda other: (len(other.ties), other.ties))
+            yield from ((one, other) for other in others)
+
+    def neighbours(self, graph: Graph) -> Iterator[GraphPair]:
+        """Yield a graph with each set of protected ties added that a candidate has not."""
+        for one, more in self.hidden(graph):
+            if set(graph.ties) < set(more.ties):
+                chosen = [sum(tie) - one for tie in more.ties if tie not in graph.ties]
+                yield GraphPair(f"{graph_words(graph)}; {one} tied to {chosen}", graph, more)
 
     def chances(self, graph: Graph) -> tuple[list[int], Floats]:
         """Return the candidates and their probabilities, a softmax."""
@@ -319,12 +323,7 @@ class ProtectedPredictionOneTie(ProtectedPrediction):
     contacts appear, its score goes from 0 to 5 instead of 1, and the sum of powers √f and f by
     ``(√5 + 5) / 2 = 3.62`` times what the noise is for: a loss near 1.81 ε where others lead.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    protected : int
-        How many people are protected: vertices 1 to this.
+    It takes the parameters of :class:`ProtectedPrediction`.
 
     Examples
     --------
@@ -345,12 +344,7 @@ class ProtectedPredictionSquared(ProtectedPrediction):
     The mistake of a transformation that gets steeper: with c shared contacts that are not protected
     a tie to the only protected one moves the square by ``2c + 1``, and the noise is for 1.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    protected : int
-        How many people are protected: vertices 1 to this.
+    It takes the parameters of :class:`ProtectedPrediction`.
 
     Examples
     --------

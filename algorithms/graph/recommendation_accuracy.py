@@ -36,8 +36,6 @@ from .recommendation import (
     shared_contacts,
 )
 
-__all__ = ["accuracy", "accuracy_bound", "accuracy_sections", "our_ties", "paper_ties"]
-
 #: Losses that are compared; the paper's figures have 0.5, 1 and 3.
 EPSILONS = (0.5, 1.0, 3.0)
 

@@ -24,7 +24,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pdpaudit.core.graphs import Graph, GraphPair, edge_pairs, labelled_graphs, vertex_pairs
+from pdpaudit.core.graphs import (
+    Graph,
+    GraphPair,
+    edge_pairs,
+    labelled_graphs,
+    rows,
+    ties_at,
+    vertex_pairs,
+)
 from pdpaudit.core.network import SearchInstance, adjacency_from_edges
 from pdpaudit.core.protocols import Law, LawfulMechanism
 from pdpaudit.outputs.records import JSON
@@ -37,18 +45,6 @@ from ..searches.recommended import Recommended
 from ..searches.search_com import PTarget, SearchCom
 from ..statistics import CN
 from .small_graphs import Losses
-
-__all__ = [
-    "LIMIT",
-    "PEOPLE",
-    "RELATIONS",
-    "SEARCHED",
-    "Relation",
-    "Searched",
-    "Sizes",
-    "search_losses",
-    "search_sections",
-]
 
 #: People in the networks that all are looked at of.
 PEOPLE = 5
@@ -212,17 +208,11 @@ def _made(people: int) -> Iterator[tuple[Relation, int, GraphPair]]:
     for graph in labelled_graphs(people):
         for who, pair in enumerate(vertex_pairs([graph])):
             yield "protected person", who, pair
-    for who, rest in itertools.product(range(people), labelled_graphs(people - 1)):
-        order = [vertex for vertex in range(people) if vertex != who]
-        ties = rest._replace(vertices=people).renumbered([*order, who]).ties
-        wired = [
-            Graph(people, tuple(sorted((*ties, *((min(who, one), max(who, one)) for one in some)))))
-            for size in range(people)
-            for some in itertools.combinations(order, size)
-        ]
-        for left, right in itertools.combinations(wired, 2):
-            yield "protected", who, GraphPair("", left, right)
-            yield "contacts", who, GraphPair("", left, right)
+    for who, graph in itertools.product(range(people), labelled_graphs(people)):
+        for row in rows(graph, [ties_at(people, who)]):
+            for left, right in itertools.combinations(row, 2):
+                yield "protected", who, GraphPair("", left, right)
+                yield "contacts", who, GraphPair("", left, right)
 
 
 def search_sections() -> tuple[JSON, ...]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from .claims import DEGREES, graph_claim
 from .small_graphs import EDGE, HIDDEN, NUMBERED, OTHERS, REWIRED, SOURCE
 
-__all__ = [f"G{number}" for number in range(18, 41)]
-
 JOINT = "Wang, Wu 2013"
 WALKS = "Epasto, Mirrokni, Perozzi, Tsitsulin, Zhong 2022"
 RESTRICTED = "Blocki, Blum, Datta, Sheffet 2013"

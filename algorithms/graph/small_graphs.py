@@ -20,6 +20,7 @@ from pdpaudit.core.graphs import (
     GraphPair,
     coloured_graphs,
     edge_pairs,
+    graph_words,
     labelled_graphs,
     rewired_pairs,
     small_graphs,
@@ -30,26 +31,7 @@ from pdpaudit.core.protocols import Law, LawfulMechanism, LawUnavailable, Privac
 
 from .noise import Floats, ProductRows
 from .randomised_response import exchanged
-
-__all__ = [
-    "ASKED",
-    "EDGE",
-    "EXCHANGED",
-    "HIDDEN",
-    "NUMBERED",
-    "OTHERS",
-    "REWIRED",
-    "SERVED",
-    "SOURCE",
-    "VERTEX",
-    "VERTICES",
-    "Losses",
-    "SmallGraphs",
-    "SmallPairs",
-    "asking",
-    "scored",
-    "serving",
-]
+from .recommendation import ProtectedPrediction
 
 #: Vertices of the graphs that all are looked at of: 156 up to isomorphism, and 7 has 1,044.
 VERTICES = 6
@@ -204,17 +186,11 @@ def _with(
 
 def _hidden(graph: Graph) -> Iterator[GraphPair]:
     """Yield a graph with any other ties of each candidate to the contacts of vertex 0."""
-    contacts = graph.contacts()
-    for one in set(range(1, graph.vertices)) - contacts[0]:
-        places = [(min(one, other), max(one, other)) for other in sorted(contacts[0])]
-        kept = set(graph.ties) - set(places)
-        for size in range(len(places) + 1):
-            for chosen in itertools.combinations(places, size):
-                other = Graph(graph.vertices, tuple(sorted({*kept, *chosen})))
-                if other != graph:
-                    ties = " ".join(f"{a}-{b}" for a, b in graph.ties)
-                    name = f"{graph.vertices} vertices with {ties}; those of {one} to contacts now "
-                    yield GraphPair(f"{name}{list(chosen)}", graph, other)
+    contacts = graph.contacts()[0]
+    for one, other in ProtectedPrediction(1.0, graph.vertices).hidden(graph):
+        chosen = [tie for tie in other.ties if one in tie and contacts.intersection(tie)]
+        name = f"{graph_words(graph)}; those of {one} to contacts now {chosen}"
+        yield GraphPair(name, graph, other)
 
 
 EDGE = SmallGraphs(

@@ -161,10 +161,7 @@ class NoisyTrianglesLocal(NoisyTriangles):
     Nissim, Raskhodnikova and Smith 2007, introduction, on why noise may not follow the local
     sensitivity.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
+    It takes the parameters of :class:`NoisyTriangles`.
 
     Examples
     --------
@@ -254,12 +251,7 @@ class NoisyStarsOneEnd(NoisyStars):
     The mistake of counting the stars that a tie makes at one of its ends only. Where both ends know
     everybody, and the counts are within what is clamped to, the loss is just 2ε.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy loss claimed, in nats, above 0.
-    k : int
-        Leaves of a star, at least 2.
+    It takes the parameters of :class:`NoisyStars`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from numbers import Real
-from typing import cast
+from typing import TypeAlias, cast
 
 import networkx as nx
 import numpy as np
@@ -31,6 +31,10 @@ Values = npt.NDArray[np.float64]
 #: (n, edges, S) to the values of all vertices
 Evaluate = Callable[[int, Sequence[Edge], Sequence[int]], Values]
 
+
+#: Numbers at their places in a value, and what is compared of any value.
+Entries: TypeAlias = dict[tuple[Hashable, ...], float | Fraction]
+Comparable: TypeAlias = frozenset[frozenset[Hashable]] | Entries
 
 #: What a call may raise; whoever leaves Python by it does not leave the checks.
 RAISED = (Exception, SystemExit)
@@ -209,9 +213,23 @@ def distance(before: object, after: object, norm: str = "L1") -> Fraction | floa
     ties in which they differ. NaN is at 0 from itself, and infinitely far from all else; so is
     what is further away than a double holds.
     """
-    if is_graph(before) and is_graph(after):
-        return Fraction(len(_ties(before) ^ _ties(after)))
-    ours, theirs = _entries(before), _entries(after)
+    return distance_of(comparable(before), comparable(after), norm)
+
+
+def comparable(value: object) -> Comparable:
+    """Return what of a value is compared: the ties of a graph, or numbers at their places."""
+    if not is_graph(value):
+        return _entries(value)
+    ties = value.ties if isinstance(value, Graph) else value.edges()
+    return frozenset(frozenset(tie) for tie in ties)
+
+
+def distance_of(ours: Comparable, theirs: Comparable, norm: str) -> Fraction | float:
+    """Return how far apart two values are, by what is compared; see :func:`distance`."""
+    if isinstance(ours, frozenset) and isinstance(theirs, frozenset):
+        return Fraction(len(ours ^ theirs))
+    if isinstance(ours, frozenset) or isinstance(theirs, frozenset):
+        raise InputError("it gives a graph, and of another input a number or a vector")
     steps = [_step(ours.get(key, 0), theirs.get(key, 0)) for key in {**ours, **theirs}]
     finite = [step for step in steps if not isinstance(step, float)]
     if len(finite) < len(steps):
@@ -236,7 +254,7 @@ def _step(before: float | Fraction, after: float | Fraction) -> int | Fraction |
     return step if step <= sys.float_info.max else math.inf
 
 
-def _entries(value: object) -> dict[tuple[Hashable, ...], float | Fraction]:
+def _entries(value: object) -> Entries:
     """Return a number, or the entries of a vector or a dictionary, each at its place."""
     plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain, Real):
@@ -251,18 +269,13 @@ def _entries(value: object) -> dict[tuple[Hashable, ...], float | Fraction]:
     return {(key, *place): one for key, item in items for place, one in _entries(item).items()}
 
 
-def undefined(value: object) -> bool:
+def undefined(made: Comparable) -> bool:
     """Say whether a value has an entry that is NaN or infinite, and so at no distance from itself.
 
     Graphs have none.
     """
-    entries = () if is_graph(value) else _entries(value).values()
+    entries = made.values() if isinstance(made, dict) else ()
     return any(one != one or abs(one) == math.inf for one in entries)
-
-
-def _ties(graph: object) -> set[frozenset[Hashable]]:
-    ties = graph.ties if isinstance(graph, Graph) else cast("nx.Graph", graph).edges()
-    return {frozenset(tie) for tie in ties}
 
 
 DEGREES = 31  # degree bounds 0..30: as far as any search on small networks goes

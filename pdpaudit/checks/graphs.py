@@ -8,11 +8,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations, permutations
 from math import factorial
-from typing import NamedTuple
+from random import Random
+from typing import NamedTuple, cast
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
+
+from pdpaudit.core.domains import Graphs, InputPair
+from pdpaudit.core.graphs import (
+    Graph,
+    added,
+    adjacencies,
+    graph_of,
+    labelled_graphs,
+    number_of,
+    placed,
+    rows,
+    small_graphs,
+    ties_at,
+)
 
 LARGEST = 7  # vertices in the atlas
 
@@ -29,7 +44,7 @@ def build(n: int, edges: Iterable[Edge]) -> nx.Graph:
 
 def edges_of(matrix: Bits) -> tuple[Edge, ...]:
     """Return the edges of an adjacency matrix, each once."""
-    return tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(matrix)))
+    return graph_of(matrix).ties
 
 
 def members_of(bits: Bits) -> tuple[int, ...]:
@@ -55,8 +70,7 @@ class Sample(NamedTuple):
 
     def relabelled(self, order: list[int]) -> Sample:
         """Return the sample in which vertex v is called ``order[v]``."""
-        moved = ((order[a], order[b]) for a, b in self.edges)
-        edges = tuple(sorted((min(a, b), max(a, b)) for a, b in moved))
+        edges = Graph(self.n, self.edges).renumbered(order).ties
         return Sample(self.n, edges, tuple(sorted(order[v] for v in self.targets)))
 
 
@@ -126,20 +140,14 @@ class Case:
 # Up to relabelling
 
 
-@lru_cache(maxsize=1)
-def _by_size() -> dict[int, list[Bits]]:
-    sizes: dict[int, list[Bits]] = {size: [] for size in range(LARGEST + 1)}
-    for graph in nx.graph_atlas_g():
-        sizes[len(graph)].append(nx.to_numpy_array(graph, dtype=bool, nodelist=range(len(graph))))
-    return sizes
-
-
-def graphs_on(size: int) -> list[Bits]:
+@lru_cache(maxsize=LARGEST + 1)
+def graphs_on(size: int) -> Bits:
     """Return the adjacency matrices of all graphs on ``size`` vertices, one per class.
 
-    They come from the atlas of Read and Wilson as networkx has it, by number of edges.
+    They are in the order of the atlas of Read and Wilson, by number of edges.
     """
-    return _by_size()[size]
+    numbers = [*map(number_of, small_graphs(size, size))] or [0]
+    return adjacencies(size, np.array(numbers))
 
 
 def neighbourhoods(size: int) -> Bits:
@@ -171,6 +179,64 @@ def subset_classes(matrix: Bits) -> npt.NDArray[np.int64]:
         images = masks @ (1 << block).T
         smallest = np.minimum(smallest, images.min(axis=1))
     return np.unique(smallest)
+
+
+# Neighbours under a relation
+
+
+def labelled_pairs(
+    domain: Graphs, relation: str, n: int, *, anyone: bool = False
+) -> Iterator[InputPair]:
+    """Yield all pairs on n vertices, in all numberings.
+
+    Who vanishes has the last number; or any, and later ones move up by one.
+    """
+    for graph in labelled_graphs(n):
+        if relation == "vertex":
+            for gone in range(domain.served, n) if anyone else [n - 1]:
+                yield from ((graph, rest) for rest in domain.near(relation, graph.with_last(gone)))
+        elif relation == "edge":
+            yield from ((graph, other) for other in domain.near(relation, graph))
+        else:
+            for row in rows(graph, domain.groups(relation, n, graph.contacts()[0])):
+                yield from permutations(row, 2)
+
+
+def kinds_of_pairs(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
+    """Yield pairs on n vertices, one of each kind: what differs is a tie, or the last vertex.
+
+    Each vertex of each graph in turn has each role in the domain, as vertex 0 where it is served.
+    """
+    last, fixed = n - 1, n - (relation in ("vertex", "rewired"))
+    roles, own = domain.roles(relation, fixed), [ties_at(n, last)[domain.served :]]
+    for rest in chain(*(placed(one, roles) for one in small_graphs(fixed, fixed))):
+        graph = rest._replace(vertices=n)
+        if relation == "edge":
+            yield from ((graph, other) for other in domain.near(relation, graph))
+            continue
+        groups = domain.groups(relation, n, graph.contacts()[0]) if relation == "secret" else own
+        # Who is served has the tie on both sides, or has not.
+        tied = added(graph, (0, last)) if domain.served and relation == "rewired" else ()
+        for row in chain(*(rows(one, groups) for one in (graph, *tied))):
+            if relation == "vertex":
+                yield from ((one, rest) for one in row)
+            else:
+                yield from combinations(row, 2)
+
+
+def renumbered_pair(pair: InputPair, rng: Random, roles: Sequence[int]) -> InputPair:
+    """Return a pair with vertices of one role in another order, the same on both sides.
+
+    Who vanishes had the last number; later ones move up.
+    """
+    left, right = cast(tuple[Graph, Graph], pair)
+    order = list(range(left.vertices))
+    for role in {*roles}:
+        members = [one for one in order if roles[one] == role]
+        for one, other in zip(members, rng.sample(members, len(members)), strict=True):
+            order[one] = other
+    gone = order[-1] if right.vertices < left.vertices else left.vertices
+    return left.renumbered(order), right.renumbered([v - (v > gone) for v in order])
 
 
 # Samples

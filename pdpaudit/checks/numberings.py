@@ -29,6 +29,7 @@ from pdpaudit.core.graphs import (
     adjacencies,
     graph_of,
     numbered_graph,
+    ties_at,
 )
 from pdpaudit.core.input_words import input_words, is_graph
 from pdpaudit.core.statistic import name_of
@@ -153,15 +154,17 @@ class _Sides:
     norm: str
     vertices: tuple[int, int]
     tables: tuple[Array, Array]
-    #: What the smallest pair that is too far apart is known by: its ties, the number of its first
-    #: graph, what differs, and the number of the other; nothing before one is found.
+    #: Whether any vertex may vanish, or the last only.
+    anyone: bool
+    #: What the smallest pair that is too far apart is known by: its ties, and the numbers of both
+    #: graphs; nothing before one is found.
     first: tuple[int, ...] = ()
     #: A distance up to which a pair is of no interest.
     least: float = -1.0
     kept: set[bytes] = field(default_factory=set)
 
     @classmethod
-    def of(cls, path: FastPath, n: int) -> _Sides:
+    def of(cls, path: FastPath, n: int, *, anyone: bool) -> _Sides:
         """Return those of n vertices; graphs are as far apart as ties in which they differ."""
         fewer = n - (path.question.relation == "vertex")
         rows = path.row(n), path.row(fewer)
@@ -171,7 +174,7 @@ class _Sides:
         table = path.table(n, shape)
         other = table if fewer == n else path.table(fewer, shape)
         norm = "L1" if path.to_graphs else path.question.norm
-        return cls(path, norm, (n, fewer), (table, other))
+        return cls(path, norm, (n, fewer), (table, other), anyone)
 
     @cached_property
     def ties(self) -> tuple[Array, Array]:
@@ -192,8 +195,8 @@ class _Sides:
         largest = max(map(_largest, self.tables))
         return 2.0**-51 * len(ours) * (len(ours) + 2) * largest
 
-    def pairs(self) -> Iterator[tuple[int, int, Numbers, Numbers]]:
-        """Yield blocks: the place of what differs, how many pairs, and the numbers of both sides.
+    def pairs(self) -> Iterator[tuple[int, Numbers, Numbers]]:
+        """Yield blocks: how many pairs, and the numbers of both sides.
 
         These are to be broadcast. Of rewired graphs a row of all that differ at one vertex is left
         out where no two are further apart than what is still of interest.
@@ -202,7 +205,7 @@ class _Sides:
         relation, domain = question.relation, cast("Graphs", question.domain)
         ties = list(itertools.combinations(range(n), 2))
         bits = {tie: 1 << i for i, tie in enumerate(reversed(ties))}
-        for place, (known, own) in enumerate(_places(domain, relation, n)):
+        for known, own in _places(domain, relation, n, anyone=self.anyone):
             ways = _sums(bit for tie, bit in bits.items() if tie in own)
             rests = _sums(bit for tie, bit in bits.items() if tie not in {*own, *known})
             rests += sum(bits[tie] for tie, present in known.items() if present)
@@ -210,13 +213,13 @@ class _Sides:
             for low in range(0, len(rests), size := max(1, PAIRS // each)):
                 graphs = rests[low : low + size, None] | ways
                 if relation == "edge":
-                    yield place, len(graphs), graphs[:, :1], graphs[:, 1:]
+                    yield len(graphs), graphs[:, :1], graphs[:, 1:]
                 elif relation == "vertex":  # what is left of a row, among graphs of fewer vertices
-                    yield place, graphs.size, graphs, np.arange(low, low + len(graphs))[:, None]
+                    yield graphs.size, graphs, np.arange(low, low + len(graphs))[:, None]
                 else:  # either graph may come first
                     count = graphs.size * (len(ways) - 1)
                     graphs = graphs[self.spread(graphs) > self.least]
-                    yield place, count, graphs[:, :, None], graphs[:, None, :]
+                    yield count, graphs[:, :, None], graphs[:, None, :]
 
     def apart(self, left: Numbers, right: Numbers) -> Array:
         """Return how far apart the values of graphs are, by their numbers."""
@@ -237,7 +240,7 @@ class _Sides:
             raise self.path.refusal(words, pair[0])
         return moved
 
-    def decide(self, found: Found, place: int, left: Numbers, right: Numbers, moved: Array) -> None:
+    def decide(self, found: Found, left: Numbers, right: Numbers, moved: Array) -> None:
         """Ask the function of pairs that seem too far apart, the smallest first, until one is.
 
         Pairs of the same values are asked for once.
@@ -249,12 +252,12 @@ class _Sides:
         values = np.concatenate([table[:, side] for table, side in sides])
         for at in np.sort(np.unique(values, axis=1, return_index=True)[1]).tolist():
             i, alike = order[at], values[:, at].tobytes()
-            key = int(weight[i]), int(left[i]), place, int(right[i])
+            key = int(weight[i]), int(left[i]), int(right[i])
             if self.first and key >= self.first:
                 return
             if alike in self.kept:
                 continue
-            pair = self.pair(key[1], key[3])
+            pair = self.pair(*key[1:])
             self.moved(pair, moved[i].item())
             if self.path.question.excess(pair) > 0:
                 self.first, found.broken = key, pair
@@ -263,25 +266,31 @@ class _Sides:
 
 
 def _places(
-    domain: Graphs, relation: str, n: int
+    domain: Graphs, relation: str, n: int, *, anyone: bool
 ) -> Iterator[tuple[dict[Tie, bool], Sequence[Tie]]]:
     """Yield where graphs may differ, and ties that both have or lack: they decide what may."""
-    served = [(0, one) for one in range(1, n)] if domain.served else []
-    known = {"secret": served, "vertex": served[-1:]}.get(relation, [])
+    if relation == "vertex":
+        for gone in range(n) if anyone else [n - 1]:
+            # Whoever is served stays, and so do those whom they know.
+            if gone or not domain.served:
+                ties = ties_at(n, gone)
+                yield dict.fromkeys(ties[: domain.served], False), ties[domain.served :]
+        return
+    known = [(0, one) for one in range(1, n)] * (relation == "secret")
     for present in itertools.product((False, True), repeat=len(known)):
         contacts = {one for (_, one), has in zip(known, present, strict=True) if has}
         for own in domain.groups(relation, n, contacts):
             yield dict(zip(known, present, strict=True)), own
 
 
-def look(path: FastPath, found: Found, n: int) -> None:
+def look(path: FastPath, found: Found, n: int, *, anyone: bool) -> None:
     """Take note of the changes over all pairs of n vertices, in all numberings."""
-    question, sides = path.question, _Sides.of(path, n)
+    question, sides = path.question, _Sides.of(path, n, anyone=anyone)
     allowed, rounding = question.allowed(sides.pair(0, 0)), sides.rounding
     bound = Fraction(allowed) + 2 * Fraction(question.error)
     most = max(0.0, float(bound) - rounding) if rounding else math.floor(bound)
     smaller, top = found.broken is not None, -1.0
-    for place, count, left, right in sides.pairs():
+    for count, left, right in sides.pairs():
         found.pairs += count
         moved = sides.apart(left, right)
         if (largest := moved.max(initial=-1).item()) > top:
@@ -293,7 +302,7 @@ def look(path: FastPath, found: Found, n: int) -> None:
         if largest > most and not smaller:
             near = moved > most
             left, right = (np.broadcast_to(side, near.shape)[near] for side in (left, right))
-            sides.decide(found, place, left, right, moved[near])
+            sides.decide(found, left, right, moved[near])
         sides.least = top if smaller else min(top, most)
 
 

@@ -8,10 +8,9 @@ inputs a guided search looks for the largest change.
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -20,10 +19,21 @@ from numbers import Real
 from typing import Any, cast
 
 from pdpaudit.checks import numberings
-from pdpaudit.checks.evaluation import NORMS, RAISED, advice, distance, distinct, undefined
-from pdpaudit.core.domains import Change, Domain, Graphs, Movable
+from pdpaudit.checks.evaluation import (
+    NORMS,
+    RAISED,
+    Comparable,
+    advice,
+    comparable,
+    distance,
+    distance_of,
+    distinct,
+    undefined,
+)
+from pdpaudit.checks.graphs import kinds_of_pairs, labelled_pairs, renumbered_pair
+from pdpaudit.core.domains import Change, Domain, Graphs, InputPair, Movable
 from pdpaudit.core.errors import InputError, ParameterError, located, number
-from pdpaudit.core.graphs import Graph, labelled_graphs, rooted, small_graphs
+from pdpaudit.core.graphs import Graph, number_of, ways
 from pdpaudit.core.input_words import difference_words, input_words, is_graph
 from pdpaudit.core.records import Records
 from pdpaudit.core.statistic import name_of
@@ -43,7 +53,10 @@ LARGEST, LABELLED, LABELLED_MATTERS = 7, 5, 6
 #: Pairs of each size that are renumbered, and pairs near which a search goes on.
 RENUMBERED, STARTS = 200, 4
 
-InputPair = tuple[object, object]
+#: Ways to give the vertices of a graph their roles up to which there is one of each kind: 150,000
+#: graphs of 7. And graphs of which values are kept, of which each takes a kilobyte.
+PLACED, KEPT = 150, 1 << 16
+
 Declared = float | Callable[[int], float]
 
 
@@ -61,7 +74,13 @@ class Question:
     declared: Declared
     norm: str = "L1"
     error: float = 0.0
-    values: dict[Graph, object] = field(default_factory=dict, repr=False)
+    #: Values on graphs and what is compared of each, one of those that are equal, and how far
+    #: these are apart.
+    values: dict[Graph, tuple[object, Comparable]] = field(default_factory=dict, repr=False)
+    distinct: dict[Hashable, Comparable] = field(default_factory=dict, repr=False)
+    distances: dict[tuple[int, int], tuple[Fraction | float, float]] = field(
+        default_factory=dict, repr=False
+    )
     #: The first input whose value is NaN or infinite: where both sides are, nothing is known.
     undefined: list[object] = field(default_factory=list, repr=False)
 
@@ -115,21 +134,56 @@ class Question:
 
     def value(self, raw: object) -> object:
         """Return the value at an input, made anew so that the function may change it."""
+        return self._compared(raw)[0]
+
+    def moved(self, pair: InputPair) -> Fraction | float:
+        """Return how far apart its values on a pair are."""
+        return self.apart(pair)[0]
+
+    def apart(self, pair: InputPair) -> tuple[Fraction | float, float]:
+        """Return how far apart its values on a pair are, and as a float; of equal ones once."""
+        if len(self.values) > KEPT:
+            for kept in (self.values, self.distinct, self.distances):
+                kept.clear()
+        ours, theirs = self._compared(pair[0])[1], self._compared(pair[1])[1]
+        key = id(ours), id(theirs)
+        if (known := self.distances.get(key)) is None:
+            exact = distance_of(ours, theirs, self.norm)
+            known = exact, float(exact)
+            if isinstance(pair[0], Graph):  # else what was compared is not kept, nor its id its own
+                self.distances[key] = known
+        return known
+
+    def _compared(self, raw: object) -> tuple[object, Comparable]:
+        """Return the value at an input, and what is compared of it; of graphs they are kept."""
         if isinstance(raw, Graph) and raw in self.values:
             return self.values[raw]
         try:
             value = self.function(self.domain.form(raw))
         except RAISED as error:
             raise InputError(f"on {input_words(raw)} it raised {located(error)}") from None
+        made = comparable(value)
         if isinstance(raw, Graph):
-            self.values[raw] = value
-        if not self.undefined and undefined(value):
+            made = self.distinct.setdefault(
+                made if isinstance(made, frozenset) else tuple(made.items()), made
+            )
+            self.values[raw] = value, made
+        if not self.undefined and undefined(made):
             self.undefined.append(raw)
-        return value
+        return value, made
 
-    def moved(self, pair: InputPair) -> Fraction | float:
-        """Return how far apart its values on a pair are."""
-        return distance(self.value(pair[0]), self.value(pair[1]), self.norm)
+    def anyone(self, n: int) -> bool:
+        """Say whether any of n vertices may vanish: what is left of a value keeps its places.
+
+        Where there is a number for each vertex, that of who vanishes has to be the last.
+        """
+        if self.least >= n:
+            return False
+        with suppress(InputError):  # what is wrong is said of the smallest graph
+            ours, theirs = (self._compared(Graph(count, ()))[1] for count in (n, n - 1))
+            if isinstance(ours, dict) and isinstance(theirs, dict):
+                return ours.keys() == theirs.keys()
+        return False
 
     def allowed(self, pair: InputPair) -> float:
         """Return what it declares for a pair: for the largest degree among its vertices."""
@@ -166,6 +220,8 @@ class Found:
     declared: dict[int, float] = field(default_factory=dict)
     broken: InputPair | None = None
     pairs: int = 0
+    #: What is allowed at each size, with what values may be off by, as a float.
+    bounds: dict[int, float] = field(default_factory=dict)
 
     def look(self, question: Question, pairs: Iterable[InputPair]) -> None:
         """Take note of the changes over some pairs."""
@@ -173,12 +229,17 @@ class Found:
             if min(map(_size, pair)) < question.least:
                 continue
             self.pairs += 1
-            n, moved = max(map(_size, pair)), float(question.moved(pair))
+            n, moved = max(map(_size, pair)), question.apart(pair)[1]
             if n not in self.declared:
                 self.declared[n] = question.allowed(pair)
-            self.largest[n] = max(self.largest.get(n, 0.0), moved)
-            smaller = self.broken is None or _weight(pair) < _weight(self.broken)
-            if smaller and question.excess(pair) > 0:
+                self.bounds[n] = float(Fraction(self.declared[n]) + 2 * Fraction(question.error))
+                self.largest.setdefault(n, 0.0)
+            self.largest[n] = max(self.largest[n], moved)
+            # Rounding keeps the order, so that what is too far apart is no less as a float.
+            if moved >= self.bounds[n] and (
+                (self.broken is None or _weight(pair) < _weight(self.broken))
+                and question.excess(pair) > 0
+            ):
                 self.broken = pair
 
     @property
@@ -199,70 +260,36 @@ def _size(raw: object) -> int:
     return len(raw) if isinstance(raw, list) else 1
 
 
-def _weight(pair: InputPair) -> tuple[int, int]:
-    ties = sum(len(side.ties) for side in pair if isinstance(side, Graph))
-    return max(map(_size, pair)), ties
+def _weight(pair: InputPair) -> tuple[int, ...]:
+    """Return what a smaller pair has less of: vertices, ties; then of those the first by number."""
+    graphs = [side for side in pair if isinstance(side, Graph)]
+    ties = sum(len(side.ties) for side in graphs)
+    return max(map(_size, pair)), ties, *map(number_of, graphs)
 
 
 # Graphs
 
 
-def _labelled(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
-    """Yield all pairs on n vertices, in all numberings; who vanishes has the last number."""
-    for graph in labelled_graphs(n):
-        yield from ((graph, other) for other in domain.near(relation, graph))
+def _thinned(pairs: Iterable[InputPair], least: int) -> list[InputPair]:
+    """Return at least that many of some pairs, evenly spaced, and less than twice as many."""
+    kept, step = list[InputPair](), 1
+    for i, pair in enumerate(pairs):
+        if i % step == 0:
+            kept.append(pair)
+            if len(kept) == 2 * least:
+                kept, step = kept[::2], 2 * step
+    return kept
 
 
-def _kinds(domain: Graphs, relation: str, n: int) -> Iterator[InputPair]:
-    """Yield pairs on n vertices, one of each kind: what differs is a tie, or the last vertex.
-
-    Where vertex 0 is served, it is each vertex of each graph in turn.
-    """
-    fixed = n - (relation != "edge")
-    graphs: Iterable[Graph] = small_graphs(fixed, fixed)
-    if domain.served:
-        graphs = itertools.chain(*(rooted(graph, range(fixed)) for graph in graphs))
-    if relation == "edge":
-        yield from ((graph, other) for graph in graphs for other in domain.near(relation, graph))
-        return
-    for rest in graphs:
-        wired = [
-            Graph(n, tuple(sorted((*rest.ties, *((one, n - 1) for one in contacts)))))
-            for count in range(n)
-            for contacts in itertools.combinations(range(n - 1), count)
-        ]
-        # Who is served has the tie on both sides, or has not.
-        tied = [graph for graph in wired if domain.served and (0, n - 1) in graph.ties]
-        free = [graph for graph in wired if graph not in tied]
-        if relation == "vertex":
-            yield from ((graph, rest) for graph in free)
-        else:
-            yield from itertools.chain(*(itertools.combinations(one, 2) for one in (free, tied)))
-
-
-def _renumbered(pair: InputPair, rng: random.Random, *, anywhere: bool, served: bool) -> InputPair:
-    """Return a pair with its vertices in another order, the same on both sides.
-
-    Who vanishes gets any number where the later ones may move up, else keeps the last; who is
-    served stays vertex 0.
-    """
-    left, right = cast(tuple[Graph, Graph], pair)
-    n = left.vertices if anywhere else right.vertices
-    order = [*rng.sample(range(n), n), *range(n, left.vertices)]
-    if served:
-        order[order.index(0)], order[0] = order[0], 0
-    gone = order[-1] if right.vertices < left.vertices else left.vertices
-    return left.renumbered(order), right.renumbered([v - (v > gone) for v in order])
-
-
-def _numbering_matters(question: Question, sizes: Sequence[int], seed: int) -> str:
+def _numbering_matters(question: Question, sizes: Sequence[int], seed: int, *, anyone: bool) -> str:
     """Say on what renumbered pairs the change is another; nothing where it is on none."""
+    relation, domain = question.relation, cast(Graphs, question.domain)
     for n in sizes:
-        domain = cast(Graphs, question.domain)
-        rng, pairs = random.Random(f"{seed} {n}"), list(_kinds(domain, question.relation, n))
-        for pair in pairs[:: max(1, len(pairs) // RENUMBERED)]:
-            anywhere = isinstance(question.value(pair[0]), Real)
-            other = _renumbered(pair, rng, anywhere=anywhere, served=domain.served)
+        rng, roles = random.Random(f"{seed} {n}"), domain.roles(relation, n)
+        if relation == "vertex" and not anyone:
+            roles = [*roles[:-1], n]
+        for pair in _thinned(kinds_of_pairs(domain, relation, n), RENUMBERED):
+            other = renumbered_pair(pair, rng, roles)
             if abs(float(question.moved(pair) - question.moved(other))) > 4 * question.error:
                 return f"the change depends on how the vertices are numbered, seen at {n}"
     return ""
@@ -274,39 +301,43 @@ def _on_graphs(question: Question, found: Found, most: int, seed: int) -> tuple[
     least, top = domain.vertices
     first, most = max(least, 1), min(most, top, LARGEST)
     relation, fast = question.relation, question.fast
-    highest = min(most, numberings.EVERY if fast else LABELLED)
+    anyone = relation == "vertex" and question.anyone(most)
+    labelled = LABELLED_MATTERS if relation == "secret" else LABELLED
+    highest = min(most, numberings.EVERY if fast else labelled)
     for n in range(first, most + 1):
         if fast:
             fast.compare(n, seed)
         if n <= highest:
-            found.look(question, _labelled(domain, relation, n))
+            found.look(question, labelled_pairs(domain, relation, n, anyone=anyone))
         elif fast and n > least - (relation != "vertex"):
-            numberings.look(fast, found, n)
+            numberings.look(fast, found, n, anyone=anyone)
     highest = most if fast else highest
     larger = range(max(highest + 1, first), most + 1)
     reason = ""
-    if relation == "secret":
-        reason = "what is secret may depend on how the vertices are numbered" * bool(larger)
-    elif not fast or relation == "vertex":
-        reason = _numbering_matters(question, larger or range(first, most + 1), seed)
+    if larger and ways(domain.roles(relation, most)) > PLACED:
+        reason = "what is secret depends on how the vertices are numbered"
+    elif not fast or (relation == "vertex" and not anyone):
+        sizes = larger or range(first, most + 1)
+        reason = _numbering_matters(question, sizes, seed, anyone=anyone)
     if reason and LABELLED_MATTERS in larger and relation != "rewired":
         highest = LABELLED_MATTERS
-        found.look(question, _labelled(domain, relation, highest))
+        found.look(question, labelled_pairs(domain, relation, highest, anyone=anyone))
     known = first <= highest
-    how = ", by the fast path" if fast and highest > numberings.EVERY else ""
+    how = ", whoever vanishes" if anyone else ""
+    how += ", by the fast path" if fast and highest > numberings.EVERY else ""
     scope = [f"all graphs of {first} to {highest} vertices, all numberings{how}"] * known
-    last = relation == "vertex" and bool(reason)
+    last = relation == "vertex" and bool(reason) and not anyone
     if last:
         scope.append("who vanishes has the last number, and it may matter which")
     if reason or not larger:
         words = reason if fast else f"none larger: {reason}"
         return "; ".join([*scope, *([words] * bool(reason))]), not last
     for n in larger:
-        found.look(question, _kinds(domain, relation, n))
-    sizes = " and ".join(map(str, larger))
+        found.look(question, kinds_of_pairs(domain, relation, n))
+    sizes_said = " and ".join(map(str, larger))
     scope.append(
-        f"one of each kind of {sizes} vertices, which is all where numbering does not matter, as "
-        f"on {RENUMBERED} renumbered pairs of each size"
+        f"one of each kind of {sizes_said} vertices, which is all where numbering does not matter, "
+        f"as on {RENUMBERED} renumbered pairs of each size"
     )
     return "; ".join(scope), True
 
@@ -448,6 +479,17 @@ def broken_words(question: Question, pair: InputPair) -> str:
     moved, declared = float(question.moved(pair)), question.allowed(pair)
     found, allowed = distinct(moved, declared)
     return (
-        f"{difference_words(*pair)} moves it by {found}, declared {allowed}"
+        f"{_changed_words(pair)} moves it by {found}, declared {allowed}"
         f"{advice(moved, declared)}: from {before} to {after}"
     )
+
+
+def _changed_words(pair: InputPair) -> str:
+    """Say what differs; of graphs who vanished, if it was not the last."""
+    left, right = pair
+    if isinstance(left, Graph) and isinstance(right, Graph) and left.vertices > right.vertices:
+        people = reversed(range(left.vertices))
+        gone = next(one for one in people if left.with_last(one).without_last() == right)
+        if gone < right.vertices:
+            return f"vertex {gone} → absent, later ones move up ({input_words(left)})"
+    return difference_words(*pair)

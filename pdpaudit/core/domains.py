@@ -22,6 +22,7 @@ from pdpaudit.core.errors import InputError, ParameterError, located, number, wh
 from pdpaudit.core.graphs import (
     Graph,
     Tie,
+    added,
     changed,
     complete,
     hubs,
@@ -363,6 +364,8 @@ def _steps(norm: str, count: int, size: float) -> list[list[float]]:
 class Graphs:
     """Graphs: ``edge`` adds or takes away one tie, ``vertex`` one vertex with all its ties.
 
+    Where one vanishes later ones move up by one.
+
     ``rewired`` gives one vertex any other ties; the number of vertices stays. Where vertex 0 is
     served, as by a recommendation, none of these adds or takes away a tie of its own. ``secret``
     replaces the ties in one of the sets that the domain says are secret by any others in it.
@@ -452,16 +455,47 @@ class Graphs:
                 raise ParameterError("secret", f"{one}-{other} of {vertices} vertices", remedy)
         return [sorted({*group}) for group in given]
 
+    def roles(self, relation: str, vertices: int) -> list[int]:
+        """Return a role for each vertex: which are neighbours does not depend on who has one.
+
+        Whoever is served has one alone. What is secret is looked at for all contacts: two have one
+        role if it stays the same where they change places.
+        """
+        if relation != "secret":
+            return [0] * self.served + [1] * (vertices - self.served)
+        people = range(1, vertices)
+        sides = itertools.product((False, True), repeat=len(people))
+        known = [frozenset(itertools.compress(people, side)) for side in sides]
+        secret = {one: {frozenset(group) for group in self._secret(vertices, one)} for one in known}
+
+        def alike(a: int, b: int) -> bool:
+            place = {a: b, b: a}
+
+            def moved(ties: Iterable[Tie]) -> frozenset[Tie]:
+                ends = (sorted(place.get(v, v) for v in tie) for tie in ties)
+                return frozenset((one, other) for one, other in ends)
+
+            return all(
+                {moved(group) for group in groups}
+                == secret[frozenset(place.get(v, v) for v in contacts)]
+                for contacts, groups in secret.items()
+            )
+
+        roles = [0]
+        for b in people:
+            roles.append(next((a for a in people[: b - 1] if alike(a, b)), b))
+        return roles
+
     def near(self, relation: str, graph: Graph, *, few: bool = False) -> Iterator[Graph]:
         """Yield the neighbours of a graph, with one tie more under ``edge``; a few, or all."""
         contacts = graph.contacts()[0] if graph.vertices else set[int]()
         for places in self.groups(relation, graph.vertices, contacts):
             if relation == "vertex":
                 yield graph.without_last()
-            elif relation != "edge":
+            elif relation == "edge":
+                yield from added(graph, places[0])
+            else:
                 yield from changed(graph, places, few=few)
-            elif places[0] not in graph.ties:
-                yield Graph(graph.vertices, tuple(sorted((*graph.ties, places[0]))))
 
     def pairs(self, relation: str) -> list[InputPair]:
         """Return pairs of known shapes, the largest first, and of all graphs of few vertices."""

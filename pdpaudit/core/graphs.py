@@ -7,6 +7,8 @@ has any other contacts, and people stay the same, as in Kearns et al.
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -49,11 +51,6 @@ class Graph(NamedTuple):
         """Return the graph in which a vertex has the last number, and later ones move up by one."""
         order = [v - (v > vertex) for v in range(self.vertices)]
         return self.renumbered([*order[:vertex], self.vertices - 1, *order[vertex + 1 :]])
-
-    def rewired(self, vertex: int, contacts: Iterable[int]) -> Graph:
-        """Return the graph in which a vertex has these contacts and no others."""
-        kept = [tie for tie in self.ties if vertex not in tie]
-        return _graph(self.vertices, [*kept, *((vertex, one) for one in contacts)])
 
     def without_last(self) -> Graph:
         """Return the graph without its last vertex."""
@@ -134,6 +131,13 @@ def numbered_graph(vertices: int, number: int) -> Graph:
     return graph_of(adjacencies(vertices, np.array([number]))[0])
 
 
+def number_of(graph: Graph) -> int:
+    """Return the place at which :func:`labelled_graphs` yields a graph, from 0."""
+    places = itertools.combinations(range(graph.vertices), 2)
+    bits = {tie: 1 << i for i, tie in enumerate(reversed([*places]))}
+    return sum(bits[tie] for tie in graph.ties)
+
+
 def adjacencies(vertices: int, numbers: npt.NDArray[np.int64]) -> Adjacencies:
     """Return graphs by their numbers, in which the first tie is the highest bit."""
     one, other = np.triu_indices(vertices, 1)
@@ -171,6 +175,34 @@ def coloured_graphs(colours: Sequence[int]) -> Iterator[Graph]:
         yield Graph(vertices, tuple(place for i, place in enumerate(places) if chosen >> i & 1))
 
 
+def ways(roles: Sequence[int]) -> int:
+    """Return in how many ways vertices can have these roles."""
+    return math.factorial(len(roles)) // math.prod(
+        math.factorial(count) for count in Counter(roles).values()
+    )
+
+
+def placed(graph: Graph, roles: Sequence[int]) -> Iterator[Graph]:
+    """Yield a graph in one numbering for each way in which its vertices have these roles.
+
+    Those of one role have one number each of those that have it; up to them each graph is there.
+    """
+    members = [[v for v, one in enumerate(roles) if one == role] for role in sorted({*roles})]
+    numbers = list(itertools.chain(*members))
+
+    def chosen(free: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        if not sizes:
+            yield ()
+            return
+        for some in itertools.combinations(free, sizes[0]):
+            rest = [one for one in free if one not in some]
+            yield from ((*some, *others) for others in chosen(rest, sizes[1:]))
+
+    for people in chosen(range(graph.vertices), [*map(len, members)]):
+        order = dict(zip(people, numbers, strict=True))
+        yield graph.renumbered([order[one] for one in range(graph.vertices)])
+
+
 def star(leaves: int) -> Graph:
     """Return a star around vertex 0."""
     return _graph(leaves + 1, ((0, leaf) for leaf in range(1, leaves + 1)))
@@ -199,10 +231,10 @@ def edge_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterato
     isomorphism.
     """
     for graph in graphs:
-        for tie in itertools.combinations(range(graph.vertices), 2):
-            if tie not in graph.ties and spared not in tie:
-                name = f"{_said(graph)}; tie {tie[0]}-{tie[1]} added"
-                yield GraphPair(name, graph, _graph(graph.vertices, (*graph.ties, tie)))
+        for one, other in itertools.combinations(range(graph.vertices), 2):
+            if spared not in (one, other):
+                for more in added(graph, (one, other)):
+                    yield GraphPair(f"{graph_words(graph)}; tie {one}-{other} added", graph, more)
 
 
 def rooted(graph: Graph, vertices: Iterable[int]) -> Iterator[Graph]:
@@ -211,6 +243,25 @@ def rooted(graph: Graph, vertices: Iterable[int]) -> Iterator[Graph]:
         order = list(range(graph.vertices))
         order[0], order[one] = one, 0
         yield graph.renumbered(order)
+
+
+def added(graph: Graph, tie: Tie) -> Iterator[Graph]:
+    """Yield the graph with a tie, if it lacks it."""
+    if tie not in graph.ties:
+        yield _graph(graph.vertices, (*graph.ties, tie))
+
+
+def rows(graph: Graph, groups: Iterable[Sequence[Tie]]) -> Iterator[list[Graph]]:
+    """Yield all graphs that differ in the ties of one of these sets, of which a graph has none."""
+    for places in groups:
+        if not set(places).intersection(graph.ties):
+            yield [graph, *changed(graph, places)]
+
+
+def ties_at(vertices: int, person: int) -> list[Tie]:
+    """Return the places of a person's ties, by the other end."""
+    others = (one for one in range(vertices) if one != person)
+    return [(min(person, one), max(person, one)) for one in others]
 
 
 def changed(graph: Graph, places: Sequence[Tie], *, few: bool = False) -> Iterator[Graph]:
@@ -230,22 +281,20 @@ def vertex_pairs(graphs: Iterable[Graph]) -> Iterator[GraphPair]:
     for graph in graphs:
         for gone in range(graph.vertices):
             fewer = graph.with_last(gone).without_last()
-            yield GraphPair(f"{_said(graph)}; vertex {gone} removed", graph, fewer)
+            yield GraphPair(f"{graph_words(graph)}; vertex {gone} removed", graph, fewer)
 
 
 def rewired_pairs(graphs: Iterable[Graph], *, spared: int | None = None) -> Iterator[GraphPair]:
     """Yield each graph with every other set of contacts of each vertex but ``spared``."""
     for graph in graphs:
         for person in set(range(graph.vertices)) - {spared}:
-            others = [vertex for vertex in range(graph.vertices) if vertex != person]
-            for chosen in itertools.product((False, True), repeat=len(others)):
-                contacts = list(itertools.compress(others, chosen))
-                rewired = graph.rewired(person, contacts)
-                if rewired != graph:
-                    name = f"{_said(graph)}; contacts of {person} now {contacts}"
-                    yield GraphPair(name, graph, rewired)
+            for rewired in changed(graph, ties_at(graph.vertices, person)):
+                contacts = sorted(rewired.contacts()[person])
+                name = f"{graph_words(graph)}; contacts of {person} now {contacts}"
+                yield GraphPair(name, graph, rewired)
 
 
-def _said(graph: Graph) -> str:
+def graph_words(graph: Graph) -> str:
+    """Return a graph in a line, all its ties."""
     ties = ", ".join(f"{one}-{other}" for one, other in graph.ties) or "no ties"
     return f"{graph.vertices} vertices with {ties}"

@@ -358,7 +358,8 @@ def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
         function = find("functions", witness["specification"])
         question = Question.of(function, witness["relation"], None, witness["sensitivity"])
         left, right = (_input(side, question.domain) for side in witness["sides"])
-        if not _neighbours(question.domain, question.relation, left, right):
+        anyone = isinstance(left, Graph) and question.anyone(left.vertices)
+        if not _neighbours(question.domain, question.relation, left, right, anyone=anyone):
             return Replay(check.name, False, f"its two inputs are no {question.relation} pair")
         words = broken_words(question, (left, right))
         broken = question.excess((left, right)) > 0
@@ -393,15 +394,22 @@ def _input(written: str, domain: Domain) -> object:
     raise ValueError("a side is no small graph")
 
 
-def _neighbours(domain: Domain, relation: str, left: object, right: object) -> bool:
-    """Say whether two inputs are of a domain and neighbours, by the definitions."""
+def _neighbours(
+    domain: Domain, relation: str, left: object, right: object, *, anyone: bool = False
+) -> bool:
+    """Say whether two inputs are of a domain and neighbours, by the definitions.
+
+    Who vanishes has the last number, or any, and later ones move up.
+    """
     if isinstance(domain, Graphs) and isinstance(left, Graph) and isinstance(right, Graph):
+        if relation == "vertex":
+            gone = range(domain.served, left.vertices) if anyone else [left.vertices - 1]
+            ends = (left.with_last(one) for one in gone)
+            return any(right in domain.near(relation, one) for one in ends)
         ties = {*left.ties} ^ {*right.ties}
         changed = [{*tie} for tie in ties]
         if domain.served and any(0 in tie for tie in ties):
             return False
-        if relation == "vertex":
-            return left.vertices == right.vertices + 1 and right == left.without_last()
         alike = relation == "edge" and len(changed) == 1
         alike = alike or (relation == "rewired" and bool(changed and set.intersection(*changed)))
         if relation == "secret":

@@ -441,7 +441,8 @@ def _tried(part: _Part) -> b.Section | None:
     rows, budget = f.tried_rows(result.tried), clip(result.error_budget, 500)
     compared = f.compared_words(result.law_compared).rstrip(".")
     said = (f.tried_words(result.tried) if rows else "", compared)
-    if not (any(said) or budget):
+    remarks = tuple(f"Note: {clip(words, 1500)}." for words in result.remarks)
+    if not (any(said) or budget or remarks):
         return None
     last = "Pairs and events were chosen before the verdict; what was not tried may leak more."
     words = ". ".join(filter(None, (*said, budget and f"Error budget: {budget}", last)))
@@ -452,6 +453,7 @@ def _tried(part: _Part) -> b.Section | None:
         shown = [(clip(family), count(many), count(on)) for family, many, on in rows]
         columns, shown_rows = ("family", "pairs", "networks"), tuple(shown[:MOST_FAMILIES])
         blocks.append(b.Table("Pairs tried", columns, shown_rows, note, numeric=True))
+    blocks += [b.Points(remarks)] if remarks else []
     heading = "What was tried, and how sure this is"
     return b.Section(heading, tuple(blocks), f"{part.anchor}-tried")
 
@@ -503,7 +505,7 @@ def _rounds(result: Result) -> tuple[float, int]:
 def _rest(part: _Part) -> b.Section | None:
     """Return everything else that was recorded."""
     rest: list[b.Block] = []
-    for key, value in {"remarks": list(part.result.remarks), **part.result.context}.items():
+    for key, value in part.result.context.items():
         own = key in ("simulation", "exposure") and isinstance(value, Mapping)
         if own or key in PLACED or value in (None, "", {}, []):
             continue

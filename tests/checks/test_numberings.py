@@ -25,6 +25,7 @@ from pdpaudit.core.graphs import (
     batched,
     graph_of,
     labelled_graphs,
+    number_of,
 )
 
 
@@ -99,6 +100,7 @@ def test_graphs_by_number_are_those_that_are_listed():
         listed = list(labelled_graphs(n))
         given = adjacencies(n, np.arange(len(listed)))
         assert list(map(graph_of, given)) == listed
+        assert [number_of(graph) for graph in listed] == [*range(len(listed))]
         assert (given == [adjacency(graph) for graph in listed]).all()
 
 
@@ -239,9 +241,43 @@ def test_values_that_take_too_much_memory_are_refused():
     assert found(wide, 60, most=6).exact
 
 
-def test_who_vanishes_is_the_last_and_that_may_matter():
-    first = by(lambda given: given[:, 0].sum(axis=1), lambda graph: graph.degrees()[0])
-    result = found(first, 1, "vertex", most=6)
+@pytest.mark.parametrize(("fast", "most"), [(False, 5), (False, 6), (True, 6)])
+def test_a_leak_that_only_numbers_show_is_found_whoever_vanishes(fast, most):
+    """The degree of vertex 0: the last takes one tie away, but without 0 another one is 0."""
+
+    def first(graph):
+        return graph.degrees()[0] if graph.vertices else 0
+
+    values = (lambda given: given[:, 0].sum(axis=1)) if fast else None
+    function = by(values, first)
+    result = found(function, 1, "vertex", most=most)
+    assert (result.status, result.observed) == ("violated", most - 1)
+    # The middle of a path of 3 vanishes.
+    sides = [json.loads(side) for side in result.witness["sides"]]
+    assert sides == [[3, [[0, 1], [0, 2]]], [2, []]]
+    assert result.detail.startswith(
+        "vertex 0 → absent, later ones move up (3 vertices with 0-1, 0-2) moves it by 2"
+    )
+    kept = found(function, lambda degree: max(1, degree), "vertex", most=most)
+    assert (kept.status, kept.exact) == ("certified", True)
+    how = ", by the fast path" if fast else ""
+    assert kept.scope.startswith(
+        f"vertex: all graphs of 1 to {most} vertices, all numberings, whoever vanishes{how}"
+    )
+    assert ("none larger" in kept.scope) == (not fast)
+
+
+def test_of_a_number_for_each_vertex_that_of_who_vanishes_is_the_last():
+    def degrees(graph):
+        return graph.degrees()
+
+    result = found(by(lambda given: given.sum(axis=2), degrees), lambda n: 2 * n, "vertex", most=6)
+    assert (result.status, result.exact) == ("certified", True)
+    weighted = by(
+        lambda given: given.sum(axis=2) * np.arange(given.shape[1]),
+        lambda graph: [one * degree for one, degree in enumerate(graph.degrees())],
+    )
+    result = found(weighted, lambda n: 2 * n * n, "vertex", most=6)
     assert (result.status, result.exact) == ("not_rejected", False)
     assert "all numberings, by the fast path; who vanishes has the last number" in result.scope
 

@@ -6,13 +6,16 @@ import itertools
 import math
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from pdpaudit import audit, check
 from pdpaudit.adapters.worker import Described
-from pdpaudit.checks.sensitivity import Question, _kinds, _labelled, check_sensitivity
+from pdpaudit.checks import sensitivity
+from pdpaudit.checks.graphs import kinds_of_pairs, labelled_pairs
+from pdpaudit.checks.sensitivity import Question, check_sensitivity
 from pdpaudit.core.domains import Graphs, unchanged
 from pdpaudit.core.errors import InputError
 from pdpaudit.core.graphs import Graph, Tie, labelled_graphs
@@ -42,14 +45,19 @@ def contacts(graph: Graph) -> set[int]:
     return {sum(tie) for tie in graph.ties if 0 in tie}
 
 
-def by_definition(domain: Graphs, relation: str, left: Graph, right: Graph) -> bool:
+def by_definition(
+    domain: Graphs, relation: str, left: Graph, right: Graph, *, anyone: bool = False
+) -> bool:
     """Two graphs are neighbours: of a pair with a vertex more, the left one has it."""
     ours, theirs = ({frozenset(tie) for tie in side.ties} for side in (left, right))
     last = left.vertices - 1
     if relation == "vertex":
-        rest = {tie for tie in ours if last not in tie}
-        hidden = domain.served and {0, last} in ours
-        return right.vertices == last and theirs == rest and not hidden
+        for gone in range(left.vertices) if anyone else [last]:
+            rest = {frozenset(v - (v > gone) for v in tie) for tie in ours if gone not in tie}
+            hidden = domain.served and (gone == 0 or {0, gone} in ours)
+            if right.vertices == last and theirs == rest and not hidden:
+                return True
+        return False
     moved = ours ^ theirs
     if left.vertices != right.vertices or not moved:
         return False
@@ -64,14 +72,14 @@ def by_definition(domain: Graphs, relation: str, left: Graph, right: Graph) -> b
     return any(all(one in tie and tie - {one} <= known for tie in moved) for one in candidates)
 
 
-def every(domain: Graphs, relation: str, n: int) -> set[Sides]:
+def every(domain: Graphs, relation: str, n: int, *, anyone: bool = False) -> set[Sides]:
     """All ordered pairs of all numbered graphs that are neighbours by the definition."""
     others = list(labelled_graphs(n - (relation == "vertex")))
     return {
         (left, right)
         for left in labelled_graphs(n)
         for right in others
-        if by_definition(domain, relation, left, right)
+        if by_definition(domain, relation, left, right, anyone=anyone)
     }
 
 
@@ -79,7 +87,7 @@ def every(domain: Graphs, relation: str, n: int) -> set[Sides]:
 @pytest.mark.parametrize(("domain", "relation"), RELATIONS)
 def test_all_numberings_are_all_pairs_by_definition(domain, relation, n):
     wanted = every(domain, relation, n)
-    found: list[Any] = list(_labelled(domain, relation, n))
+    found: list[Any] = list(labelled_pairs(domain, relation, n))
     if relation == "edge":  # once each, the graph without the tie first
         assert len(found) == len(set(found)) == len(wanted) // 2
         found += [(right, left) for left, right in found]
@@ -89,13 +97,28 @@ def test_all_numberings_are_all_pairs_by_definition(domain, relation, n):
         assert _neighbours(domain, relation, *pair) == (pair in wanted)
 
 
-def kind(pair: Sides, *, served: bool, vanishes: bool) -> tuple[Any, ...]:
-    """What pairs have in common that are the same but for their numbers, and their order."""
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("domain", [Graphs((2, 7)), SERVED])
+def test_anyone_vanishes_where_later_ones_move_up(domain, n):
+    wanted = every(domain, "vertex", n, anyone=True)
+    found: list[Any] = list(labelled_pairs(domain, "vertex", n, anyone=True))
+    assert set(found) == wanted
+    for pair in itertools.product(labelled_graphs(n), labelled_graphs(n - 1)):
+        assert _neighbours(domain, "vertex", *pair, anyone=True) == (pair in wanted)
+
+
+def kind(pair: Sides, *, served: bool, vanishes: bool, odd: bool) -> tuple[Any, ...]:
+    """What pairs have in common that are the same but for their numbers, and their order.
+
+    Where ties to odd numbers are secret these stay odd.
+    """
     n, fixed = pair[0].vertices, [0] * served
     free = range(len(fixed), n - vanishes)
     last = [n - 1] * vanishes
     forms = []
     for order in ([*fixed, *middle, *last] for middle in itertools.permutations(free)):
+        if odd and any((one - other) % 2 for one, other in enumerate(order)):
+            continue
         moved = [
             tuple(sorted(tuple(sorted((order[a], order[b]))) for a, b in g.ties)) for g in pair
         ]
@@ -107,18 +130,33 @@ def kind(pair: Sides, *, served: bool, vanishes: bool) -> tuple[Any, ...]:
     ("domain", "relation", "n"),
     [
         (domain, relation, n)
-        for domain, relation in RELATIONS[:-1]
+        for domain, relation in RELATIONS
         for n in ((3, 4) if relation == "rewired" or not domain.served else (3, 4, 5))
     ],
 )
 def test_one_of_each_kind_is_all_but_for_numbers(domain, relation, n):
     """No pair of numbered graphs is of another kind, and no kind is no pair."""
-    how = {"served": domain.served, "vanishes": relation == "vertex"}
-    pairs: Any = _labelled(domain, relation, n)
+    how = {
+        "served": domain.served,
+        "vanishes": relation == "vertex",
+        "odd": relation == "secret",
+    }
+    pairs: Any = labelled_pairs(domain, relation, n)
     wanted = {kind(pair, **how) for pair in pairs}
-    yielded: list[Any] = list(_kinds(domain, relation, n))
+    yielded: list[Any] = list(kinds_of_pairs(domain, relation, n))
     assert all(by_definition(domain, relation, *pair) for pair in yielded)
     assert {kind(pair, **how) for pair in yielded} == wanted
+
+
+def test_roles_are_those_that_a_secret_tells_apart():
+    assert SECRET.roles("secret", 7) == [0, 1, 2, 1, 2, 1, 2]
+    assert SERVED.roles("edge", 4) == [0, 1, 1, 1]
+    assert Graphs().roles("vertex", 3) == [1, 1, 1]
+
+    def of_each(vertices: int, contacts: frozenset[int]) -> list[list[Tie]]:
+        return [[(1, 2)], *([(3, one)] for one in range(4, vertices) if one in contacts)]
+
+    assert Graphs((2, 7), secret=of_each).roles("secret", 7) == [0, 1, 1, 3, 4, 4, 4]
 
 
 @pytest.mark.parametrize(("domain", "relation"), RELATIONS)
@@ -192,19 +230,49 @@ def test_shared_contacts_move_as_by_hand_among_7(domain, relation, known):
 @pytest.mark.parametrize(
     ("domain", "relation", "known", "most"),
     [
-        pytest.param(*case, most, marks=[pytest.mark.slow] * (most == 6 and case[1] != "edge"))
+        pytest.param(*case, most, marks=[pytest.mark.slow] * (most > 5 and case[1] != "edge"))
         for case in MOVED
-        for most in (5, 6)
+        for most in (5, 6, *[7] * (case[1] == "secret"))
     ],
 )
 def test_without_a_fast_path_it_is_the_same(domain, relation, known, most):
     result = checked(domain, relation, lambda degree: known(degree + 1), None, most=most)
     assert (result.status, result.observed) == ("certified", known(most))
-    alone = f"{relation}, ties of vertex 0 public: all graphs of 2 to {most} vertices"
-    if relation == "secret" or most == 5:
-        assert result.scope.startswith(f"{alone}, all numberings")
-    else:
-        assert "; one of each kind of 6 vertices, which is all where" in result.scope
+    every = min(most, 6 if relation == "secret" else 5)
+    alone = f"{relation}, ties of vertex 0 public: all graphs of 2 to {every} vertices"
+    assert result.scope.startswith(f"{alone}, all numberings")
+    assert (f"; one of each kind of {most} vertices, which is all" in result.scope) == (
+        most > every
+    )
+
+
+def test_secrets_are_looked_at_in_one_numbering_of_each_kind():
+    """As in all numberings; not where there are too many, or where the value depends on them."""
+    with patch.multiple(sensitivity, LABELLED_MATTERS=4):
+        result = checked(SECRET, "secret", 2, None, most=5)
+        assert (result.status, result.observed) == ("certified", 2)
+        assert "; one of each kind of 5 vertices, which is all" in result.scope
+        less = checked(SECRET, "secret", 1, None, most=5)
+        assert (less.status, less.witness) == (
+            "violated",
+            checked(SECRET, "secret", 1, None, most=4).witness,
+        )
+
+        def of_2(graph: Graph) -> int:
+            return 3 * sum(2 in tie for tie in graph.ties)
+
+        matters = check_sensitivity(Question.of(of_2, "secret", SECRET, 6), most=5)
+        assert (matters.status, matters.observed) == ("certified", 6)
+        assert matters.scope.endswith(
+            "2 to 4 vertices, all numberings; none larger: the change depends on how the vertices "
+            "are numbered, seen at 5"
+        )
+        with patch.multiple(sensitivity, PLACED=1):
+            many = checked(SECRET, "secret", 2, None, most=5)
+        assert many.scope.endswith(
+            "2 to 4 vertices, all numberings; none larger: what is secret depends on how the "
+            "vertices are numbered"
+        )
 
 
 def test_where_a_number_matters_one_of_each_kind_is_not_enough():
