@@ -269,12 +269,12 @@ def _entries(value: object) -> Entries:
     return {(key, *place): one for key, item in items for place, one in _entries(item).items()}
 
 
-def undefined(made: Comparable) -> bool:
+def undefined(value: Comparable) -> bool:
     """Say whether a value has an entry that is NaN or infinite, and so at no distance from itself.
 
     Graphs have none.
     """
-    entries = made.values() if isinstance(made, dict) else ()
+    entries = value.values() if isinstance(value, dict) else ()
     return any(one != one or abs(one) == math.inf for one in entries)
 
 

@@ -163,13 +163,13 @@ class Question:
         except RAISED as error:
             raise InputError(f"on {input_words(raw)} it raised {located(error)}") from None
         made = comparable(value)
+        if not self.undefined and undefined(made):
+            self.undefined.append(raw)
         if isinstance(raw, Graph):
             made = self.distinct.setdefault(
                 made if isinstance(made, frozenset) else tuple(made.items()), made
             )
             self.values[raw] = value, made
-        if not self.undefined and undefined(made):
-            self.undefined.append(raw)
         return value, made
 
     def anyone(self, n: int) -> bool:
