@@ -87,7 +87,7 @@ def test_the_whole_output_where_only_that_tells():
 def test_where_no_entry_ever_is_a_number_there_is_nothing_to_choose():
     half = gathered(np.full((50, 1), np.nan), 50)
     choice = events.choose_event((half, half), (half, half), ExpectedBound(1000, ALPHA))
-    assert choice.event == Range("left", Column("length"), -np.inf, np.inf)
+    assert choice.event == Range("left", Column("length"), np.inf, -np.inf)
     assert (choice.expected, choice.others) == (0.0, ())
 
 

@@ -143,7 +143,7 @@ def test_a_mechanism_by_name_keeps_its_law_under_another_claim() -> None:
         ({"pairs": [(0, 1)]}, "leaky: it claims nothing; give it epsilon="),
         ({"epsilon": -1, "pairs": [(0, 1)]}, "epsilon = -1: a claim needs epsilon >= 0"),
         ({"epsilon": 1, "pairs": [0, 1]}, "which is no pair"),
-        ({"epsilon": 1, "pairs": []}, "gives none"),
+        ({"epsilon": 1, "pairs": []}, "pairs: none"),
         ({"epsilon": "1", "pairs": [(0, 1)]}, "epsilon = '1': give a number"),
         ({"epsilon": 1, "domain": 3}, "domain = 3: give one of pdpaudit.relations"),
         ({"epsilon": 1, "pairs": [(0, 1)], "domain": Records(Bounded(0, 1))}, "and not both"),
