@@ -107,11 +107,16 @@ def audit(
         error_budget=budget_words(config, len(claims), exact=exactly),
         law_compared=context.compared[-1] if exact and context.compared else None,
         remarks=tuple(context.remarks),
-        context={"network": file} if file else {},
+        context=_read(file),
         **origin_of(asked.origin),
     )
     until = context.until()
     return explained_result(result, asked, networks, until=until) if config.explain else result
+
+
+def _read(file: dict[str, object] | None) -> dict[str, object]:
+    """Return what a result says of the network read."""
+    return {"network": file} if file else {}
 
 
 def _say_where_all(context: AuditContext) -> None:
@@ -188,10 +193,8 @@ def audit_released(
         for what in whats
     }
     rows = [_row(what, claim) for what, result in results.items() for claim in result.claims]
-    budget, known = shares_words(plan.confidence), {"released": rows}
-    return _together(
-        mechanism, subject, results, plan, began, {"observe": ALL}, budget, known, file
-    )
+    budget, known = shares_words(plan.confidence), {"released": rows, **_read(file)}
+    return _together(mechanism, subject, results, plan, began, {"observe": ALL}, budget, known)
 
 
 def audit_relations(
@@ -222,10 +225,8 @@ def audit_relations(
     }
     claims = [claim for result in results.values() for claim in result.claims]
     budget = relations_budget(claims, plan.confidence, len(names))
-    known = {"relations": list(names)}
-    return _together(
-        mechanism, subject, results, plan, began, {"relation": ALL}, budget, known, file
-    )
+    known = {"relations": list(names), **_read(file)}
+    return _together(mechanism, subject, results, plan, began, {"relation": ALL}, budget, known)
 
 
 def _shared(plan: Config, audits: int) -> Config:
@@ -242,7 +243,6 @@ def _together(
     asked: Mapping[str, str],
     error_budget: str,
     known: Mapping[str, object],
-    file: dict[str, object] | None,
 ) -> Result:
     """Return one result of the claims of several."""
     remarks = [f"{name}: {words}" for name, result in results.items() for words in result.remarks]
@@ -256,11 +256,7 @@ def _together(
         tried=tried_together(list(results.values())),
         error_budget=error_budget,
         remarks=tuple(remarks),
-        context={
-            **known,
-            "options": {**asked, "confidence": plan.confidence, **samples},
-            **({"network": file} if file else {}),
-        },
+        context={**known, "options": {**asked, "confidence": plan.confidence, **samples}},
         **origin_of(mechanism),
     )
 

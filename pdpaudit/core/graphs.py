@@ -120,7 +120,7 @@ def small_graphs(most: int, least: int = 1) -> Iterator[Graph]:
 
 
 def labelled_graphs(most: int, least: int | None = None) -> Iterator[Graph]:
-    """Yield every graph on so many vertices, for mechanisms to which not all people are alike."""
+    """Yield every graph of a size, for mechanisms to which not all people are alike."""
     for vertices in range(most if least is None else least, most + 1):
         places = list(itertools.combinations(range(vertices), 2))
         for chosen in itertools.product((False, True), repeat=len(places)):
