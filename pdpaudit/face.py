@@ -119,6 +119,7 @@ def audit(
     from pdpaudit.core.errors import InputError, refuse_unknown
     from pdpaudit.core.variants import ALL, EXPLICIT, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
+    from pdpaudit.sampling.progress import in_notebook
 
     refuse_unknown("audit", options, AuditOptions.__optional_keys__)
     made: Made = {"python": options.pop("python", None), "d_in": options.pop("d_in", None)}
@@ -135,12 +136,16 @@ def audit(
     config = Config(seed, default_samples=subject.default_samples, **budget)
     if relation == ALL:
         rewired = networks_for(related(subject, None, domain), networks, budget=config.budget)
-        return audit_relations(subject, rewired, config, subject=name, spec=spec, domain=domain)
+        with in_notebook() as watcher:
+            return audit_relations(
+                subject, rewired, config, subject=name, spec=spec, domain=domain, watcher=watcher
+            )
     if relation is not None or domain is not None:
         subject = related(subject, relation, domain)
         spec = subject.specification(spec)
     where = networks_for(subject, networks, budget=config.budget)
-    return carry_out(subject, where, config, subject=name, spec=spec)
+    with in_notebook() as watcher:
+        return carry_out(subject, where, config, subject=name, spec=spec, watcher=watcher)
 
 
 def check(
@@ -321,6 +326,7 @@ def simulate(
     from pdpaudit.experiments.simulation import simulate as carry_out
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import draw_seed
+    from pdpaudit.sampling.progress import in_notebook
 
     if not isinstance(network, Network):
         raise InputError(f"network: a {type(network).__name__} is none; see read_network")
@@ -332,7 +338,10 @@ def simulate(
         for title, (_, subject, name, _) in zip(names, made, strict=True)
     ]
     calls = default_budget(network) if budget is None else budget
-    found = carry_out(network, contestants, budget=calls, runs=runs, seed=drawn, jobs=jobs)
+    with in_notebook() as watcher:
+        found = carry_out(
+            network, contestants, budget=calls, runs=runs, seed=drawn, jobs=jobs, watcher=watcher
+        )
     title = ", ".join(one.name for one in contestants)
     elapsed = time.monotonic() - began
     return Result("simulate", title, drawn, elapsed, context={"simulation": found})

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,9 +29,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report.plaintext import on_terminal, visible
 from pdpaudit.results.files import KEPT, save
 from pdpaudit.results.results import Result
-
-#: Seconds between two lines of progress in a pipe.
-LINE_S = 30
+from pdpaudit.sampling.progress import Lines
 
 
 class _Screen(Console):
@@ -137,51 +133,15 @@ class _Bar:
         self._bar.console.print(f"pdpaudit: {words}", markup=False)
 
 
-class _Lines:
-    """A watcher that writes a line now and then, for pipes."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._words, self._total, self._done = "starting", 0, 0
-        self._began = self._written = time.monotonic()
-        self._ends = math.inf
-
-    def stage(self, words: str, total: int) -> None:
-        """Begin a new stage."""
-        self._words, self._total, self._done = words, total, 0
-        self._began, self._ends = time.monotonic(), math.inf
-
-    def advance(self, done: int) -> None:
-        """Move on, and write where enough time has passed."""
-        self._done += done
-        now = time.monotonic()
-        if now - self._written < LINE_S:
-            return
-        self._written = now
-        line = self._words
-        if 0 < self._done <= self._total:
-            spent = now - self._began
-            # What is said to be left only falls, whatever the last runs took.
-            self._ends = min(self._ends, now + spent * (self._total / self._done - 1))
-            left = self._ends - now
-            ahead = f"about {left:,.0f} s of it left" if left >= 1 else "longer than expected"
-            line += f": {self._done:,} of {self._total:,}, {ahead}"
-        self._write(line)
-
-    def say(self, words: str) -> None:
-        """Write a line at once."""
-        self._write(words)
-
-
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[_Bar | _Lines]:
+def progress(*, quiet: bool) -> Iterator[_Bar | Lines]:
     """Show rate and time left on a terminal, a line now and then in a pipe."""
     screen = console(to_stderr=True)
     if quiet:
-        yield _Lines(lambda _: None)
+        yield Lines(lambda _: None)
         return
     if not screen.is_terminal:
-        yield _Lines(lambda line: typer.echo(f"pdpaudit: {line}", err=True))
+        yield Lines(lambda line: typer.echo(f"pdpaudit: {line}", err=True))
         return
     columns = (
         TextColumn("{task.description}"),

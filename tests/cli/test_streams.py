@@ -14,8 +14,6 @@ import time
 import pytest
 from rich.cells import cell_len
 
-from pdpaudit.cli import output
-
 from .conftest import Run
 
 ON_NETWORK = ("--edges", "edges.csv", "--nodes", "nodes.csv")
@@ -113,22 +111,3 @@ def test_no_progress_in_a_pipe(run: Run) -> None:
     assert ran.err == ""
     assert "/s" not in ran.out
     assert "\r" not in ran.out
-
-
-def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The time left only falls, though the runs become slower."""
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    lines: list[str] = []
-    watcher = output._Lines(lines.append)
-    watcher.stage("looking at 3 pairs", 100)
-    for seconds in (10, 40, 60, 400):
-        clock[0] += seconds
-        watcher.advance(10)
-    assert len(lines) == 3  # the first ten seconds say nothing
-    assert lines[0].startswith("looking at 3 pairs: 20 of 100, about ")
-    # 20 of 100 in 50 s leave 200 s; after 60 s 140 s, however slow they were; after 400 s none.
-    left = [line.rpartition(", ")[2] for line in lines]
-    assert left == ["about 200 s of it left", "about 140 s of it left", "longer than expected"]
