@@ -15,6 +15,7 @@ from pdpaudit.core.protocols import StatisticOfProximity
 from pdpaudit.core.registry import (
     Group,
     UserCodeError,
+    _points,
     check_arguments,
     check_file,
     check_run,
@@ -422,6 +423,12 @@ def test_a_plug_in_that_cannot_be_loaded_is_named(name, cause):
         loaded(item)
 
 
+def rewrite(points: Path, text: str) -> None:
+    """Register something else; what is registered is read once in a process."""
+    points.write_text(text)
+    _points.cache_clear()
+
+
 @pytest.mark.usefixtures("plug_in")
 def test_a_name_that_two_packages_give_to_different_things_is_refused(folder):
     again = folder / "again"
@@ -431,7 +438,7 @@ def test_a_name_that_two_packages_give_to_different_things_is_refused(folder):
     )
     sys.path.insert(0, str(again))
     assert resolve("sops", "plug").sensitivity(3) == 0  # the same twice is one
-    points.write_text("[pdpaudit.sops]\nplug = plug:yours")
+    rewrite(points, "[pdpaudit.sops]\nplug = plug:yours")
     words = "plug:mine, registered by plug and plug = plug:yours, registered by other; name one as"
     with pytest.raises(InputError, match=words):
         resolve("sops", "plug")
@@ -450,13 +457,13 @@ def test_what_takes_the_name_of_ours_is_said_in_every_group(folder, monkeypatch,
         loaded(item)
     # Where one is used of all, ours is while it is alone.
     for other in ("A", "z"):  # whatever comes first
-        points.write_text(f"[pdpaudit.{group}]\n{other} = plug:mine")
+        rewrite(points, f"[pdpaudit.{group}]\n{other} = plug:mine")
         item, words = the_one(group)
         assert (item.name, words) == (other, f"{other} = plug:mine, registered by plug")
-    points.write_text(f"[pdpaudit.{group}]\nA = plug:mine\nB = plug:mine")
+    rewrite(points, f"[pdpaudit.{group}]\nA = plug:mine\nB = plug:mine")
     with pytest.raises(InputError, match="A = plug:mine, registered by plug and B = plug:mine"):
         the_one(group)
-    points.write_text("")
+    rewrite(points, "")
     assert the_one(group) == (ours, "")
 
 
