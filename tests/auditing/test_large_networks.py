@@ -180,7 +180,7 @@ def test_the_choice_of_an_event_ends_with_the_time_limit(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(event_selection, "the_one", lambda _: (None, "another"))
     monkeypatch.setattr(event_selection, "loaded", lambda _: choose)
-    config = Config(1, samples=100, time_limit=1.0)
+    config = Config(1, samples=100, time_limit=3.0)
     result = audit(PTarget(sop=CN()), [people()], config, subject="x")
     assert {one.status for one in result.claims} == {"inconclusive"}
     assert "the time limit ended the search" in result.remarks
