@@ -57,6 +57,8 @@ def audit(
 ) -> Result:
     """Try to break a mechanism's privacy claim.
 
+    In a notebook a line shows how far it is.
+
     Parameters
     ----------
     mechanism : Mechanism, class, function or str
@@ -285,6 +287,8 @@ def simulate(
     jobs: int = 1,
 ) -> Result:
     """Run searches many times on a network, and count whom they find after how many oracle calls.
+
+    In a notebook a line shows how far it is.
 
     Parameters
     ----------
