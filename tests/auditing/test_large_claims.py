@@ -160,6 +160,7 @@ def numbers(value: object, keys: tuple[object, ...] = ()) -> list[tuple[object, 
 EXTREME = (LARGEST, -LARGEST, 1e300, 5e-324, 10**400)
 
 
+@pytest.mark.usefixtures("without_power")
 @pytest.mark.parametrize("options", [(), ("--samples", "500")], ids=["law", "samples"])
 def test_a_result_of_extreme_numbers_is_reported_or_refused(
     tmp_path: Path,

@@ -237,7 +237,7 @@ def test_what_differs_in_its_last_digit_is_shown_in_all_with_what_to_do():
 
 
 @given(st.integers(1, 1000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_a_statistic_that_changes_after_some_calls_is_found(calls):
     count = itertools.count()
 

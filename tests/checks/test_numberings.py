@@ -241,7 +241,9 @@ def test_values_that_take_too_much_memory_are_refused():
     assert found(wide, 60, most=6).exact
 
 
-@pytest.mark.parametrize(("fast", "most"), [(False, 5), (False, 6), (True, 6)])
+@pytest.mark.parametrize(
+    ("fast", "most"), [(False, 5), pytest.param(False, 6, marks=pytest.mark.slow), (True, 6)]
+)
 def test_a_leak_that_only_numbers_show_is_found_whoever_vanishes(fast, most):
     """The degree of vertex 0: the last takes one tie away, but without 0 another one is 0."""
 

@@ -111,6 +111,7 @@ class Visits:
 """
 
 
+@pytest.mark.usefixtures("without_power")
 def test_a_count_of_records_is_broken_by_a_person_and_one_of_people_is_not(tmp_path: Path) -> None:
     """One verdict that it stands, at 0.1 %, seed 1."""
     (tmp_path / "visits.py").write_text(CLIPPED, encoding="utf-8")
