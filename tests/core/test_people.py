@@ -125,6 +125,6 @@ def test_a_count_of_records_is_broken_by_a_person_and_one_of_people_is_not(tmp_p
     assert here.status == elsewhere.status == "violated"
     assert here.lower_bound == elsewhere.lower_bound
     [stands] = audit(
-        f"{tmp_path / 'visits.py'}:Visits", seed=1, confidence=0.999, budget="quick"
+        f"{tmp_path / 'visits.py'}:Visits", seed=1, confidence=0.999, samples=1000
     ).claims
     assert stands.status == "not_rejected"
