@@ -27,13 +27,12 @@ class Weighed:
 
     def recorded(self) -> NestedBets:
         """Return what a witness holds of it."""
-        return NestedBets(self.places, **vars(self.band))
+        return NestedBets(self.places, self.band)
 
     @classmethod
     def of(cls, bets: NestedBets) -> Weighed:
         """Return what a witness holds."""
-        numbers = dict(vars(bets))
-        return cls(numbers.pop("places"), Band(**numbers))
+        return cls(bets.places, Band(**vars(bets.bets)))
 
     def bound(
         self, claim: PrivacyClaim, counted: tuple[Hits, Hits], runs: int, alpha: float

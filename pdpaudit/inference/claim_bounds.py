@@ -30,6 +30,7 @@ from scipy import special
 
 from pdpaudit.core.claim import PrivacyClaim, RenyiClaim, ZeroConcentratedClaim
 from pdpaudit.core.divergence import larger_divergence, law_divergence
+from pdpaudit.results.witnesses import Bets
 
 Floats = npt.NDArray[np.float64]
 
@@ -88,19 +89,8 @@ def expected_claim_bound(
 
 
 @dataclass(frozen=True)
-class Band:
-    """How the bins between nested events are bet on; the first is inside the smallest event.
-
-    ``ratios`` are the logarithms of u, ``stakes`` those on the divergence of the side where the
-    events are likelier and on its mirror image, in units of ``power``, and ``split`` is what is
-    moved between the sides.
-    """
-
-    order: float
-    ratios: tuple[float, ...]
-    stakes: tuple[float, float]
-    split: float
-    power: float
+class Band(Bets):
+    """Bets on the bins between nested events: the best ones, and what they show."""
 
     @classmethod
     def plan(

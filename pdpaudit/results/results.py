@@ -308,9 +308,10 @@ class Result:
         return f"<pre>{escape(self.summary())}</pre>"
 
     def _line(self) -> str:
-        head = f"{self.command} of {self.subject}: {STATUS_WORDS[self.status]}"
+        what = f"{self.command} of {self.subject}"
         if "simulation" in self.context:  # nothing was judged
-            return f"{self.command} of {self.subject}"
+            return what
+        head = f"{what}: {STATUS_WORDS[self.status]}"
         if why := [one.method for one in self.claims if one.status == self.status == "error"]:
             return f"{head}, {why[0]}"
         if not self.claims:

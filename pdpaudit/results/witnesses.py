@@ -118,18 +118,31 @@ def _hashable(value: object) -> Hashable:
 
 
 @dataclass(frozen=True)
-class NestedBets:
-    """Nested events, by their places in a list of events, and how their bins are bet on.
+class Bets:
+    """How the bins between nested events are bet on; the first is inside the smallest event.
 
-    The numbers are those of :class:`pdpaudit.inference.claim_bounds.Band`.
+    ``ratios`` are the logarithms of u, ``stakes`` those on the divergence of the side where the
+    events are likelier and on its mirror image, in units of ``power``, and ``split`` is what is
+    moved between the sides.
     """
 
-    places: tuple[int, ...]
     order: float
     ratios: tuple[float, ...]
     stakes: tuple[float, float]
     split: float
     power: float
+
+
+@dataclass(frozen=True)
+class NestedBets:
+    """Nested events, by their places in a list of events, and how their bins are bet on."""
+
+    places: tuple[int, ...]
+    bets: Bets
+
+    def to_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"places": self.places, **asdict(self.bets)}
 
     @classmethod
     def from_json(cls, fields: Fields) -> NestedBets:
@@ -140,8 +153,8 @@ class NestedBets:
         one, other = fields.numbers("stakes", 2)
         if not (order > 1 and one >= 0 and other >= 0):
             raise fields.fail("stakes", "two that are not below 0, of an order above 1")
-        ratios = fields.numbers("ratios")
-        return cls(fields.wholes("places"), order, ratios, (one, other), split, power)
+        bets = Bets(order, fields.numbers("ratios"), (one, other), split, power)
+        return cls(fields.wholes("places"), bets)
 
 
 @dataclass(frozen=True)
@@ -182,7 +195,7 @@ class AuditWitness:
             "pair": self.pair.to_json(),
             "event": event,
             "ladder": None if ladder is None else [_change(event, one.to_json()) for one in ladder],
-            "weighed": self.weighed and asdict(self.weighed),
+            "weighed": self.weighed and self.weighed.to_json(),
             "certificate": self.certificate and self.certificate.to_json(),
         }
         body = vars(self) | forms
