@@ -196,13 +196,13 @@ class Confirmation:
     def result(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw, bound, and say what would have been found."""
         config = self.context.config
-        words = f"confirming {self.claim.statement} on fresh samples"
-        self.context.watcher.stage(words, 2 * config.size)
         try:
             if not self.context.mechanism.repeatable:
+                self._begin(config.size)
                 return self._in_pairs(chosen)
             if config.sequential and self.claim.approximate:
                 return self._in_looks(chosen, power)
+            self._begin(config.size)
             self._fresh(chosen, chosen.together).draw(config.size)
         except Misbehaviour as error:
             return self._misbehaved(chosen, error)
@@ -219,6 +219,11 @@ class Confirmation:
         self.context.watcher.stage("measuring what would have been found", 0)
         return self._finding(chosen, float(lower), power.measure(least, chance))
 
+    def _begin(self, size: int) -> None:
+        """Begin the stage in which runs are drawn, that many a side."""
+        words = f"confirming {self.claim.statement} on fresh samples"
+        self.context.watcher.stage(words, 2 * size)
+
     def _in_looks(self, chosen: Chosen, power: Power) -> ClaimResult:
         """Draw from look to look until the violation is certain, or no look is left."""
         config, claim, alpha = self.context.config, self.claim, self.alpha
@@ -228,8 +233,10 @@ class Confirmation:
         looks = looks or hurried_looks(config, claim, left, chosen.seconds)
         if looks is None:
             until = self.context.until(PLANNED)
+            self.context.watcher.stage("planning when to stop, by planted leaks", 0)
             looks = planned_looks(config, claim, alpha, power.planted(), known, until)
         wager = Wager.begin(alpha, min(claim.epsilon, 1e308), claim.delta, known)
+        self._begin(looks.sizes[-1])
         try:
             for reached in self._fresh(chosen, chosen.together).looks(wager, looks.sizes):
                 self.reached = wager = reached

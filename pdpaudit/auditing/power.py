@@ -14,6 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,10 @@ STEPS, FURTHER = (1.0, 1.2, 1.5, 2.0, 3.0, 6.0), (12.0, 25.0, 50.0)
 #: Times the step at which leaks begin to be found is halved.
 HALVINGS = 1
 
-#: Discovery runs a side of a planted leak, at most: fewer runs can only find less. And runs whose
-#: outputs leaks are planted in: more would cost time, and are a law that is as good.
-MOST_RUNS, MOST_POOLED = 5_000, 20_000
+#: Discovery runs a side of a planted leak, at most: fewer can only find less. In long outputs there
+#: are fewer, of as many numbers together, but so few at least. And runs whose outputs leaks are
+#: planted in: more would cost time, and are a law that is as good.
+MOST_RUNS, MOST_NUMBERS, LEAST_RUNS, MOST_POOLED = 5_000, 2_000_000, 200, 20_000
 
 #: A column of more distinct numbers than this has ends.
 DISTINCT = 8
@@ -101,6 +103,11 @@ class Rehearsal:
     choose: Callable[..., Any]
     pick: Callable[[list[Event], list[Counts]], tuple[int, float]]
     learned: Callable[[Any], Counts]
+
+    @cached_property
+    def plants(self) -> _Plants:
+        """What leaks are planted in."""
+        return _Plants(batch_of(self.pool))
 
 
 def confirmed(
@@ -172,7 +179,7 @@ def planted_rates(
     None where discovery would have missed it. The same seed plants the same leaks, larger or
     smaller.
     """
-    plants = _Plants(batch_of(rehearsal.pool))
+    plants = rehearsal.plants
     for number in range(TIMES * _planted(claim)):
         rng = np.random.default_rng([seed, number])
         if plants.blind:
@@ -408,7 +415,7 @@ def _discovered(
     for runs, needed in rehearsal.cuts:
         if _score(planted, rehearsal.scored, runs, rng) < needed:
             return None
-    runs = min(rehearsal.runs, MOST_RUNS)
+    runs = min(rehearsal.runs, MOST_RUNS, max(LEAST_RUNS, MOST_NUMBERS // planted.batch.width))
     choice = rehearsal.choose(*_drawn(planted, runs, rng), aim, thorough=False)
     found = [choice, *choice.others]
     events = [one.event for one in found]

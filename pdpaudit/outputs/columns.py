@@ -210,10 +210,20 @@ class Group:
         place = self.paths.get(path)
         if self.array is None or place is None or not self.size:
             return set(self.kinds(path)[:1]) if place is None else set(self.kinds(path))
+        if self._all_plain:
+            return {"float"}
         column = self._column(place)
         if column.dtype.kind == "b":
             return {"bool"}
         return {KINDS[code] for code in np.flatnonzero(np.bincount(_kind_codes(column)))}
+
+    @cached_property
+    def _all_plain(self) -> bool:
+        """Whether an array holds finite numbers only, and no zero with a sign."""
+        array = self.array
+        if array is None or array.dtype.kind != "f" or not np.isfinite(array).all():
+            return False
+        return not ((array == 0) & np.signbit(array)).any()
 
     def kind_codes(self, path: Path) -> npt.NDArray[np.intp] | None:
         """Return places in KINDS of what is there, None where it is no number of an array."""
@@ -271,6 +281,11 @@ class Batch:
     def size(self) -> int:
         """Number of rows: records and rows of arrays."""
         return sum(group.size for group in self.groups)
+
+    @property
+    def width(self) -> int:
+        """Most leaves that an output has."""
+        return max((len(group.paths) for group in self.groups), default=0)
 
     @cached_property
     def weights(self) -> Floats:

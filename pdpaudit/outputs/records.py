@@ -19,7 +19,16 @@ import os
 import re
 import types
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from functools import lru_cache
 from itertools import count, islice
 from typing import Any, TypeAlias
@@ -64,6 +73,9 @@ OURS = NUMERIC | EXACT_KINDS | {"nan", "None", "str", "bytes", "absent"}
 #: Deeper nesting, more leaves or longer iterators than these are refused; arrays beyond the last
 #: are summarised.
 MOST_DEEP, MOST_LEAVES, MOST_ENTRIES = 60, 200_000, 4096
+
+#: Parts of a container up to which each is looked at by itself.
+SHORT = 8
 
 #: Entries of a summarised array that are kept.
 KEPT = 64
@@ -143,7 +155,8 @@ def flatten(output: object) -> Record:
         raise Unreadable(
             f"a {kind.__name__} that raises {type(error).__name__} when it is read"
         ) from None
-    return (structure, tuple(kinds), tuple(values))
+    alike = len(kinds) > SHORT and len(set(kinds)) == 1
+    return (structure, _same(kinds[0], len(kinds)) if alike else tuple(kinds), tuple(values))
 
 
 #: Types of values of which equal ones have equal records, and all are readable; and those of two
@@ -193,12 +206,30 @@ def _walk(output: object, kinds: list[str], values: list[Leaf], depth: int) -> S
     if depth > MOST_DEEP:
         raise Unreadable(f"something nested more than {MOST_DEEP} deep")
     kind, keys, parts = _parts(output)
-    children = []
+    children: list[Structure] = []
+    if isinstance(parts, list | tuple) and len(parts) > SHORT and (same := _alike(parts)):
+        kinds += [same] * len(parts)
+        values += parts
+        children, parts = [SCALAR] * len(parts), ()
     for part in parts:
         children.append(_walk(part, kinds, values, depth + 1))
         if len(values) > MOST_LEAVES:
-            raise Unreadable(f"something with more than {MOST_LEAVES:,} entries")
+            break
+    if len(values) > MOST_LEAVES:
+        raise Unreadable(f"something with more than {MOST_LEAVES:,} entries")
     return (kind, keys, tuple(children))
+
+
+def _alike(parts: Sequence[Any]) -> str:
+    """Return what kind all of some parts are, where that is seen at once; else nothing."""
+    types_seen = set(map(type, parts))
+    if types_seen == {float}:
+        numbers = np.array(parts)
+        plain = np.isfinite(numbers) & ~(np.signbit(numbers) & (numbers == 0))
+        return "float" if plain.all() else ""
+    if types_seen == {int}:
+        return "int" if max(max(parts), -min(parts)).bit_length() <= MOST_BITS else ""
+    return "bool" if types_seen == {bool} else ""
 
 
 def _whole(value: int) -> tuple[str, Leaf]:

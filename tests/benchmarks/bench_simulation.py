@@ -58,7 +58,8 @@ def test_a_run_against_the_reference(shared_data, figure, monkeypatch, regime):
     spent = {name: statistics.median(some) for name, some in times.items()}
     figure(f"a run, {regime}", 1e3 * spent["drawn"], "ms", baseline=1e3 * spent["plain"])
     ratio = spent["plain"] / spent["drawn"]
-    figure(f"a run, {regime}, beside the reference", ratio, "times as fast", least=20)
+    # A third of 18.7, which several implementations of a search had where there is one now.
+    figure(f"a run, {regime}, beside the reference", ratio, "times as fast", least=6.2)
     figure(f"200 runs, {regime}", RUNS * spent["drawn"], "s", limit=300)
     assert spent["drawn"] < spent["plain"]
     assert RUNS * spent["drawn"] < 300

@@ -247,6 +247,24 @@ def test_what_cannot_be_read_is_refused_in_words(made):
         flatten(made())
 
 
+NUMBERS = st.floats() | st.integers() | st.booleans() | st.sampled_from([0.0, -0.0, 10**1300])
+
+
+@given(
+    st.lists(NUMBERS, max_size=30)
+    | st.lists(st.floats(), max_size=30)
+    | st.lists(NUMBERS).map(tuple)
+)
+def test_many_numbers_at_once_are_those_one_by_one(numbers):
+    """Those that are all of one kind are not looked at one by one."""
+    structure, kinds, values = flatten(numbers)
+    each = [flatten(number) for number in numbers]
+    assert structure == (type(numbers).__name__, None, (None,) * len(numbers))
+    assert kinds == tuple(kind for _, (kind,), _ in each)
+    assert repr(values) == repr(tuple(value for _, _, (value,) in each))
+    assert flatten({"of": numbers})[1:] == (kinds, values)
+
+
 def holding(value):
     return lambda: value
 
