@@ -33,38 +33,31 @@ DEFAULT_REGIME = "several"
 class SimulationOptions:
     """The searches, and how long they run."""
 
-    against: Annotated[
-        str,
-        typer.Option(
-            autocompletion=o.names_of("mechanisms"),
-            help="The search to compare it with, drawn first.",
-        ),
-    ] = "Target"
-    epsilon: Annotated[
-        float, typer.Option(help="Privacy parameter ε of each search round; 1/20 is the paper's.")
-    ] = 0.05
+    against: str = o.option(
+        "Target",
+        "The search to compare it with, drawn first.",
+        autocompletion=o.names_of("mechanisms"),
+    )
+    epsilon: float = o.option(
+        0.05, "Privacy parameter ε of each search round; 1/20 is the paper's."
+    )
     sop: o.Sop = None
-    runs: Annotated[int, typer.Option(help="Runs of each search.")] = 200
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="CALLS",
-            help="Oracle calls after which a run is cut off, for the curves only; default: a "
-            "fifth of the people, from 2,000 to 20,000.",
-        ),
-    ] = None
-    regime: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=o.among(o.REGIMES),
-            help="Population of the embedded network: dominant, several or fragmented; default "
-            f"{DEFAULT_REGIME}.",
-        ),
-    ] = None
-    components: Annotated[
-        int | None,
-        typer.Option(help="Targeted components to find at most; default: what the budget allows."),
-    ] = None
+    runs: int = o.option(200, "Runs of each search.")
+    budget: int | None = o.option(
+        None,
+        "Oracle calls after which a run is cut off, for the curves only; default: a fifth of the "
+        "people, from 2,000 to 20,000.",
+        metavar="CALLS",
+    )
+    regime: str | None = o.option(
+        None,
+        "Population of the embedded network: dominant, several or fragmented; default "
+        f"{DEFAULT_REGIME}.",
+        autocompletion=o.among(o.REGIMES),
+    )
+    components: int | None = o.option(
+        None, "Targeted components to find at most; default: what the budget allows."
+    )
     stop: o.Stop = None
     threshold: o.Threshold = None
     noise: o.Noise = None
