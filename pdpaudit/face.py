@@ -121,7 +121,7 @@ def audit(
     from pdpaudit.core.errors import InputError, refuse_unknown
     from pdpaudit.core.variants import ALL, EXPLICIT, Variant, promising, related, specified
     from pdpaudit.sampling import draw_seed
-    from pdpaudit.sampling.progress import in_notebook
+    from pdpaudit.sampling.engine import in_notebook
 
     refuse_unknown("audit", options, AuditOptions.__optional_keys__)
     made: Made = {"python": options.pop("python", None), "d_in": options.pop("d_in", None)}
@@ -330,7 +330,7 @@ def simulate(
     from pdpaudit.experiments.simulation import simulate as carry_out
     from pdpaudit.results.results import Result
     from pdpaudit.sampling import draw_seed
-    from pdpaudit.sampling.progress import in_notebook
+    from pdpaudit.sampling.engine import in_notebook
 
     if not isinstance(network, Network):
         raise InputError(f"network: a {type(network).__name__} is none; see read_network")

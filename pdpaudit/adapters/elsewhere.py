@@ -25,7 +25,7 @@ import numpy as np
 
 from pdpaudit import relations
 from pdpaudit.adapters import worker
-from pdpaudit.adapters.wire import Stream, decode, encode
+from pdpaudit.adapters.worker import Stream, decode, encode
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError, Misbehaviour, ParameterError
 from pdpaudit.core.registry import adapted, make_mechanism, registered

@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 import pdpaudit
-from pdpaudit.cli import audit, check, claims, results, simulate
+from pdpaudit.cli import audit, check, results, simulate
 from pdpaudit.cli.options import flagged
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import UserCodeError
@@ -92,7 +92,7 @@ def _without_command(
 
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit_command)
 app.command("check", epilog=check.EXAMPLES)(check.check_command)
-app.command("claims", epilog=claims.EXAMPLES)(claims.claims_command)
+app.command("claims", epilog=results.CLAIMS_EXAMPLES)(results.claims_command)
 app.command(
     "simulate",
     epilog=simulate.EXAMPLES,
@@ -100,7 +100,7 @@ app.command(
 )(simulate.simulate_command)
 app.command("replay", epilog=results.REPLAY_EXAMPLES)(results.replay_command)
 app.command("report", epilog=results.REPORT_EXAMPLES)(results.report_command)
-app.command("list", epilog=claims.LIST_EXAMPLES)(claims.list_command)
+app.command("list", epilog=results.LIST_EXAMPLES)(results.list_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -29,7 +29,7 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report.plaintext import on_terminal, visible
 from pdpaudit.results.files import KEPT, save
 from pdpaudit.results.results import Result
-from pdpaudit.sampling.progress import Lines
+from pdpaudit.sampling.engine import Lines
 
 
 class _Screen(Console):

@@ -11,8 +11,17 @@ from typing import TypedDict
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.fields import IDS, INDEX, TIMES, WEIGHTS, is_missing, named_ends, normal, whole
-from pdpaudit.io.source import show
+from pdpaudit.io.source import (
+    IDS,
+    INDEX,
+    TIMES,
+    WEIGHTS,
+    is_missing,
+    named_ends,
+    normal,
+    show,
+    whole,
+)
 from pdpaudit.io.table import Table
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)

@@ -20,8 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.fields import whole
-from pdpaudit.io.source import Source, show
+from pdpaudit.io.source import Source, show, whole
 from pdpaudit.io.text_formats import read_dl, read_gdf, read_listing, read_pajek, read_tgf
 from pdpaudit.io.ties import Row, Ties, listed_ties
 

@@ -13,8 +13,7 @@ import pandas as pd
 
 from pdpaudit.core.errors import InputError
 from pdpaudit.io.columns import find_column, find_id_column
-from pdpaudit.io.fields import gaps, is_missing, unify, whole
-from pdpaudit.io.source import read_source, show
+from pdpaudit.io.source import gaps, is_missing, read_source, show, unify, whole
 from pdpaudit.io.table import read_table
 from pdpaudit.io.text_formats import read_partition
 

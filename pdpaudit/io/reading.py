@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
-from pdpaudit.io.fields import folded
 from pdpaudit.io.graph_formats import find_format, read_graph_file
 from pdpaudit.io.people import (
     People,
@@ -27,7 +26,7 @@ from pdpaudit.io.people import (
     pseudonyms,
     read_labels,
 )
-from pdpaudit.io.source import read_source, show
+from pdpaudit.io.source import folded, read_source, show
 from pdpaudit.io.ties import Ties, collapse, dropped_words, read_edge_list
 
 Plant: TypeAlias = Callable[[csr_array, Sequence[str]], npt.NDArray[np.bool_]]

@@ -17,8 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.io.fields import names_columns
-from pdpaudit.io.source import Source, show
+from pdpaudit.io.source import Source, names_columns, show
 
 SAMPLE = 200
 _FIELD = re.compile(r'"(?:[^"]|"")*"(?=[ \t]|$)|[^ \t]+')

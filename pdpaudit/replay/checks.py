@@ -37,7 +37,7 @@ from pdpaudit.replay.claims import Replay
 from pdpaudit.replay.trust import compared, differences, finder
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.backends import in_copy
-from pdpaudit.sampling.encoding import decode
+from pdpaudit.sampling.store import decode
 
 #: How the sentence on a broken bound ends, and how that on a failure that was expected begins.
 SEARCHED = ("no smaller network breaks it", "nothing can be left out of it")

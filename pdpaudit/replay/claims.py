@@ -38,7 +38,7 @@ from pdpaudit.inference.certificate import PROVED, certified, check_certificate
 from pdpaudit.inference.sequential import Known, look_sizes
 from pdpaudit.outputs import JSON, Event, equal_is_same, flatten
 from pdpaudit.replay.trust import compared, differences, finder, made_again
-from pdpaudit.results.fields import STATUS_WORDS, Fields
+from pdpaudit.results.files import STATUS_WORDS, Fields
 from pdpaudit.results.pairs import NamedNetwork, NetworkPair, Pair, ReadNetwork
 from pdpaudit.results.results import ClaimResult
 from pdpaudit.results.witnesses import AuditWitness

@@ -23,7 +23,7 @@ from pdpaudit.core.registry import (
 )
 from pdpaudit.core.specification import Specification
 from pdpaudit.report.plaintext import clip
-from pdpaudit.results.fields import is_number
+from pdpaudit.results.files import is_number
 
 #: Characters of a name that a message shows.
 LONGEST = 200

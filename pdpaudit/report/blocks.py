@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
 from pdpaudit.report.plaintext import clip, number
-from pdpaudit.results.fields import is_number
+from pdpaudit.results.files import is_number
 from pdpaudit.results.results import CheckResult, Status
 
 #: Rows of a table made of data that nobody bounded, and characters of a cell.

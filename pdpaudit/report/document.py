@@ -15,15 +15,15 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
-from pdpaudit.report.exposure import exposure_section
-from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
-from pdpaudit.report.simulation import (
+from pdpaudit.report.measured import (
     Simulation,
+    exposure_section,
     lead_words,
     simulation_blocks,
     simulation_in,
 )
+from pdpaudit.report.pair_drawing import draw_pair, draw_witness
+from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.sources import KEY as PREFACE
 from pdpaudit.report.sources import (
     MISTAKES,
@@ -35,7 +35,7 @@ from pdpaudit.report.sources import (
     replay_of,
     with_largest,
 )
-from pdpaudit.results.fields import STATUS_WORDS, Fields, is_number
+from pdpaudit.results.files import STATUS_WORDS, Fields, is_number
 from pdpaudit.results.pairs import InlineNetwork, NetworkPair, Pair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status, worst
 

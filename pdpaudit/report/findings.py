@@ -18,7 +18,7 @@ from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, UserCodeError, claims_of, loaded, paper_of
 from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
-from pdpaudit.results.fields import STATUS_WORDS
+from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.measurements import AtMost, Counts, LawComparison, Rate, Tried
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import SEVERITY, CheckResult, ClaimResult, Result, Status

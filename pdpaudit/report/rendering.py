@@ -35,7 +35,7 @@ from pdpaudit.report.findings import (
 )
 from pdpaudit.report.plaintext import clip, isolate_names, nats, spans, visible
 from pdpaudit.report.sources import Source
-from pdpaudit.results.fields import STATUS_WORDS
+from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.pairs import NetworkPair
 from pdpaudit.results.results import CheckResult, ClaimResult, Result, Status
 

@@ -16,8 +16,7 @@ from pdpaudit.core.registry import Group, needs_trust
 from pdpaudit.outputs import JSON
 from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import claim_words, least_true
-from pdpaudit.results.fields import STATUS_WORDS, Fields
-from pdpaudit.results.files import load, plain
+from pdpaudit.results.files import STATUS_WORDS, Fields, load, plain
 from pdpaudit.results.measurements import KnownLoss
 from pdpaudit.results.pairs import NamedNetwork, NetworkPair
 from pdpaudit.results.results import ClaimResult, Result, Status

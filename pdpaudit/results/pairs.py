@@ -14,7 +14,7 @@ from pdpaudit.core.network import Network, adjacency_from_edges
 from pdpaudit.outputs.events import Side
 from pdpaudit.outputs.records import JSON
 from pdpaudit.outputs.words import list_names
-from pdpaudit.results.fields import given, whole
+from pdpaudit.results.files import given, whole
 
 #: How a network is read again from what its file was called and the options it was read with.
 ReadNetwork = Callable[[JSON, int], Network]

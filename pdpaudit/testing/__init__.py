@@ -160,7 +160,7 @@ def assert_statistic(sop: object, *, options: Options | None = None) -> Result:
     """
     __tracebackhide__ = True
     from pdpaudit.core.errors import InputError
-    from pdpaudit.testing.checking import judge_statistic
+    from pdpaudit.testing.assertion import judge_statistic
 
     try:
         result, broken = judge_statistic(sop, options)
@@ -206,6 +206,6 @@ def parametrize_with_checks(
     ... def test_my_statistics(check):
     ...     check()
     """
-    from pdpaudit.testing.checking import checks_as_tests
+    from pdpaudit.testing.assertion import checks_as_tests
 
     return checks_as_tests(sops, expected_failures=expected_failures, options=options)
