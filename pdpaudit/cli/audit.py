@@ -6,7 +6,7 @@ import ast
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -382,6 +382,7 @@ def _audit(
     """Audit in the workers and with the store asked for."""
     from pdpaudit.auditing import audit
     from pdpaudit.auditing.pipeline import audit_relations, audit_released
+    from pdpaudit.auditing.provenance import store_settings
     from pdpaudit.cli.output import progress
     from pdpaudit.sampling import backend
 
@@ -389,10 +390,9 @@ def _audit(
         raise InputError("--backend dask uses all workers of its scheduler; leave --jobs out")
     made, spec, file = audited.made, audited.spec, audited.file
     kept_file = None if file is None else {**file, "names": None}  # draws do not depend on names
+    given = partial(store_settings, made, spec, plan.seed, max_degree=max_degree, file=kept_file)
     with (
-        _keeping(
-            workers.store, made, spec, plan.seed, max_degree=max_degree, file=kept_file
-        ) as kept,
+        _keeping(workers.store, plan.seed, given) as kept,
         backend(workers.backend, workers.scheduler) as where,
         progress(quiet=output.quiet) as watcher,
     ):
@@ -432,21 +432,15 @@ def _audit(
 
 @contextmanager
 def _keeping(
-    path: Path | None,
-    mechanism: object,
-    spec: Specification | None,
-    seed: int,
-    max_degree: int | None,
-    file: Mapping[str, object] | None,
+    path: Path | None, seed: int, settings: Callable[[], Mapping[str, str]]
 ) -> Iterator[Store | None]:
     """Open the store asked for, if any; commit and close it whatever happens."""
     if path is None:
         yield None
         return
-    from pdpaudit.auditing.provenance import store_settings
     from pdpaudit.sampling import Store
 
-    store = Store(path, store_settings(mechanism, spec, seed, max_degree=max_degree, file=file))
+    store = Store(path, settings())
     try:
         with store:
             yield store

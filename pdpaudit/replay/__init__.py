@@ -30,7 +30,7 @@ from pdpaudit.replay.claims import Replay, Terms, replay_claim
 from pdpaudit.replay.trust import finder, made_again
 from pdpaudit.results.files import Fields, unchanged, versions
 from pdpaudit.results.measurements import Family, LawComparison, Tried
-from pdpaudit.results.pairs import NamedNetwork, NetworkPair, ReadNetwork
+from pdpaudit.results.pairs import ReadNetwork
 from pdpaudit.results.results import CheckResult, ClaimResult, Result
 from pdpaudit.results.witnesses import AuditWitness
 
@@ -108,18 +108,16 @@ def _header(result: Result) -> Iterator[str]:
         yield "context.released is not what the claims say"
     if tried is None or tried.pairs != sum(tried.by.values()):
         yield "context.tried does not add up"
-    elif tried.families is not None and _labels(tried.families) != _untitled(tried.by):
-        yield "context.tried.families are not the pairs of context.tried.by"
+    elif tried.families is not None:
+        # Networks without a title have none in a label.
+        titled = Counter({label.removesuffix(" on "): n for label, n in tried.by.items()})
+        if _labels(tried.families) != titled:
+            yield "context.tried.families are not the pairs of context.tried.by"
     if result.law_compared is not None and not _adds_up(result.law_compared, tried):
         yield "context.law_compared does not add up"
-    files = {repr(file) for claim in result.claims if (file := _file(claim)) is not None}
-    if files - {repr(context.get("network"))}:
+    files = [claim.witness.file for claim in result.claims if claim.witness]
+    if any(file is not None and repr(file) != repr(context.get("network")) for file in files):
         yield "context.network is not the network of the witnesses"
-
-
-def _untitled(by: Mapping[str, int]) -> Counter[str]:
-    """Count pairs by label; networks without a title have none in it."""
-    return Counter({label.removesuffix(" on "): pairs for label, pairs in by.items()})
 
 
 def _labels(families: Iterable[Family]) -> Counter[str]:
@@ -140,12 +138,6 @@ def _adds_up(recorded: LawComparison, tried: Tried | None) -> bool:
     if 0 in times or sum(times) != pairs:
         return False
     return replace(recorded, which=None) == comparison(pairs, runs)
-
-
-def _file(claim: ClaimResult) -> JSON | None:
-    pair = claim.witness and claim.witness.pair
-    base = pair.base if isinstance(pair, NetworkPair) else None
-    return base.file if isinstance(base, NamedNetwork) else None
 
 
 def _budget(result: Result) -> str:

@@ -34,7 +34,7 @@ from pdpaudit.core.graphs import Graph
 from pdpaudit.core.protocols import FastStatistic, StatisticOfProximity
 from pdpaudit.core.registry import Find
 from pdpaudit.replay.claims import Replay
-from pdpaudit.replay.trust import compared, differences, finder
+from pdpaudit.replay.trust import compared, differences, finder, of_witness
 from pdpaudit.results.results import CheckResult
 from pdpaudit.sampling.backends import in_copy
 from pdpaudit.sampling.store import decode
@@ -77,7 +77,7 @@ def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
     find = finder(trust=False) if find is None else find
     if check.name == NAME:
         return replay_sensitivity(check, find)
-    try:
+    with of_witness(check.name, "check"):
         witness = read_witness(check.witness or {})
         if witness.n > MOST_VERTICES:
             raise ValueError(f"there are at most {MOST_VERTICES} vertices in a counterexample")
@@ -91,12 +91,6 @@ def replay_check(check: CheckResult, find: Find | None = None) -> Replay:
             return Replay(check.name, False, verified.detail)
         now, recorded = _shown(check, witness, name_of(sop), verified.measured)
         wrong = list(differences(now, recorded, complete=True))
-    except InputError as error:
-        raise InputError(f"{check.name}: {error}") from None
-    except Exception as error:  # whatever a field that was tampered with leads to
-        raise InputError(
-            f"{check.name}: its witness is damaged ({described(error)}); check again"
-        ) from None
     words = f"{verified.detail}, but {compared(wrong)}" if wrong else verified.detail
     return Replay(check.name, not wrong, words)
 
@@ -348,7 +342,7 @@ def _compare(straight: list[float], other: list[float], slack: Fraction, how: st
 def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
     """Call a function on both sides of its counterexample, and compare with what is shown."""
     witness = check.witness or {}
-    try:
+    with of_witness(check.name, "check"):
         if witness.get("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         if not witness.get("specification"):
@@ -364,19 +358,10 @@ def replay_sensitivity(check: CheckResult, find: Find) -> Replay:
         words = broken_words(question, (left, right))
         broken = question.excess((left, right)) > 0
         declared = question.allowed((left, right))
-    except InputError as error:
-        raise InputError(f"{check.name}: {error}") from None
-    except Exception as error:  # whatever a field that was tampered with leads to
-        raise InputError(
-            f"{check.name}: its witness is damaged ({described(error)}); check again"
-        ) from None
     if not broken:
         return Replay(check.name, False, f"{words}: that is within what is declared")
-    if (
-        check.status != "violated"
-        or check.declared != declared
-        or not check.detail.startswith(words)
-    ):
+    shown = (check.status, check.declared, check.detail[: len(words)])
+    if shown != ("violated", declared, words):
         return Replay(check.name, False, f"{words}, which is not what is shown")
     return Replay(check.name, True, words)
 

@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import CodeType
 
 from pdpaudit.adapters.elsewhere import made_elsewhere
@@ -62,6 +63,19 @@ def finder(*, trust: bool) -> Find:
         return found
 
     return find
+
+
+@contextmanager
+def of_witness(name: str, command: str) -> Iterator[None]:
+    """Name the witness that an error is of; any that is none of ours is a damaged field's."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except Exception as error:
+        raise InputError(
+            f"{name}: its witness is damaged ({described(error)}); {command} again"
+        ) from None
 
 
 def made_again(spec: Specification, find: Find) -> tuple[object, Specification]:
@@ -154,14 +168,8 @@ RELATIVE = 1e-6
 
 #: Numbers near 0 that are differences of others: losses, curves, rates of attackers.
 ROUNDED = {
-    "at_most",
-    "exact",
-    "lower_bound",
-    "hockey_stick",
-    "trade_off",
-    "inference",
-    "largest_found",
-    "observed",
+    *("at_most", "exact", "lower_bound", "hockey_stick", "trade_off", "inference"),
+    *("largest_found", "observed"),
 }
 ABSOLUTE = 1e-7
 

@@ -18,7 +18,6 @@ from pdpaudit.report.blocks import Block, Paragraph, Points, Section, Table
 from pdpaudit.report.findings import claim_words, least_true
 from pdpaudit.results.files import STATUS_WORDS, Fields, load, plain
 from pdpaudit.results.measurements import KnownLoss
-from pdpaudit.results.pairs import NamedNetwork, NetworkPair
 from pdpaudit.results.results import ClaimResult, Result, Status
 from pdpaudit.results.witnesses import AuditWitness
 
@@ -60,7 +59,9 @@ def command_of(source: Source) -> str:
     words = ["pdpaudit", result.command, subject]
     if result.claims:
         words += _claim_options(result.claims[0], every="relations" in result.context)
-    for place in (asked, result.context.get("network"), _file_of(result.claims)):
+    files = (claim.witness.file for claim in result.claims if claim.witness)
+    file = next((one for one in files if one is not None), None)
+    for place in (asked, result.context.get("network"), file):
         words += _options(place)
     words += ["--exposure"] if isinstance(result.context.get("exposure"), Mapping) else []
     return shlex.join([*words, "--seed", str(result.seed), "--json", source.name])
@@ -128,15 +129,6 @@ def _claim_options(claim: ClaimResult, *, every: bool) -> list[str]:
         fixed = keys if claim.promise.approximate else keys[:2]
         words += _options({key: getattr(witness, key) for key in fixed})
     return words
-
-
-def _file_of(claims: tuple[ClaimResult, ...]) -> JSON | None:
-    """Return how the user's network was read, where a witness tells."""
-    for claim in claims:
-        pair = claim.witness and claim.witness.pair
-        if isinstance(pair, NetworkPair) and isinstance(pair.base, NamedNetwork):
-            return pair.base.file
-    return None
 
 
 def _options(values: object) -> list[str]:

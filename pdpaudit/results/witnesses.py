@@ -12,7 +12,7 @@ from pdpaudit.core.specification import Specification
 from pdpaudit.outputs.events import Event, event_from_json
 from pdpaudit.outputs.records import JSON
 from pdpaudit.results.files import Fields
-from pdpaudit.results.pairs import Pair, pair_from_json
+from pdpaudit.results.pairs import NamedNetwork, NetworkPair, Pair, pair_from_json
 
 #: Significant digits of an interval's ends.
 DIGITS = 15
@@ -183,6 +183,12 @@ class AuditWitness:
     weighed: NestedBets | None = None
     unseeded: bool | None = None
     certificate: Certificate | None = None
+
+    @property
+    def file(self) -> JSON | None:
+        """How the user's network is read, where the pair names it and does not write it out."""
+        base = self.pair.base if isinstance(self.pair, NetworkPair) else None
+        return base.file if isinstance(base, NamedNetwork) else None
 
     def to_json(self) -> JSON:
         """Return the JSON form; what is not known of this kind of verdict is left out."""
