@@ -98,10 +98,8 @@ class Limit:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._clock, self._silent = (
-            Clock(max(seconds, 0.0), "the statistic"),
-            redirect_stdout(Sink()),
-        )
+        self._clock = Clock(max(seconds, 0.0), "the statistic")
+        self._silent = redirect_stdout(Sink())
 
     def __enter__(self) -> None:
         """Begin the time."""
@@ -144,7 +142,9 @@ class Guard:
     ) -> None:
         self._mechanism, self._instance = mechanism, instance
         self._sink, self._surroundings = Sink(), Surroundings()
-        self._clock = Clock(limit, _title(mechanism), until)
+        title = getattr(mechanism, "title", None)
+        name = title if isinstance(title, str) else type(mechanism).__name__
+        self._clock = Clock(limit, name, until)
         self._witness = _Witness(self._clock)
         self._around = ExitStack()
 
@@ -298,11 +298,6 @@ def _read(output: object) -> Record:
 def batched(mechanism: object) -> bool:
     """Say whether it draws many outputs at once."""
     return callable(getattr(mechanism, "sample", None))
-
-
-def _title(mechanism: object) -> str:
-    title = getattr(mechanism, "title", None)
-    return title if isinstance(title, str) else type(mechanism).__name__
 
 
 def _unreadable(error: Unreadable) -> Misbehaviour:

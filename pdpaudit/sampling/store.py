@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, TypeVar
 
 import joblib
@@ -223,12 +222,7 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Commit what waits, whatever happened, and close."""
         try:
             self.commit()
@@ -244,15 +238,8 @@ class Store:
         event: object = None,
     ) -> Kept[T]:
         """Return the chunks of one stream on one instance."""
-        digest = self._settings.copy()
-        parts = (
-            kind.__name__,
-            seed,
-            tuple(key),
-            self._fingerprint(instance),
-            self._fingerprint(event),
-        )
-        digest.update(encode(parts))
+        digest, prints = self._settings.copy(), map(self._fingerprint, (instance, event))
+        digest.update(encode((kind.__name__, seed, tuple(key), *prints)))
         return Kept(self, kind, digest.digest())
 
     def commit(self) -> None:
@@ -301,10 +288,8 @@ class Store:
         try:
             outputs = encode(value)
         except TypeError as error:
-            raise InputError(
-                f"`store` {self.path}: {error}; return tuples of numbers and strings, or leave "
-                "`store` out"
-            ) from None
+            remedy = "return tuples of numbers and strings, or leave `store` out"
+            raise self._refused(f"{error}; {remedy}") from None
         self._waiting.append((stream, chunk, runs, outputs, _digest(stream, chunk, runs, outputs)))
         self._bytes += len(outputs)
         self.added += runs
@@ -328,9 +313,9 @@ class Store:
             try:
                 return hashlib.sha256(repr(flatten(thing)).encode()).hexdigest()
             except Unreadable as error:
-                raise InputError(
-                    f"`store` {self.path}: a {type(thing).__name__} has no digest, it holds "
-                    f"{error}; give it fingerprint(), or leave `store` out"
+                raise self._refused(
+                    f"a {type(thing).__name__} has no digest, it holds {error}; give it "
+                    "fingerprint(), or leave `store` out"
                 ) from None
 
     def _make(self, settings: Mapping[str, str]) -> None:
@@ -363,24 +348,17 @@ class Store:
             with open_file(self.path) as file:
                 head = file.read(100)
         except OSError as error:
-            raise InputError(
-                f"`store` {self.path}: cannot be read ({error.strerror}); name a file"
-            ) from None
+            raise self._refused(f"cannot be read ({error.strerror}); name a file") from None
+        left = "it was left as it is, give the name of another"
         if head[: len(MAGIC)] != MAGIC or len(head) < 100:
-            raise InputError(
-                f"`store` {self.path}: is {'no store' if head else 'an empty file'}; it was left "
-                "as it is, give the name of another"
-            )
+            raise self._refused(f"is {'no store' if head else 'an empty file'}; {left}")
         version, application = struct.unpack(">I4xI", head[60:72])
         if application != APPLICATION:
-            raise InputError(
-                f"`store` {self.path}: is a database, but no store; it was left as it is, give "
-                "the name of another"
-            )
+            raise self._refused(f"is a database, but no store; {left}")
         if version != FORMAT:
-            raise InputError(
-                f"`store` {self.path}: has format {version}, this version of pdpaudit writes "
-                f"format {FORMAT}; give the name of another"
+            raise self._refused(
+                f"has format {version}, this version of pdpaudit writes format {FORMAT}; give the "
+                "name of another"
             )
 
     def _check(self, settings: Mapping[str, str]) -> None:
@@ -393,17 +371,18 @@ class Store:
         kept = dict(self._base.execute("SELECT name, value FROM settings"))
         for name in sorted({*kept, *settings}):
             if kept.get(name) != settings.get(name):
-                raise InputError(
-                    f"`store` {self.path}: was begun with {_setting(name, kept)}, this run has "
+                raise self._refused(
+                    f"was begun with {_setting(name, kept)}, this run has "
                     f"{_setting(name, settings)}; nothing of it fits, so give the same again or "
                     "the name of another store"
                 )
 
+    def _refused(self, words: str) -> InputError:
+        return InputError(f"`store` {self.path}: {words}")
+
     def _damaged(self, why: object) -> InputError:
-        return InputError(
-            f"`store` {self.path}: is damaged ({why}); it was left as it is, restore a copy or "
-            "give the name of another"
-        )
+        left = "it was left as it is, restore a copy or give the name of another"
+        return self._refused(f"is damaged ({why}); {left}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -424,9 +403,8 @@ class Store:
         except sqlite3.Error as error:
             raise self._in_words(error) from None
         except OSError as error:
-            raise InputError(
-                f"`store` {self.path}: cannot be made ({error.strerror}); choose another place"
-            ) from None
+            words = f"cannot be made ({error.strerror}); choose another place"
+            raise self._refused(words) from None
 
     def _in_words(self, error: sqlite3.Error) -> InputError:
         name = getattr(error, "sqlite_errorname", "")
@@ -434,17 +412,12 @@ class Store:
         if name.startswith("SQLITE_FULL"):
             return ParameterError("store", self.path, f"the disk is full: make room; {stays}")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return InputError(
-                f"`store` {self.path}: another process has held it for {BUSY_S:g} s: end that; "
-                f"{stays}"
-            )
+            return self._refused(f"another process has held it for {BUSY_S:g} s: end that; {stays}")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return self._damaged(error)
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return InputError(
-                f"`store` {self.path}: cannot be written ({error}): see to its permissions, or "
-                "choose another place"
-            )
+            remedy = "see to its permissions, or choose another place"
+            return self._refused(f"cannot be written ({error}): {remedy}")
         return ParameterError("store", self.path, f"cannot be written ({error}): {stays}")
 
 

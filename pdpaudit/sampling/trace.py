@@ -160,11 +160,8 @@ class Recorder:
     def _changes(self, called: _Called, frame: FrameType) -> None:
         """Note the variables that the last statement changed."""
         now = _simple(frame)
-        self._new += [
-            Value(called.at, name, shown)
-            for name, shown in now.items()
-            if called.known.get(name) != shown
-        ]
+        new = ((name, shown) for name, shown in now.items() if called.known.get(name) != shown)
+        self._new += [Value(called.at, name, shown) for name, shown in new]
         called.known = now
 
 
@@ -234,11 +231,8 @@ def recorded(
 def recorded_oracle(oracle: object, recorder: Recorder) -> None:
     """Let an oracle note what it is asked, where its class allows it."""
     kind = type(oracle)
-    names = [
-        name
-        for name in dir(kind)
-        if (name == "__call__" or name[0] != "_") and callable(getattr(kind, name))
-    ]
+    public = [name for name in dir(kind) if name == "__call__" or name[0] != "_"]
+    names = [name for name in public if callable(getattr(kind, name))]
     try:
         oracle.__class__ = recorded(kind, recorder, "oracle", names)
     except TypeError:  # a class of its own layout, or no class of Python's
