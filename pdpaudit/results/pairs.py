@@ -50,14 +50,7 @@ class InlineNetwork:
 
     def to_json(self) -> JSON:
         """Return the JSON form."""
-        return {
-            "n": self.n,
-            "seeds": list(self.seeds),
-            "max_degree": self.max_degree,
-            "targeted": list(self.targeted),
-            "edges": [list(edge) for edge in self.edges],
-            "names": None if self.names is None else list(self.names),
-        }
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, body: JSON) -> InlineNetwork:
@@ -98,8 +91,7 @@ class NamedNetwork:
 
     def to_json(self) -> JSON:
         """Return the JSON form."""
-        shared = {"n": self.n, "seeds": list(self.seeds), "max_degree": self.max_degree}
-        return {**shared, "file": self.file}
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, body: JSON) -> NamedNetwork:
@@ -132,8 +124,7 @@ class OwnPair:
 
     def to_json(self) -> JSON:
         """Return the JSON form; empty where nothing is known."""
-        sides = None if self.sides is None else list(self.sides)
-        known = given(number=self.number, sides=sides)
+        known = given(number=self.number, sides=self.sides)
         return {"words": self.words, **known} if self.words or known else {}
 
     @classmethod

@@ -109,15 +109,8 @@ def assert_private(
 
     refuse_unknown("assert_private", plan, Plan.__optional_keys__)
     try:
-        result, broken, blind = judge_mechanism(
-            mechanism,
-            epsilon=epsilon,
-            delta=delta,
-            claim=claim,
-            networks=networks,
-            max_degree=max_degree,
-            plan=plan,
-        )
+        claimed = (epsilon, delta, claim)
+        result, broken, blind = judge_mechanism(mechanism, claimed, networks, max_degree, plan)
     except InputError as error:  # what is to be read is what it says, and not where it was seen
         raise error.with_traceback(None) from error.__cause__
     if broken:

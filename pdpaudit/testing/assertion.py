@@ -73,28 +73,22 @@ class _Found:
 
 def judge_mechanism(
     mechanism: object,
-    *,
-    epsilon: float | None,
-    delta: float | None,
-    claim: PrivacyClaim | str | None,
+    claimed: tuple[float | None, float | None, PrivacyClaim | str | None],
     networks: Network | Sequence[Network] | None,
     max_degree: int | None,
     plan: Plan,
 ) -> tuple[Result, str, str]:
-    """Audit within the current test."""
-    samples, seed = plan.get("samples"), plan.get("seed")
+    """Audit within the current test, whether ε and δ are claimed or a claim of another kind."""
+    samples, seed, (epsilon, delta, claim) = plan.get("samples"), plan.get("seed"), claimed
     budget = current()
     settings, marked = budget.settings, budget.claim
     made, subject, spec = specified(prepared(mechanism, plan), budget.base)
     if epsilon is None and delta is None and claim is None:
         epsilon, delta = marked.get("epsilon"), marked.get("delta")
-    tested = promising(made, subject, epsilon, delta, "the test", claim)
-    if tested is not made:
-        # A replay of the file makes the mechanism anew, and would test its own claim.
-        made, spec = tested, tested.specification(spec)
-    tested = related(made, plan.get("relation"), plan.get("domain"))
-    if tested is not made:
-        made, spec = tested, tested.specification(spec)
+    made = promising(made, subject, epsilon, delta, "the test", claim)
+    spec = made.specification(spec)
+    made = related(made, plan.get("relation"), plan.get("domain"))
+    spec = made.specification(spec)
     turn = budget.turn() if seed is None else replace(budget.turn(), seed=draw_seed(seed))
     # Two chances of a false alarm where there is a baseline: the claim, and the comparison.
     alpha = turn.alpha if settings.baseline is None else turn.alpha / 2
