@@ -23,7 +23,6 @@ from pdpaudit.cli import audit, check, results, simulate
 from pdpaudit.cli.options import flagged
 from pdpaudit.core.errors import InputError, described
 from pdpaudit.core.registry import UserCodeError
-from pdpaudit.report.plaintext import clip, on_terminal
 
 #: Characters of a complaint.
 MOST = 2000
@@ -240,6 +239,8 @@ def _theirs(error: BaseException) -> TracebackType | None:
 
 def _complain(message: str, before: Sequence[str] = ()) -> None:
     # Names from files come in; what would move the cursor is shown, and no name fills the screen.
+    from pdpaudit.report.blocks import clip, on_terminal
+
     line = f"pdpaudit: {clip(on_terminal(message), MOST)}"
     with suppress(OSError, ValueError):  # nobody reads it; the status still says it
         typer.echo("".join([*before, line]), err=True)

@@ -26,7 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pdpaudit.core.errors import InputError
-from pdpaudit.report.plaintext import on_terminal, visible
+from pdpaudit.report.blocks import on_terminal, visible
 from pdpaudit.results.files import KEPT, save
 from pdpaudit.results.results import Result
 from pdpaudit.sampling.engine import Lines

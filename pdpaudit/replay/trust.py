@@ -23,7 +23,7 @@ from pdpaudit.core.registry import (
     resolve,
 )
 from pdpaudit.core.specification import Specification
-from pdpaudit.report.plaintext import clip
+from pdpaudit.report.blocks import clip
 from pdpaudit.results.files import is_number
 
 #: Characters of a name that a message shows.

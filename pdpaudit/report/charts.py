@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pdpaudit.core.claim import PrivacyClaim
 from pdpaudit.core.errors import InputError
+from pdpaudit.report.blocks import nats, number
 from pdpaudit.report.findings import Chances, Point
-from pdpaudit.report.plaintext import nats, number
 from pdpaudit.results.results import Status
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from pdpaudit.core.composition import composition_table
 from pdpaudit.core.errors import InputError
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
+from pdpaudit.report.blocks import clip, count, nats, number, span, visible
 from pdpaudit.report.charts import Loss, loss_chart, trade_off_chart
 from pdpaudit.report.measured import (
     Simulation,
@@ -23,7 +24,6 @@ from pdpaudit.report.measured import (
     simulation_in,
 )
 from pdpaudit.report.pair_drawing import draw_pair, draw_witness
-from pdpaudit.report.plaintext import clip, count, nats, number, span, visible
 from pdpaudit.report.sources import KEY as PREFACE
 from pdpaudit.report.sources import (
     MISTAKES,

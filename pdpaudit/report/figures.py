@@ -20,9 +20,8 @@ import numpy.typing as npt
 from pdpaudit.core.errors import InputError
 from pdpaudit.report import charts as c
 from pdpaudit.report import measured as s
-from pdpaudit.report.blocks import Picture, Pictures
+from pdpaudit.report.blocks import Picture, Pictures, count
 from pdpaudit.report.findings import Point
-from pdpaudit.report.plaintext import count
 from pdpaudit.results.files import write_bytes
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from pdpaudit.core.registry import KEARNS, UserCodeError, claims_of, loaded, paper_of
-from pdpaudit.report.plaintext import clip, count, isolate_names, nats, number, times, visible
+from pdpaudit.report.blocks import clip, count, isolate_names, nats, number, times, visible
 from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.measurements import AtMost, Counts, LawComparison, Rate, Tried
 from pdpaudit.results.pairs import NetworkPair

@@ -14,18 +14,18 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pdpaudit.report import blocks as b
 from pdpaudit.report.blocks import (
-    Block,
-    Paragraph,
-    Picture,
-    Pictures,
-    Section,
-    Table,
+    LONGEST_NAME,
     cell,
+    clip,
+    count,
+    number,
     records_table,
+    times,
+    visible,
 )
 from pdpaudit.report.charts import histogram
-from pdpaudit.report.plaintext import LONGEST_NAME, clip, count, number, times, visible
 from pdpaudit.results.files import Fields
 
 if TYPE_CHECKING:
@@ -192,41 +192,41 @@ def simulation_in(context: Mapping[str, object], file: str) -> Simulation | None
     return simulation_of(body, file, "context.simulation.")
 
 
-def simulation_blocks(found: Simulation, anchor: str) -> list[Block]:
+def simulation_blocks(found: Simulation, anchor: str) -> list[b.Block]:
     """Return what a report says of a simulation below its lead; one search is a section."""
     from pdpaudit.report.figures import plots_of
 
     curves, compared, drawn = plots_of(found)
-    blocks: list[Block] = [_facts(found), *search_sections(found, anchor, curves)]
+    blocks: list[b.Block] = [_facts(found), *search_sections(found, anchor, curves)]
     if len(found.private) > MOST_SEARCHES:
         more = len(found.private) - MOST_SEARCHES
-        blocks.append(Paragraph(f"{more} more private searches are in the file."))
-    beside: list[Block] = [compared.pictures(f"{anchor}-compared")] if compared else []
+        blocks.append(b.Paragraph(f"{more} more private searches are in the file."))
+    beside: list[b.Block] = [compared.pictures(f"{anchor}-compared")] if compared else []
     if drawn and found.drawing:
         did = "; ".join(
             f"{one.name}: {what_it_did(found.drawing, one)}" for one in found.drawing.searches
         )
         beside.append(drawn.pictures(f"{anchor}-drawing", f"{did}.", found.names))
     if beside:
-        blocks.append(Section("The searches side by side", tuple(beside), f"{anchor}-beside"))
+        blocks.append(b.Section("The searches side by side", tuple(beside), f"{anchor}-beside"))
     return blocks
 
 
 def search_sections(
     found: Simulation, anchor: str = "", plots: Sequence[Plot] = ()
-) -> list[Section]:
+) -> list[b.Section]:
     """Return a section for each private search against the one without privacy."""
     sections = []
     for i, one in enumerate(found.private[:MOST_SEARCHES] or [None], start=1):
         place = f"{anchor}-search-{i}"
-        blocks: list[Block] = [Paragraph(_words(found.plain, one), found.names)]
+        blocks: list[b.Block] = [b.Paragraph(_words(found.plain, one), found.names)]
         blocks += [plots[i - 1].pictures(place)] if plots else []
         if one and one.multiplier and one.multiplier.how:
             words = f"How the true multiplier is known: {one.multiplier.how[:500]}."
-            blocks.append(Paragraph(words, kind="note"))
+            blocks.append(b.Paragraph(words, kind="note"))
         blocks.append(_numbers(found.plain, one, found.names))
         title = one.title if one else "Without privacy"
-        sections.append(Section(title, tuple(blocks), place, found.names))
+        sections.append(b.Section(title, tuple(blocks), place, found.names))
     return sections
 
 
@@ -242,7 +242,7 @@ def lead_words(found: Simulation) -> str:
     )
 
 
-def _facts(found: Simulation) -> Table:
+def _facts(found: Simulation) -> b.Table:
     sizes = ", ".join(map(count, found.components[:MOST_SIZES])) or "-"
     if len(found.components) > MOST_SIZES:
         sizes += f" and {count(len(found.components) - MOST_SIZES)} more"
@@ -257,7 +257,7 @@ def _facts(found: Simulation) -> Table:
     ]
     kept = tuple(row for row in rows if row[1])
     caption, columns = "Network, population and runs", ("what", "value")
-    return Table(caption, columns, kept, names=found.names, kind="facts")
+    return b.Table(caption, columns, kept, names=found.names, kind="facts")
 
 
 def _words(plain: Search | None, private: Search | None) -> str:
@@ -293,7 +293,7 @@ def _words(plain: Search | None, private: Search | None) -> str:
     return " ".join(said)
 
 
-def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> Table:
+def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...]) -> b.Table:
     """Return the curves as numbers at some budgets."""
     one = private or plain
     assert one is not None
@@ -318,7 +318,7 @@ def _numbers(plain: Search | None, private: Search | None, names: tuple[str, ...
         columns |= {name: [one.words(i) for i in places] for name, one in spreads.items()}
     rows = tuple(zip(*columns.values(), strict=True))
     caption = f"Targets found by {one.title}, mean ± one standard deviation"
-    return Table(caption, tuple(columns), rows, numeric=True, names=names)
+    return b.Table(caption, tuple(columns), rows, numeric=True, names=names)
 
 
 def drawn_ties(drawing: Drawing) -> list[tuple[int, int]]:
@@ -387,7 +387,7 @@ class _Person:
 
 def exposure_section(
     context: Mapping[str, object], file: str, anchor: str, audited: float | None = None
-) -> Section | None:
+) -> b.Section | None:
     """Return what a report says of exposure; None where it was not measured.
 
     ``audited`` is the largest exact loss that the audit of the claims found.
@@ -401,9 +401,9 @@ def exposure_section(
     spreads = {words: fields.inner(kind) for kind, words in KINDS.items() if fields.mapping(kind)}
     names = tuple(dict.fromkeys(one.name for one in people if one.name))
     said = _exposed_words(everyone, people), *_notes(everyone, people, spreads, audited)
-    blocks: list[Block] = [Paragraph(words, names) for words in said]
+    blocks: list[b.Block] = [b.Paragraph(words, names) for words in said]
     pictures = _histograms(spreads, anchor)
-    blocks += [Pictures(pictures, "wide")] if pictures else []
+    blocks += [b.Pictures(pictures, "wide")] if pictures else []
     if spreads:
         caption = "How exposure is distributed, in nats"
         table = records_table([_spread_row(one, words) for words, one in spreads.items()], caption)
@@ -412,7 +412,7 @@ def exposure_section(
         caption = f"The {count(len(people))} most exposed of {count(everyone)}"
         table = records_table([one.row for one in people], caption)
         blocks.append(replace(table, note=NOTE, names=names, kind="people"))
-    return Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
+    return b.Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
 
 
 def _spread_row(fields: Fields, words: str) -> dict[str, str]:
@@ -477,7 +477,7 @@ def _notes(
     return notes
 
 
-def _histograms(spreads: Mapping[str, Fields], anchor: str) -> tuple[Picture, ...]:
+def _histograms(spreads: Mapping[str, Fields], anchor: str) -> tuple[b.Picture, ...]:
     """Draw how many people lose how much; all share their axes."""
     drawn = {}
     for words, fields in spreads.items():
@@ -488,7 +488,7 @@ def _histograms(spreads: Mapping[str, Fields], anchor: str) -> tuple[Picture, ..
             drawn[words] = edges, counts
     ends = tuple(max((max(one[i]) for one in drawn.values()), default=1.0) for i in (0, 1))
     return tuple(
-        Picture(
+        b.Picture(
             f"{anchor}-loss-{i}",
             partial(
                 histogram, edges, counts, (ends[0], 2 * ends[1]),

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from pdpaudit.core.errors import InputError
 from pdpaudit.outputs import Event, Membership
 from pdpaudit.report import charts as c
-from pdpaudit.report.blocks import Picture
-from pdpaudit.report.plaintext import clip, number, visible
+from pdpaudit.report.blocks import Picture, clip, number, visible
 from pdpaudit.results.pairs import InlineNetwork, NetworkPair, Pair
 
 if TYPE_CHECKING:

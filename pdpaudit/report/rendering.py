@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.report import blocks as b
-from pdpaudit.report.blocks import Block, Paragraph, Section, Table
+from pdpaudit.report.blocks import clip, isolate_names, nats, spans, visible
 from pdpaudit.report.document import Document, compose, found_words
 from pdpaudit.report.findings import (
     MARKS,
@@ -33,7 +33,6 @@ from pdpaudit.report.findings import (
     tried_rows,
     tried_words,
 )
-from pdpaudit.report.plaintext import clip, isolate_names, nats, spans, visible
 from pdpaudit.report.sources import Source
 from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.pairs import NetworkPair
@@ -326,14 +325,14 @@ CLOSING = (
 
 def render_checklist(sources: Sequence[Source]) -> str:
     """Return a table for each result: a row for each question, answered or not, as Markdown."""
-    blocks: list[Block] = [Paragraph(CLOSING)]
+    blocks: list[b.Block] = [b.Paragraph(CLOSING)]
     for source in sources:
         rows = tuple((name, clip(said, 600)) for name, said in answers(source.result).items())
-        table = Table("", ("question", "what this audit says"), rows)
+        table = b.Table("", ("question", "what this audit says"), rows)
         heading = f"{clip(source.result.subject)} ({source.name})"
-        blocks.insert(-1, Section(heading, (table,), ""))
+        blocks.insert(-1, b.Section(heading, (table,), ""))
     title = "Checklist for evaluating a privacy guarantee"
-    return render_blocks([Section(title, tuple(blocks), "")], 1)
+    return render_blocks([b.Section(title, tuple(blocks), "")], 1)
 
 
 def answers(result: Result) -> dict[str, str]:

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from pdpaudit.report import blocks as b
 from pdpaudit.report import findings as f
+from pdpaudit.report.blocks import count
 from pdpaudit.report.measured import exposure_section, lead_words, search_sections, simulation_of
-from pdpaudit.report.plaintext import count
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.files import STATUS_WORDS, Fields
 from pdpaudit.results.pairs import NetworkPair
