@@ -18,14 +18,7 @@ from pdpaudit.core.errors import InputError, ParameterError
 from pdpaudit.core.network import Network, adjacency_from_edges, targeted_components
 from pdpaudit.io.columns import EdgeOptions
 from pdpaudit.io.graph_formats import find_format, read_graph_file
-from pdpaudit.io.people import (
-    People,
-    PeopleTable,
-    find_people,
-    partition,
-    pseudonyms,
-    read_labels,
-)
+from pdpaudit.io.people import People, PeopleTable, find_people, partition, pseudonyms, read_labels
 from pdpaudit.io.source import folded, read_source, show
 from pdpaudit.io.ties import Ties, collapse, dropped_words, read_edge_list
 

@@ -53,7 +53,10 @@ def finder(*, trust: bool) -> Find:
                 f"and run from {clip(imported_for(group, name), LONGEST)}; give `trust` if you "
                 "trust that code"
             )
-        found = _imported(group, name)
+        try:
+            found = resolve(group, name)
+        except UserCodeError as error:
+            raise _in_a_line(error) from None
         lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
@@ -96,13 +99,6 @@ def made_again(spec: Specification, find: Find) -> tuple[object, Specification]:
 def _in_a_line(error: UserCodeError) -> InputError:
     """Return what somebody's own code failed with, without its traceback."""
     return InputError(f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}")
-
-
-def _imported(group: Group, name: str) -> object:
-    try:
-        return resolve(group, name)
-    except UserCodeError as error:
-        raise _in_a_line(error) from None
 
 
 def _no_function(found: object) -> str:

@@ -433,15 +433,13 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
         with suppress(UserCodeError):  # a package that is broken is no fault of this result's
             known.append(loaded(item))
     claims = [one for one in known if getattr(one, "known_violated", False)]
-    if names := sorted((one.id for one in claims if one.mechanism == name), key=_by_number):
+    if names := sorted(
+        (one.id for one in claims if one.mechanism == name), key=lambda one: (len(one), one)
+    ):
         whose = "" if paper == KEARNS else f"--paper {paper} "
         select = whose + " ".join(f"--select {one}" for one in names)
         words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")
     return tuple(words)
-
-
-def _by_number(name: str) -> tuple[int, str]:
-    return len(name), name
 
 
 #: What is said of where two runs first differ.

@@ -42,10 +42,8 @@ class Tried:
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return given(pairs=self.pairs, by=dict(self.by), families=self._rows())
-
-    def _rows(self) -> list[dict[str, object]] | None:
-        return None if self.families is None else [*map(asdict, self.families)]
+        rows = None if self.families is None else [*map(asdict, self.families)]
+        return given(pairs=self.pairs, by=dict(self.by), families=rows)
 
     @classmethod
     def from_json(cls, fields: Fields) -> Tried:

@@ -108,7 +108,8 @@ class Recorder:
         if self._stopped() or not self._stack or self._stack[-1].frame != id(frame):
             return
         called = self._stack[-1]
-        place = _place(frame.f_code, number)
+        file = frame.f_code.co_filename
+        place = Place(file, _statements(file).get(number, number))
         if called.name or place == called.at:
             return
         self._changes(called, frame)
@@ -300,10 +301,6 @@ def _is_numeric(value: object) -> bool:
     if isinstance(value, dict):
         return _is_numeric(list(value.values()))
     return isinstance(value, list | tuple) and bool(value) and isinstance(value[0], float)
-
-
-def _place(code: CodeType, number: int) -> Place:
-    return Place(code.co_filename, _statements(code.co_filename).get(number, number))
 
 
 @lru_cache(maxsize=64)
