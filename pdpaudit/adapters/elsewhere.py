@@ -464,11 +464,7 @@ def prepared(mechanism: object, made: Made) -> object:
 
 
 def made_elsewhere(
-    name: str | None,
-    parameters: JSON,
-    *,
-    python: str | None = None,
-    command: str | None = None,
+    name: str | None, parameters: JSON, *, python: str | None = None, command: str | None = None
 ) -> tuple[Elsewhere | Program, Specification]:
     """Return a mechanism of another process, and how to make it again."""
     made: Elsewhere | Program

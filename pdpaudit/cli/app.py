@@ -81,8 +81,7 @@ def _version(asked: bool) -> None:
 def _without_command(
     context: typer.Context,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:

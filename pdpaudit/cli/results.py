@@ -143,8 +143,7 @@ def replay_command(
         ),
     ] = None,
     nodes: Annotated[
-        Path | None,
-        typer.Option(help="Where its table of people is; default: beside the result."),
+        Path | None, typer.Option(help="Where its table of people is; default: beside the result.")
     ] = None,
     jobs: o.Jobs = -1,
     quiet: o.Quiet = False,

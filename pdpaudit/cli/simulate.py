@@ -93,8 +93,7 @@ def simulate_command(
         Path | None, typer.Option("--csv", help="Write the mean curves as CSV.")
     ] = None,
     figures: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write figures there, as SVG and PNG."),
+        Path | None, typer.Option(metavar="FOLDER", help="Write figures there, as SVG and PNG.")
     ] = None,
     output: o.OutputOptions,
 ) -> int:
@@ -128,13 +127,7 @@ def simulate_command(
     contestants = chosen.contestants(mechanism, budget)
     with progress(quiet=output.quiet) as watcher, backend():
         simulation = simulate(
-            on,
-            contestants,
-            budget=budget,
-            runs=chosen.runs,
-            seed=seed,
-            jobs=jobs,
-            watcher=watcher,
+            on, contestants, budget=budget, runs=chosen.runs, seed=seed, jobs=jobs, watcher=watcher
         )
     described = {**simulation["network"], **about.get("network", {})}
     simulation = {**simulation, **about, "network": described}
@@ -198,10 +191,7 @@ def _network(
                 "with --infect, or leave it out"
             )
         network, said, reading = reading.read(seed)
-        about = {
-            "network": {"min_weight": reading.min_weight},
-            "population": reading.population(),
-        }
+        about = {"network": {"min_weight": reading.min_weight}, "population": reading.population()}
     for line in said:
         screen.print(line, markup=False)
     sizes = [len(part) for part in targeted_components(network.adjacency, network.targeted)]

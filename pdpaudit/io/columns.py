@@ -88,8 +88,7 @@ def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> 
         notes.insert(0, f"first line{quoted} taken as a header because {reason}")
     elif not all(_INTEGER.fullmatch(table.head[end]) for end in ends):
         notes.insert(
-            0,
-            f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})",
+            0, f"no header recognised: first line read as an edge (if it is a header, {_ENDS_HELP})"
         )
     names = [*table.head, *[""] * table.width] if named else [""] * table.width
     time = _time(table, options, ends, names)

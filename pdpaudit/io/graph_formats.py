@@ -292,12 +292,7 @@ def _read_matrix(source: Source) -> Ties:
     def where(row: int) -> str:
         return f"{source.path}, entry ({ends[row, 0] + 1}, {ends[row, 1] + 1})"
 
-    return Ties(
-        names=names,
-        ends=ends,
-        weights=None if kind == "pattern" else weights,
-        where=where,
-    )
+    return Ties(names=names, ends=ends, weights=None if kind == "pattern" else weights, where=where)
 
 
 class _Format(NamedTuple):

@@ -38,12 +38,7 @@ MOST_INSIDE = 6
 
 #: Okabe and Ito's colours but for yellow, which paper swallows.
 COLOURS = (c.VERMILLION, c.BLUE, c.GREEN, c.PURPLE, c.ORANGE, c.SKY, c.BLACK)
-DASHES: tuple[c.Dash, ...] = (
-    (0, ()),
-    (0, (5, 2)),
-    (0, (1.5, 1.5)),
-    (0, (6, 2, 1.5, 2)),
-)
+DASHES: tuple[c.Dash, ...] = ((0, ()), (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 MARKERS = "osD^vPX"
 
 #: Curves that one panel tells apart.

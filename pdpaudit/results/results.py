@@ -315,11 +315,7 @@ class Result:
         text = StringIO()
         # A notebook is no reason to show what is only asked for as text.
         console = Console(
-            file=text,
-            width=WIDTH,
-            color_system=None,
-            force_terminal=False,
-            force_jupyter=False,
+            file=text, width=WIDTH, color_system=None, force_terminal=False, force_jupyter=False
         )
         console.print(self._line(), markup=False, highlight=False)
         if self.claims:

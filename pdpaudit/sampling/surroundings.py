@@ -109,8 +109,7 @@ OFTEN = (
 ONCE = (
     _part(sys.getswitchinterval, sys.setswitchinterval),
     _part(
-        lambda: locale.setlocale(locale.LC_ALL),
-        lambda name: locale.setlocale(locale.LC_ALL, name),
+        lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)
     ),
     _part(_folder, _put_folder),
     _environment(os.environb) if os.supports_bytes_environ else _environment(os.environ),

@@ -335,11 +335,7 @@ def _options(budget: Budget) -> Options:
 
 
 def _result(
-    name: str,
-    where: str | None,
-    options: Options,
-    checks: Sequence[CheckResult],
-    elapsed: float,
+    name: str, where: str | None, options: Options, checks: Sequence[CheckResult], elapsed: float
 ) -> Result:
     named = tuple(check.of(where) for check in checks)
     return Result("check", where or name, options.seed, elapsed, checks=named)
