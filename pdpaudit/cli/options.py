@@ -241,6 +241,11 @@ class OutputOptions:
             screen.print(f"result written to {self.json_file}", markup=False, soft_wrap=True)
 
 
+def planted(p: float, q: float, rounds: int, first: str) -> dict[str, object]:
+    """Return how targeted people are planted by infection, for a report."""
+    return {"process": "infect", "p": p, "q": q, "rounds": rounds, "first": first}
+
+
 @dataclass(frozen=True)
 class NetworkOptions:
     """How to read the user's network; made again from a witness by ``replay``."""
@@ -304,7 +309,7 @@ class NetworkOptions:
             return None
         p, q, rounds = self._infection()
         first = self.infect_from or "whoever has most contacts"
-        return {"process": "infect", "p": p, "q": q, "rounds": rounds, "first": first}
+        return planted(p, q, rounds, first)
 
     def read(self, seed: int) -> tuple[Network, list[str], NetworkOptions]:
         """Return the network, what is to be said about it, and how a result says it was read.

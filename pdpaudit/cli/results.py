@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from os.path import realpath
@@ -246,10 +248,6 @@ def claims_command(
     output: o.OutputOptions,
 ) -> int:
     """Audit every claim of a paper, and write the dossier."""
-    import shlex
-    import time
-    from dataclasses import replace
-
     from pdpaudit.auditing.published_claims import audit_claims, catalogue
     from pdpaudit.cli.output import check_writable, progress
     from pdpaudit.core.registry import KEARNS
@@ -287,8 +285,6 @@ def claims_command(
 
 def _write_dossier(result: Result, command: str, folder: Path) -> None:
     """Write the claims' numbers, and their report as a page and as Markdown."""
-    import shlex
-
     from pdpaudit.report.rendering import render_html, render_markdown
     from pdpaudit.report.sources import published, read_source
     from pdpaudit.results.files import save, write_text
@@ -307,8 +303,6 @@ def _write_dossier(result: Result, command: str, folder: Path) -> None:
 
 def _described(result: Result, command: str, replay: str) -> Result:
     """Return a result with what its report says of its subject and how it was made."""
-    from dataclasses import replace
-
     from pdpaudit.report.sources import KEY, dossier
 
     return replace(result, context={**result.context, KEY: dossier(result, command, replay)})

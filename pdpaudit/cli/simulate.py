@@ -175,15 +175,9 @@ def _network(
     if reading is None:
         network, infection = embedded_network(DEFAULT_REGIME if regime is None else regime)
         said = [f"embedded network: {network.n:,} people, {network.edges:,} ties"]
-        about: JSON = {
-            "population": {
-                "process": "infect",
-                "p": infection.p,
-                "q": infection.q,
-                "rounds": infection.rounds,
-                "first": network.name(infection.first),
-            }
-        }
+        first = network.name(infection.first)
+        population = o.planted(infection.p, infection.q, infection.rounds, first)
+        about: JSON = {"population": population}
     else:
         if regime is not None:
             raise InputError(
