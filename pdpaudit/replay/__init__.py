@@ -10,15 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pdpaudit.auditing import pipeline
 from pdpaudit.auditing.config import Config
 from pdpaudit.auditing.law_test import AT_ONCE, ONE_BY_ONE, comparison
-from pdpaudit.auditing.pipeline import (
-    LIST,
-    budget_words,
-    relations_budget,
-    released_rows,
-    shares_words,
-)
 from pdpaudit.auditing.provenance import source_digest
 from pdpaudit.checks.sensitivity import NAME
 from pdpaudit.checks.suite import check_names
@@ -104,7 +98,7 @@ def _header(result: Result) -> Iterator[str]:
     context, tried = result.context, result.tried
     if result.error_budget != _budget(result):
         yield "context.error_budget is not what the claims' confidence makes it"
-    if "released" in context and context["released"] != released_rows(result):
+    if "released" in context and context["released"] != pipeline.released_rows(result):
         yield "context.released is not what the claims say"
     if tried is None or tried.pairs != sum(tried.by.values()):
         yield "context.tried does not add up"
@@ -145,17 +139,17 @@ def _budget(result: Result) -> str:
     levels = {claim.confidence for claim in result.claims if claim.confidence is not None}
     try:
         if "released" in result.context:
-            return shares_words(float(result.context["options"]["confidence"]))
+            return pipeline.shares_words(float(result.context["options"]["confidence"]))
         if "relations" in result.context:
             asked, names = result.context["options"], result.context["relations"]
-            return relations_budget(result.claims, float(asked["confidence"]), len(names))
+            return pipeline.relations_budget(result.claims, float(asked["confidence"]), len(names))
         if len(levels) > 1:
             return ""
         exact = not levels
         config = Config(0) if exact else Config(0, confidence=levels.pop())
     except (InputError, LookupError, TypeError, ValueError):
         return ""
-    return budget_words(config, len(result.claims), exact=exact)
+    return pipeline.budget_words(config, len(result.claims), exact=exact)
 
 
 def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
@@ -172,7 +166,7 @@ def _named(result: Result, claim: ClaimResult) -> dict[str, str]:
     if made and "relations" in result.context:
         subject = f"{subject} {made.relation}"
     elif made and "released" in result.context:
-        subject = f"{subject} {made.observe or LIST}"
+        subject = f"{subject} {made.observe or pipeline.LIST}"
     return {"id": f"{subject} #{witness and witness.claim}"}
 
 

@@ -10,18 +10,8 @@ from contextlib import contextmanager
 from types import CodeType
 
 from pdpaudit.adapters.elsewhere import made_elsewhere
+from pdpaudit.core import registry
 from pdpaudit.core.errors import InputError, described
-from pdpaudit.core.registry import (
-    SINGULAR,
-    Find,
-    Group,
-    UserCodeError,
-    adapter_of,
-    imported_for,
-    is_registered,
-    make_mechanism,
-    resolve,
-)
 from pdpaudit.core.specification import Specification
 from pdpaudit.report.blocks import clip
 from pdpaudit.results.files import is_number
@@ -30,15 +20,15 @@ from pdpaudit.results.files import is_number
 LONGEST = 200
 
 
-def finder(*, trust: bool) -> Find:
+def finder(*, trust: bool) -> registry.Find:
     """Return how names in a result are looked up: nothing is imported for them without trust.
 
     Whatever is found must look like what it is taken for before anything of it is called.
     """
 
-    def find(group: Group, name: str) -> object:
+    def find(group: registry.Group, name: str) -> object:
         if not isinstance(name, str) or "\0" in name:
-            raise InputError(f"the result names no {SINGULAR[group]}; write it again")
+            raise InputError(f"the result names no {registry.SINGULAR[group]}; write it again")
         shown = clip(name, LONGEST)
         if group == "adapters":
             if not trust:
@@ -47,21 +37,21 @@ def finder(*, trust: bool) -> Find:
                     "you trust it"
                 )
             return None
-        if not (trust or is_registered(group, name)):
+        if not (trust or registry.is_registered(group, name)):
+            place = clip(registry.imported_for(group, name), LONGEST)
             raise InputError(
-                f"{shown} is not a registered {SINGULAR[group]}: to replay it, code is imported "
-                f"and run from {clip(imported_for(group, name), LONGEST)}; give `trust` if you "
-                "trust that code"
+                f"{shown} is not a registered {registry.SINGULAR[group]}: to replay it, code is "
+                f"imported and run from {place}; give `trust` if you trust that code"
             )
         try:
-            found = resolve(group, name)
-        except UserCodeError as error:
+            found = registry.resolve(group, name)
+        except registry.UserCodeError as error:
             raise _in_a_line(error) from None
         lacks = {"mechanisms": no_mechanism, "functions": _no_function}.get(group, _no_statistic)
         missing = lacks(found)
         if missing:
             raise InputError(
-                f"{shown} is no {SINGULAR[group]}: {missing}; nothing of it was called"
+                f"{shown} is no {registry.SINGULAR[group]}: {missing}; nothing of it was called"
             )
         return found
 
@@ -81,22 +71,22 @@ def of_witness(name: str, command: str) -> Iterator[None]:
         ) from None
 
 
-def made_again(spec: Specification, find: Find) -> tuple[object, Specification]:
+def made_again(spec: Specification, find: registry.Find) -> tuple[object, Specification]:
     """Return the mechanism of a witness, and how it was made now."""
     outside = {"python": spec.python, "command": spec.program}
-    for what in (*outside.values(), spec.name if adapter_of(spec.name) else None):
+    for what in (*outside.values(), spec.name if registry.adapter_of(spec.name) else None):
         if what is not None:
             find("adapters", what)
     if outside != {"python": None, "command": None}:
         name = None if spec.program is not None else spec.name
         return made_elsewhere(name, spec.parameters, **outside)
     try:
-        return make_mechanism(spec.name, spec.parameters, find)
-    except UserCodeError as error:
+        return registry.make_mechanism(spec.name, spec.parameters, find)
+    except registry.UserCodeError as error:
         raise _in_a_line(error) from None
 
 
-def _in_a_line(error: UserCodeError) -> InputError:
+def _in_a_line(error: registry.UserCodeError) -> InputError:
     """Return what somebody's own code failed with, without its traceback."""
     return InputError(f"{clip(str(error), LONGEST)}: {described(error.__cause__ or error)}")
 

@@ -15,16 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pdpaudit.report import blocks as b
-from pdpaudit.report.blocks import (
-    LONGEST_NAME,
-    cell,
-    clip,
-    count,
-    number,
-    records_table,
-    times,
-    visible,
-)
+from pdpaudit.report.blocks import clip, count, number, visible
 from pdpaudit.report.charts import histogram
 from pdpaudit.results.files import Fields
 
@@ -177,7 +168,7 @@ def simulation_of(body: Mapping[str, object], file: str, place: str = "") -> Sim
 def safe_name(text: str) -> str:
     r"""Return a name on one line, of at most 60 characters, with nothing invisible in it."""
     line = " ".join(visible(text).split())
-    return line if len(line) <= LONGEST_NAME else clip(line, LONGEST_NAME - len(clip(line, 0)))
+    return line if len(line) <= b.LONGEST_NAME else clip(line, b.LONGEST_NAME - len(clip(line, 0)))
 
 
 def _spread(fields: Fields, length: int) -> Spread:
@@ -248,7 +239,7 @@ def _facts(found: Simulation) -> b.Table:
         sizes += f" and {count(len(found.components) - MOST_SIZES)} more"
     dropped = "" if found.min_weight is None else f"weight below {number(found.min_weight)}"
     rows = [
-        ("targeted people planted by", cell(dict(found.population)) if found.population else ""),
+        ("targeted people planted by", b.cell(dict(found.population)) if found.population else ""),
         ("regime", found.regime),
         ("sizes of their components", sizes),
         ("component the search starts in", count(found.seed_component)),
@@ -379,7 +370,7 @@ class _Person:
             "contacts": count(fields.count("degree")),
             "isolated": _loss(isolated),
             "rewired": _loss(rewired),
-            "factor": times(self.most),
+            "factor": b.times(self.most),
             "how": clip(fields.text("how"), 200),
             "through": self.through,
         }
@@ -406,11 +397,12 @@ def exposure_section(
     blocks += [b.Pictures(pictures, "wide")] if pictures else []
     if spreads:
         caption = "How exposure is distributed, in nats"
-        table = records_table([_spread_row(one, words) for words, one in spreads.items()], caption)
+        rows = [_spread_row(one, words) for words, one in spreads.items()]
+        table = b.records_table(rows, caption)
         blocks.append(replace(table, numeric=True, kind="spread"))
     if people:
         caption = f"The {count(len(people))} most exposed of {count(everyone)}"
-        table = records_table([one.row for one in people], caption)
+        table = b.records_table([one.row for one in people], caption)
         blocks.append(replace(table, note=NOTE, names=names, kind="people"))
     return b.Section("How exposed each person is", tuple(blocks), f"{anchor}-exposure")
 
@@ -449,7 +441,7 @@ def _exposed_words(everyone: int, people: Sequence[_Person]) -> str:
     through = f", through: {worst.through}" if worst.through else ""
     return (
         f"No rewiring tried of any of the {count(everyone)} protected people costs more than "
-        f"{_loss(worst.most)}, which makes an outcome of the next round {times(worst.most)} "
+        f"{_loss(worst.most)}, which makes an outcome of the next round {b.times(worst.most)} "
         f"likelier or less likely. {worst.name} loses most{through}."
     )
 

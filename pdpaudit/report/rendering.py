@@ -23,16 +23,9 @@ from typing import TYPE_CHECKING
 
 from pdpaudit.core.neighbors import PROTECTED
 from pdpaudit.report import blocks as b
+from pdpaudit.report import findings as f
 from pdpaudit.report.blocks import clip, isolate_names, nats, spans, visible
 from pdpaudit.report.document import Document, compose, found_words
-from pdpaudit.report.findings import (
-    MARKS,
-    compared_words,
-    difference_words,
-    parameter_words,
-    tried_rows,
-    tried_words,
-)
 from pdpaudit.report.sources import Source
 from pdpaudit.results.files import STATUS_WORDS
 from pdpaudit.results.pairs import NetworkPair
@@ -108,7 +101,7 @@ def _inner(text: str) -> str:
 
 
 def _badge(status: Status) -> str:
-    return f"{MARKS[status]} **{STATUS_WORDS[status]}**"
+    return f"{f.MARKS[status]} **{STATUS_WORDS[status]}**"
 
 
 def _document(doc: Document) -> Iterator[str]:
@@ -220,7 +213,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"prose": prose, "clip": clip, "drawn": Markup}
     environment.filters["kind"] = lambda block: type(block).__name__
-    environment.globals |= {"MARKS": MARKS, "WORDS": STATUS_WORDS, "spans": spans}
+    environment.globals |= {"MARKS": f.MARKS, "WORDS": STATUS_WORDS, "spans": spans}
     return environment
 
 
@@ -279,7 +272,7 @@ def _title(one: ClaimResult | CheckResult) -> str:
 def _said(one: ClaimResult | CheckResult) -> str:
     if isinstance(one, CheckResult):
         return f"{STATUS_WORDS[one.status]}. {one.detail}".strip()
-    return " ".join(filter(None, (found_words(one), difference_words(one))))
+    return " ".join(filter(None, (found_words(one), f.difference_words(one))))
 
 
 def _place(source: Source, one: ClaimResult | CheckResult) -> tuple[str, int]:
@@ -344,7 +337,7 @@ def answers(result: Result) -> dict[str, str]:
     sampled = any(one.exact is None and one.samples for one in claims)
     made = (one.witness.mechanism for one in claims if one.witness)
     composed = any("components" in spec.parameters for spec in made if spec)
-    tested = filter(None, (tried_words(result.tried), compared_words(result.law_compared)))
+    tested = filter(None, (f.tried_words(result.tried), f.compared_words(result.law_compared)))
     statuses = (f"{one.name}: {STATUS_WORDS[one.status]}" for one in checks)
     answered = {
         "Unit of privacy": " ".join(NETWORKS[one][0] for one in networked)
@@ -389,14 +382,14 @@ def _relation(claim: ClaimResult) -> str | None:
 
 
 def _neighbours(result: Result) -> str:
-    tried = "; ".join(clip(family) for family, _, _ in tried_rows(result.tried)[:MOST_FAMILIES])
+    tried = "; ".join(clip(family) for family, _, _ in f.tried_rows(result.tried)[:MOST_FAMILIES])
     worst = next((one.pair.words for one in result.claims if one.pair.words), None)
     return f"{tried or 'Not named'}. The worst: {worst}." if worst else tried
 
 
 def _parameters(claim: ClaimResult) -> str:
     source = f" ({claim.source})" if claim.source else ""
-    stated = parameter_words(claim) if claim.promise.approximate else claim.statement
+    stated = f.parameter_words(claim) if claim.promise.approximate else claim.statement
     return f"{stated}{source}"
 
 

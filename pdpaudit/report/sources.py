@@ -252,12 +252,15 @@ def _rounded(value: object) -> object:
     return value
 
 
+def catalogue_of(result: Result, file: str) -> list[Fields]:
+    """Return the entries of a catalogue of published claims; none where a result has no list."""
+    listed = isinstance(result.context.get("catalogue"), list)
+    return Fields(result.context, file, "context.").records("catalogue") if listed else []
+
+
 def with_largest(result: Result, file: str = "") -> Result:
     """Return a result whose claims say of a larger loss in its catalogue, if there is any."""
-    if not isinstance(result.context.get("catalogue"), list):
-        return result
-    entries = Fields(result.context, file, "context.").records("catalogue")
-    known = {one.text("id"): one.number("largest") for one in entries}
+    known = {one.text("id"): one.number("largest") for one in catalogue_of(result, file)}
     claims = []
     for claim in result.claims:
         largest, law = known.get(claim.id), claim.event.law

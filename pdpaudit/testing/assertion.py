@@ -19,15 +19,7 @@ from pdpaudit.core.registry import make_sop
 from pdpaudit.core.subject import Subject
 from pdpaudit.core.variants import named_sop, promising, related, specified
 from pdpaudit.outputs import JSON
-from pdpaudit.report.findings import (
-    blind_words,
-    bound_words,
-    difference_words,
-    event_words,
-    grown_words,
-    pair_words,
-    promised_words,
-)
+from pdpaudit.report import findings as f
 from pdpaudit.report.sources import replay_command
 from pdpaudit.results.files import STATUS_WORDS, plain_fields
 from pdpaudit.results.results import CheckResult, ClaimResult, Result
@@ -119,7 +111,7 @@ def judge_mechanism(
     if failed:
         return result, _broken(budget, subject, found, again), ""
     blind = next((one.claim for one in found if one.claim.status == "inconclusive"), None)
-    words = "" if blind is None else f"{short(subject)}: {blind_words(blind)}"
+    words = "" if blind is None else f"{short(subject)}: {f.blind_words(blind)}"
     return (result, words, "") if settings.fail_on else (result, "", words)
 
 
@@ -160,7 +152,7 @@ def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -
     more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
     status, why = worst.claim.status, worst.claim.method
     fields: dict[str, object] = {
-        "claim": promised_words(worst.claim),
+        "claim": f.promised_words(worst.claim),
         "why": why,
         "replay": budget.rerun,
     }
@@ -180,11 +172,11 @@ def _severity(one: _Found) -> tuple[bool, bool, float]:
 def _violation(one: _Found, again: str) -> dict[str, object]:
     claim = one.claim
     return {
-        "claim": promised_words(claim),
-        "bound": bound_words(claim, 1 - one.alpha),
-        "pair": pair_words(claim),
-        "event": event_words(claim),
-        "line": difference_words(claim),
+        "claim": f.promised_words(claim),
+        "bound": f.bound_words(claim, 1 - one.alpha),
+        "pair": f.pair_words(claim),
+        "event": f.event_words(claim),
+        "line": f.difference_words(claim),
         "replay": again,
     }
 
@@ -194,14 +186,14 @@ def _growth(budget: Budget, one: _Found) -> dict[str, object]:
     assert growth is not None
     assert baseline is not None
     recorded = budget.recorded[one.key]
-    then, now = grown_words(
+    then, now = f.grown_words(
         (growth.then, growth.then_most),
         (growth.now, growth.now_least),
         1 - one.alpha,
         None if growth.exact else growth.runs,
     )
     return {
-        "claim": f"{promised_words(one.claim)}: {STATUS_WORDS[one.claim.status]}",
+        "claim": f"{f.promised_words(one.claim)}: {STATUS_WORDS[one.claim.status]}",
         "was": f"{then}, in {relative(baseline, budget.base)}",
         "now": now,
         "pair": recorded["pair"].get("words", ""),
@@ -225,8 +217,8 @@ def _record(budget: Budget, subject: str, one: _Found, again: str, file: str, tu
         "detectable": claim.detectable_epsilon,
         "baseline": growth and growth.then,
         "now": growth and growth.now,
-        "pair": pair_words(claim),
-        "event": event_words(claim),
+        "pair": f.pair_words(claim),
+        "event": f.event_words(claim),
         "replay": again if one.failed else "",
         "seed": turn.seed,
         "alpha": f"{one.alpha:.6g}",
