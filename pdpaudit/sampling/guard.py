@@ -23,8 +23,7 @@ from pdpaudit.core.errors import Misbehaviour, located
 from pdpaudit.core.protocols import Mechanism
 from pdpaudit.outputs import Draws, Record, Unreadable, failure, flatten, gathered, of_records
 from pdpaudit.outputs.records import RAISES, with_warnings
-from pdpaudit.sampling.clock import Clock, Ended
-from pdpaudit.sampling.surroundings import Surroundings, reopen
+from pdpaudit.sampling.surroundings import Clock, Ended, Surroundings, reopen
 from pdpaudit.sampling.warned import listening
 
 #: Seconds after which one call of ``run`` or ``sample`` is taken to hang.

@@ -19,7 +19,7 @@ from pdpaudit.core.errors import OutOfTime
 from pdpaudit.core.subject import Subject
 from pdpaudit.outputs import flatten
 from pdpaudit.sampling import Misbehaviour, clock, draw
-from pdpaudit.sampling.clock import in_time
+from pdpaudit.sampling.surroundings import in_time
 
 LATE = "did not end within 0.2 s"
 
@@ -183,13 +183,13 @@ def test_ending_the_process_cannot_be_kept_from_us(caught):
 STUBBORN = """
 import multiprocessing, sys, time
 from pdpaudit.core.protocols import PrivacyClaim
-from pdpaudit.sampling import clock, draw, engine
+from pdpaudit.sampling import draw, engine, surroundings
 
 class Stubborn:
     claim = PrivacyClaim(1.0)
 
     def run(self, instance, rng):
-        clock.GRACE_S = 0.5
+        surroundings.GRACE_S = 0.5
         while multiprocessing.parent_process() or instance == "here":
             try:
                 time.sleep(0.01)
