@@ -411,9 +411,5 @@ def _weight(
 
 def _grows_from_zero(values: Sequence[str]) -> bool:
     numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-    return bool(
-        len(values)
-        and numbers.is_monotonic_increasing
-        and numbers[0] == 0
-        and numbers.nunique() > 2
-    )
+    grows = len(values) and numbers.is_monotonic_increasing and numbers.nunique() > 2
+    return bool(grows and numbers[0] == 0)

@@ -348,12 +348,8 @@ def _layout(data: bytes, separator: str) -> tuple[Rows, Rows, Rows]:
 def _positions(buffer: npt.NDArray[np.uint8], character: str) -> Rows:
     """Return where a character is; block by block, so that the work stays in the cache."""
     code = ord(character)
-    return np.concatenate(
-        [
-            np.flatnonzero(buffer[start : start + _BLOCK] == code) + start
-            for start in range(0, len(buffer), _BLOCK)
-        ]
-    )
+    starts = range(0, len(buffer), _BLOCK)
+    return np.concatenate([np.flatnonzero(buffer[i : i + _BLOCK] == code) + i for i in starts])
 
 
 def _fields_up_to(buffer: npt.NDArray[np.uint8], ends: Rows) -> Rows:

@@ -237,16 +237,13 @@ def plots_of(found: s.Simulation, title: str = "") -> tuple[list[Plot], Plot | N
     Without a private search, the curves are those of the one without privacy.
     """
     searches: Sequence[s.Search | None] = found.private[: s.MOST_SEARCHES] or (None,)
-    curves = [
-        Plot(
-            "curves" if len(searches) == 1 else f"curves-{i}",
-            f"Targets found against oracle calls, single runs and their mean. "
-            f"{_ends(found.plain, one)}",
-            (10.6, 5.0),
-            partial(_curves, found.plain, one, title),
-        )
-        for i, one in enumerate(searches, start=1)
-    ]
+    curves = []
+    for i, one in enumerate(searches, start=1):
+        name = "curves" if len(searches) == 1 else f"curves-{i}"
+        words = "Targets found against oracle calls, single runs and their mean. "
+        words += _ends(found.plain, one)
+        draw = partial(_curves, found.plain, one, title)
+        curves.append(Plot(name, words, (10.6, 5.0), draw))
     named = [(one.title, one) for one in found.private[:MOST_CURVES]]
     compared = comparison("comparison", named, found.plain, title) if len(named) > 1 else None
     drawing, drawn = found.drawing, None

@@ -479,14 +479,9 @@ def _histograms(spreads: Mapping[str, Fields], anchor: str) -> tuple[b.Picture, 
         if all(map(math.isfinite, (*edges, *counts))) and any(counts) and min(counts) >= 0:
             drawn[words] = edges, counts
     ends = tuple(max((max(one[i]) for one in drawn.values()), default=1.0) for i in (0, 1))
-    return tuple(
-        b.Picture(
-            f"{anchor}-loss-{i}",
-            partial(
-                histogram, edges, counts, (ends[0], 2 * ends[1]),
-                words=f"Histogram of the loss {words}; the most exposed lose {_loss(edges[-1])}",
-            ),
-            note=f"Loss {words}",
-        )
-        for i, (words, (edges, counts)) in enumerate(drawn.items(), start=1)
-    )  # fmt: skip
+    pictures = []
+    for i, (words, (edges, counts)) in enumerate(drawn.items(), start=1):
+        said = f"Histogram of the loss {words}; the most exposed lose {_loss(edges[-1])}"
+        draw = partial(histogram, edges, counts, (ends[0], 2 * ends[1]), words=said)
+        pictures.append(b.Picture(f"{anchor}-loss-{i}", draw, note=f"Loss {words}"))
+    return tuple(pictures)

@@ -262,16 +262,8 @@ def _draw(pair: PairDrawing, figure: Figure) -> None:
         _label(ax, angle, label, turned=len(around) > 12, muted=v is None)
     if pair.centre is not None:
         ax.text(0, -0.16, pair.label(pair.centre), ha="center", va="top", weight="bold")
-    c.write_key(
-        figure.legend,
-        key,
-        loc="lower center",
-        ncols=3,
-        frameon=False,
-        fontsize=8,
-        columnspacing=0.8,
-        handlelength=1.5,
-    )
+    look = {"frameon": False, "fontsize": 8, "columnspacing": 0.8, "handlelength": 1.5}
+    c.write_key(figure.legend, key, loc="lower center", ncols=3, **look)
 
 
 def _label(ax: Axes, angle: float, label: str, *, turned: bool, muted: bool) -> None:

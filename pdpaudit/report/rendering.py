@@ -246,19 +246,13 @@ def _alerts(source: Source) -> Iterator[dict[str, object]]:
         if one.status not in LEVELS:
             continue
         uri, line = _place(source, one)
+        place = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
         key = f"{source.result.subject}\n{_title(one)}"
         yield {
             "ruleId": "claim" if isinstance(one, ClaimResult) else "declaration",
             "level": LEVELS[one.status],
             "message": {"text": visible(f"{_title(one)}: {_said(one)}")},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": uri},
-                        "region": {"startLine": line},
-                    }
-                }
-            ],
+            "locations": [{"physicalLocation": place}],
             "partialFingerprints": {"claim/v1": sha256(key.encode()).hexdigest()[:32]},
         }
 

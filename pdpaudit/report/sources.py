@@ -350,19 +350,13 @@ def composition_budgets(compared: Sequence[JSON]) -> Table:
 def _composition(context: JSON) -> list[dict[str, object]]:
     compared = context["composition"]
     columns = ("ε", "δ", "follows up to m", "holds up to m")
-    relied = Table(
-        "Rounds up to which the paper's form follows, and holds",
-        columns,
-        tuple(
-            (
-                f"{row['epsilon']:g}",
-                f"{row['delta']:g}",
-                *(_end(row[f"{what}_up_to"]) for what in ("proved", "holds")),
-            )
-            for row in context["paper_form"]
-        ),
-        numeric=True,
+    ends = ("proved_up_to", "holds_up_to")
+    rows = tuple(
+        (f"{row['epsilon']:g}", f"{row['delta']:g}", *(_end(row[end]) for end in ends))
+        for row in context["paper_form"]
     )
+    caption = "Rounds up to which the paper's form follows, and holds"
+    relied = Table(caption, columns, rows, numeric=True)
     allowed = (
         "What each theorem allows for m rounds of ε, beside the optimal composition (Kairouz, Oh "
         "and Viswanath). A budget below the optimal one is false for some mechanism."

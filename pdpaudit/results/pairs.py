@@ -175,20 +175,9 @@ class NetworkPair:
             for side in (pair.left_neighbours, pair.right_neighbours)
         )
         before, after = ({*left}, {*right}) if to == "right" else ({*right}, {*left})
-        return cls(
-            network.title,
-            pair.family,
-            pair.vertex,
-            left,
-            right,
-            pair.own_side,
-            pair.relation,
-            name(pair.vertex),
-            tuple(name(v) for v in sorted(before - after)),
-            tuple(name(v) for v in sorted(after - before)),
-            rewiring_words(pair, to),
-            base,
-        )
+        lost, gained = (tuple(map(name, sorted(v))) for v in (before - after, after - before))
+        known = network.title, pair.family, pair.vertex, left, right, pair.own_side, pair.relation
+        return cls(*known, name(pair.vertex), lost, gained, rewiring_words(pair, to), base)
 
     @property
     def shown(self) -> NetworkPair:
@@ -213,20 +202,13 @@ class NetworkPair:
         source = NamedNetwork if base is not None and "file" in base else InlineNetwork
         left, right = (tuple(map(whole, body[side])) for side in ("left", "right"))
         vertex = whole(body["vertex"])
-        return cls(
-            _text(body["network"]),
-            _text(body.get("family", "")),
-            vertex,
-            left,
-            right,
-            own,
-            _text(body.get("relation", PROTECTED)),
-            _text(body.get("vertex_name", str(vertex))),
-            tuple(map(_text, body.get("lost", ()))),
-            tuple(map(_text, body.get("gained", ()))),
-            _text(body.get("words", "")),
-            None if base is None else source.from_json(base),
-        )
+        lost, gained = (tuple(map(_text, body.get(key, ()))) for key in ("lost", "gained"))
+        network, family = _text(body["network"]), _text(body.get("family", ""))
+        relation, words = _text(body.get("relation", PROTECTED)), _text(body.get("words", ""))
+        name = _text(body.get("vertex_name", str(vertex)))
+        built = None if base is None else source.from_json(base)
+        known = network, family, vertex, left, right, own, relation
+        return cls(*known, name, lost, gained, words, built)
 
     def build(self, seed: int, read: ReadNetwork) -> NeighborPair:
         """Return the pair, once it is seen to be one by the definition."""

@@ -2,15 +2,7 @@
 
 from pdpaudit.core.errors import Misbehaviour
 from pdpaudit.sampling.backends import backend
-from pdpaudit.sampling.engine import (
-    Hits,
-    Silent,
-    Watcher,
-    draw,
-    draw_seed,
-    hits,
-    stream,
-)
+from pdpaudit.sampling.engine import Hits, Silent, Watcher, draw, draw_seed, hits, stream
 from pdpaudit.sampling.guard import BatchFailed
 from pdpaudit.sampling.store import Store
 
