@@ -197,10 +197,8 @@ def _by_values(table: Table, ids: Collection[str]) -> tuple[int, int]:
     if table.width > 3:
         raise _undecided(table, f"{table.width} columns, and {_UNNAMED}")
     # Where the rows hold nothing, the first line says what would be there.
-    kinds = [
-        _kind([row[c] for row in rows if not is_missing(row[c])] or table.head[c : c + 1])
-        for c in columns
-    ]
+    known = ([row[c] for row in rows if not is_missing(row[c])] for c in columns)
+    kinds = [_kind(some or table.head[c : c + 1]) for c, some in enumerate(known)]
     if kinds[2] == "word" and len(table.head) == 3 and is_number(table.head[2]):
         kinds[2] = "number"  # most likely a weight that is wrong on some lines
     return _by_kinds(table, kinds, counters)
@@ -338,11 +336,8 @@ def _header_reason(table: Table, ends: tuple[int, int], ids: Collection[str]) ->
         numeric = sum(is_number(row[2]) for row in rows)
         if not is_number(head[2]) and 2 * numeric >= len(rows):
             return "its last column is no number, unlike those below it"
-    numbered = [
-        column
-        for column in range(table.width)
-        if all(_INTEGER.fullmatch(row[column]) for row in rows)
-    ]
+    columns = range(table.width)
+    numbered = [c for c in columns if all(_INTEGER.fullmatch(row[c]) for row in rows)]
     if len(rows) > 1 and any(
         not is_number(head[c]) and (c not in ends or not is_missing(head[c])) for c in numbered
     ):

@@ -231,10 +231,8 @@ def _read_json(source: Source) -> nx.Graph:
     if isinstance(data, Mapping) and isinstance(data.get("graph"), Mapping):
         data = data if "nodes" in data else data["graph"]
     if isinstance(data, Mapping) and isinstance(data.get("elements"), Mapping):
-        data = {
-            key: [one["data"] for one in data["elements"].get(key, [])]
-            for key in ("nodes", "edges")
-        }
+        held = data["elements"]
+        data = {key: [one["data"] for one in held.get(key, [])] for key in ("nodes", "edges")}
     links = data.get("links", data.get("edges")) if isinstance(data, Mapping) else None
     nodes = data.get("nodes") if isinstance(data, Mapping) else None
     if isinstance(nodes, Mapping):

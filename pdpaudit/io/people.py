@@ -134,10 +134,8 @@ class PeopleTable:
                 f"{self._table.where(row + 1)}: {show(names[person[row]])} is labelled otherwise "
                 f"than on line {self._table.line(int(first_rows[person[row]]))}; keep one of them"
             )
-        given = [
-            None if gap else value
-            for value, gap in zip(forms, gaps(forms, *[("",)] * keep_missing), strict=True)
-        ]
+        missing = gaps(forms, *[("",)] * keep_missing)
+        given = [None if gap else value for value, gap in zip(forms, missing, strict=True)]
         return [given[code] for code in own.tolist()]
 
 

@@ -151,12 +151,8 @@ def read_network(
     label_path = edges
     if table is not None:
         label_path = table.path
-        people = table.read(
-            options.get("id_column"),
-            None if plant else label_column,
-            ties.names,
-            keep_missing=options.get("keep_missing", False),
-        )
+        column, kept = None if plant else label_column, options.get("keep_missing", False)
+        people = table.read(options.get("id_column"), column, ties.names, keep_missing=kept)
         said += people.notes
         ties, labels = _on_people(edges, ties, label_path, people, unlisted, said)
     elif plant is None:

@@ -258,11 +258,8 @@ def named_ends(head: Sequence[str]) -> list[tuple[int, int]]:
     """Return the pairs of columns that their names say are the two ends."""
     names = [normal(name) for name in head]
     for form in (names, [_SUFFIX.sub("", name) for name in names]):
-        found = {
-            (form.index(one), form.index(other))
-            for one, other in _PAIRS
-            if form.count(one) == form.count(other) == 1
-        }
+        once = ((a, b) for a, b in _PAIRS if form.count(a) == form.count(b) == 1)
+        found = {(form.index(one), form.index(other)) for one, other in once}
         if found:
             return sorted(found)
     return []

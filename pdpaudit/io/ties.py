@@ -67,10 +67,8 @@ def collapse(
         _check(ties, weights)
         ends, weights = ends[weights > 0], weights[weights > 0]
     low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
-    key, weights = (
-        (low * n + high)[low != high],
-        weights if weights is None else weights[low != high],
-    )
+    apart = low != high
+    key, weights = (low * n + high)[apart], weights if weights is None else weights[apart]
     light = 0
     if min_weight is None:
         pairs = distinct(key)
@@ -367,12 +365,8 @@ def matrix_ties(
     """Return the ties of a square matrix; one that is symmetric says each of them once."""
     symmetric = bool((matrix == matrix.T).all())
     one, other = np.nonzero(np.triu(matrix) if symmetric else matrix)
-    return Ties(
-        names=list(names),
-        ends=np.stack([one, other], axis=1).astype(np.int64),
-        weights=matrix[one, other],
-        where=lambda row: place(int(one[row])),
-    )
+    ends = np.stack([one, other], axis=1).astype(np.int64)
+    return Ties(list(names), ends, matrix[one, other], lambda row: place(int(one[row])))
 
 
 def read_matrix_table(table: Table) -> Ties | None:
@@ -392,10 +386,8 @@ def read_matrix_table(table: Table) -> Ties | None:
     else:
         return None
     try:
-        matrix = np.array(
-            [["0" if is_missing(field) else field for field in row] for row in body],
-            dtype=np.float64,
-        )
+        filled = [["0" if is_missing(field) else field for field in row] for row in body]
+        matrix = np.array(filled, dtype=np.float64)
     except ValueError:
         return None
     plain = bool((matrix == matrix.T).all()) and not matrix.diagonal().any()

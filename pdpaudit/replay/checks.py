@@ -115,11 +115,8 @@ def _shown(
         now |= {"declared": None, "observed": None}
         return now, recorded | declared_observed
     again = {"declared": measured.declared, "values": measured.values, "at": measured.at}
-    filed: dict[str, object] = {
-        "declared": witness.declared,
-        "values": {side: list(values) for side, values in witness.values.items()},
-        "at": witness.at,
-    }
+    values = {side: list(values) for side, values in witness.values.items()}
+    filed: dict[str, object] = {"declared": witness.declared, "values": values, "at": witness.at}
     if not bound:  # what is shown is of the whole network, the witness cut out of it
         return now | {"witness": again}, recorded | {"witness": filed}
     now |= {"declared": measured.declared, "observed": measured.observed}
@@ -137,11 +134,8 @@ def _shown(
 def _opening(witness: PairWitness, measured: Measured) -> str:
     """Return what is said of a broken bound, up to what was searched for a smaller network."""
     declared, observed = distinct(measured.declared, measured.observed)
-    what = (
-        f"vertex {measured.at} moves by {observed}"
-        if witness.property == "targeted-sensitivity"
-        else f"{observed} vertices change"
-    )
+    moved, of = f"vertex {measured.at} moves by {observed}", witness.property
+    what = moved if of == "targeted-sensitivity" else f"{observed} vertices change"
     what += advice(measured.declared, measured.observed)
     where = f"degree {witness.max_degree}, {witness.n} vertices"
     return f"{where}: declared {declared}, but {what}; "

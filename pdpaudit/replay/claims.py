@@ -297,10 +297,8 @@ def _drawn_anew(claim: ClaimResult, witness: AuditWitness, again: _Again) -> Rep
         looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
     )
     rebuilt = _confirmed(witness, again, power, spent=0)
-    if (claim.statement, claim.promise) != (
-        rebuilt.statement,
-        replace(rebuilt.promise, source=claim.source),
-    ):
+    promised = replace(rebuilt.promise, source=claim.source)
+    if (claim.statement, claim.promise) != (rebuilt.statement, promised):
         raise _Unlike("the claim is not what the mechanism says")
     shown, fresh = claim.event.counts, rebuilt.event.counts
     if shown is None or fresh is None:

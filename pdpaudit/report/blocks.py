@@ -64,11 +64,8 @@ def on_terminal(text: str) -> str:
 
 def isolate_names(text: str, names: Iterable[str]) -> list[tuple[str, bool]]:
     """Split a sentence where a name in it needs care: long, or written from right to left."""
-    careful = {
-        name
-        for name in names
-        if name in text and (len(name) > LONGEST_NAME or _RIGHT_TO_LEFT.search(name))
-    }
+    there = (name for name in names if name in text)
+    careful = {one for one in there if len(one) > LONGEST_NAME or _RIGHT_TO_LEFT.search(one)}
     if not careful:
         return [(clip(text, LONGEST_SENTENCE), False)]
     longest_first = sorted(careful, key=lambda name: (-len(name), name))

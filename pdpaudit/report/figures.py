@@ -298,10 +298,8 @@ def write_comparison(
     if not curves:
         raise InputError("no private search to compare; give simulations that hold one each")
     if len(curves) > MOST_CURVES:
-        raise InputError(
-            f"{len(curves)} searches to compare; one figure tells {MOST_CURVES} apart, so give "
-            "fewer"
-        )
+        many = f"{len(curves)} searches to compare"
+        raise InputError(f"{many}; one figure tells {MOST_CURVES} apart, so give fewer")
     # A search without privacy that is not the same for all measures none of them.
     same = len({(one.calls, one.found.mean) for one in plain}) == 1
     plot = comparison("", curves, plain[0] if same else None, s.safe_name(title))

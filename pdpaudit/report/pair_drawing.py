@@ -79,12 +79,9 @@ class PairDrawing:
     @property
     def groups(self) -> dict[Role, list[int]]:
         """Who is lost, kept and gained."""
-        lost, gained = self.before - self.after, self.after - self.before
-        return {
-            "lost": sorted(lost),
-            "kept": sorted(self.before & self.after),
-            "gained": sorted(gained),
-        }
+        kept = self.before & self.after
+        lost, gained = self.before - kept, self.after - kept
+        return {"lost": sorted(lost), "kept": sorted(kept), "gained": sorted(gained)}
 
     @cached_property
     def ring(self) -> list[tuple[Role, int | None, str]]:
@@ -135,11 +132,8 @@ class PairDrawing:
     def signs(self, vertex: int) -> set[str]:
         """Return the signs of a vertex."""
         kind = "targeted" if vertex in self.targeted else "protected"
-        return {
-            CENTRE if vertex == self.centre else kind,
-            *[POINTED] * (vertex in self.pointed),
-            *[START] * (vertex in self.seeds),
-        }
+        kind = CENTRE if vertex == self.centre else kind
+        return {kind, *[POINTED] * (vertex in self.pointed), *[START] * (vertex in self.seeds)}
 
     def picture(self, anchor: str) -> Picture:
         """Return the drawing with what it shows in words."""

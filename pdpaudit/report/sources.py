@@ -182,10 +182,8 @@ class Preface:
 
     def sections(self, anchor: str) -> list[Section]:
         """Return its sections below an anchor."""
-        return [
-            Section(heading, blocks, f"{anchor}-section-{i}")
-            for i, (heading, blocks) in enumerate(self.parts, start=1)
-        ]
+        parts = enumerate(self.parts, start=1)
+        return [Section(title, blocks, f"{anchor}-section-{i}") for i, (title, blocks) in parts]
 
 
 def section(
@@ -226,10 +224,8 @@ def _blocks(part: Fields) -> Iterator[Block]:
         columns = one.texts("columns")
         if not columns:
             raise one.fail("columns", "a list of at least one text")
-        rows = tuple(
-            Fields({"rows": row}, one.file, one.place).texts("rows", len(columns))
-            for row in one.listed("rows")
-        )
+        found = (Fields({"rows": row}, one.file, one.place) for row in one.listed("rows"))
+        rows = tuple(row.texts("rows", len(columns)) for row in found)
         numeric = one.body.get("numeric") is True
         yield Table(one.text("caption"), columns, rows, one.text("note"), numeric)
     points = part.texts("points")

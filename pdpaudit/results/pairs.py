@@ -170,10 +170,8 @@ class NetworkPair:
             base = NamedNetwork(network.n, tuple(network.seeds), network.max_degree, file)
         else:
             base = InlineNetwork.of(network, pair.vertex)
-        left, right = (
-            tuple(np.sort(np.asarray(side)).tolist())
-            for side in (pair.left_neighbours, pair.right_neighbours)
-        )
+        sides = pair.left_neighbours, pair.right_neighbours
+        left, right = (tuple(np.sort(np.asarray(side)).tolist()) for side in sides)
         before, after = ({*left}, {*right}) if to == "right" else ({*right}, {*left})
         lost, gained = (tuple(map(name, sorted(v))) for v in (before - after, after - before))
         known = network.title, pair.family, pair.vertex, left, right, pair.own_side, pair.relation
@@ -186,11 +184,9 @@ class NetworkPair:
 
     def to_json(self) -> JSON:
         """Return the JSON form."""
-        forms = {
-            "relation": None if self.relation == PROTECTED else self.relation,
-            "base": self.base and self.base.to_json(),
-        }
-        return given(**(vars(self) | forms))
+        relation = None if self.relation == PROTECTED else self.relation
+        base = self.base and self.base.to_json()
+        return given(**{**vars(self), "relation": relation, "base": base})
 
     @classmethod
     def from_json(cls, body: JSON) -> NetworkPair:

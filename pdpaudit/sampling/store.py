@@ -203,12 +203,8 @@ class Store:
                 self._make(settings)
         self._look()
         with self._explained():
-            self._base = sqlite3.connect(
-                f"{Path(os.path.realpath(self.path)).as_uri()}?mode=rw",
-                uri=True,
-                timeout=BUSY_S,
-                isolation_level=None,
-            )
+            uri = f"{Path(os.path.realpath(self.path)).as_uri()}?mode=rw"
+            self._base = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None)
         try:
             with self._explained():
                 self._base.execute("PRAGMA trusted_schema = OFF")

@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable, Hashable, MutableMapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TextIO, TypeAlias, TypeVar
@@ -307,11 +308,8 @@ getsignal: Callable[[int], signal.Handlers | int | None] = importlib.import_modu
 #: All that may have a handler, as numbers.
 SIGNALS = tuple(map(int, signal.valid_signals()))
 
-TIMERS = tuple(
-    getattr(signal, name)
-    for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF")
-    if hasattr(signal, name)
-)
+_TIMERS = ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF")
+TIMERS = tuple(getattr(signal, name) for name in _TIMERS if hasattr(signal, name))
 
 #: What our own code between two draws depends on.
 OFTEN = (
@@ -322,12 +320,13 @@ OFTEN = (
     _part(_warnings, _put_warnings),
 )
 
+#: Returns the locale, or sets the one named.
+_locale = partial(locale.setlocale, locale.LC_ALL)
+
 #: What takes longer to look at.
 ONCE = (
     _part(sys.getswitchinterval, sys.setswitchinterval),
-    _part(
-        lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)
-    ),
+    _part(_locale, _locale),
     _part(_folder, _put_folder),
     _environment(os.environb) if os.supports_bytes_environ else _environment(os.environ),
     _part(random.getstate, random.setstate),

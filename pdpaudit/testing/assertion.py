@@ -151,11 +151,8 @@ def _broken(budget: Budget, subject: str, found: Sequence[_Found], again: str) -
     worst = max(failed, key=_severity)
     more = [f"{one.claim.statement}: {one.claim.status}" for one in failed if one is not worst]
     status, why = worst.claim.status, worst.claim.method
-    fields: dict[str, object] = {
-        "claim": f.promised_words(worst.claim),
-        "why": why,
-        "replay": budget.rerun,
-    }
+    promised = f.promised_words(worst.claim)
+    fields: dict[str, object] = {"claim": promised, "why": why, "replay": budget.rerun}
     if status == "violated":
         fields = _violation(worst, again)
     elif worst.grew:
@@ -186,12 +183,8 @@ def _growth(budget: Budget, one: _Found) -> dict[str, object]:
     assert growth is not None
     assert baseline is not None
     recorded = budget.recorded[one.key]
-    then, now = f.grown_words(
-        (growth.then, growth.then_most),
-        (growth.now, growth.now_least),
-        1 - one.alpha,
-        None if growth.exact else growth.runs,
-    )
+    losses = (growth.then, growth.then_most), (growth.now, growth.now_least)
+    then, now = f.grown_words(*losses, 1 - one.alpha, None if growth.exact else growth.runs)
     return {
         "claim": f"{f.promised_words(one.claim)}: {STATUS_WORDS[one.claim.status]}",
         "was": f"{then}, in {relative(baseline, budget.base)}",
