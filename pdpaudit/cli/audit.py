@@ -418,14 +418,9 @@ def _audit(
             from pdpaudit.auditing.proof import prove_claim
 
             run = partial(audit, prover=prove_claim)
+        plan, name = replace(plan, store=kept), audited.name
         result = run(
-            made,
-            audited.networks,
-            replace(plan, store=kept),
-            subject=audited.name,
-            spec=spec,
-            file=file,
-            watcher=watcher,
+            made, audited.networks, plan, subject=name, spec=spec, file=file, watcher=watcher
         )
     return replace(result, remarks=(*result.remarks, *remarks), context={**result.context, **more})
 

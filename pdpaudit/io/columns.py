@@ -101,9 +101,8 @@ def choose_columns(table: Table, options: EdgeOptions, ids: Collection[str]) -> 
         if at is not None
     ]
     said = f"{table.source.path}: the ends are columns {' '.join(called[:2])}"
-    return Ends(
-        *ends, weight, time, reason is not None, (said + "".join(called[2:]), *notes, *more)
-    )
+    notes = [said + "".join(called[2:]), *notes, *more]
+    return Ends(*ends, weight, time, reason is not None, tuple(notes))
 
 
 def _lacks_a_name(table: Table) -> bool:
@@ -152,10 +151,8 @@ def _counts_rows(values: Sequence[str]) -> bool:
     """Whether the values are whole numbers that grow by one, as an index does."""
     if not values or not all(_INTEGER.fullmatch(value) for value in values):
         return False
-    first = int(values[0])
-    return first in (0, 1, 2) and [int(value) for value in values] == [
-        *range(first, first + len(values))
-    ]
+    first, numbers = int(values[0]), [int(value) for value in values]
+    return first in (0, 1, 2) and numbers == [*range(first, first + len(values))]
 
 
 def _kind(values: Sequence[str]) -> str:

@@ -301,9 +301,8 @@ def _count(line: str, separator: str) -> int:
     if separator == " ":
         return len(_FIELD.findall(line))
     try:
-        return len(
-            next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True))
-        )
+        reader = csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True)
+        return len(next(reader))
     except (csv.Error, StopIteration):
         return 0
 

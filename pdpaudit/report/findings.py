@@ -433,9 +433,8 @@ def next_words(result: Result, file: str, replay: str) -> tuple[str, ...]:
         with suppress(UserCodeError):  # a package that is broken is no fault of this result's
             known.append(loaded(item))
     claims = [one for one in known if getattr(one, "known_violated", False)]
-    if names := sorted(
-        (one.id for one in claims if one.mechanism == name), key=lambda one: (len(one), one)
-    ):
+    broken = [one.id for one in claims if one.mechanism == name]
+    if names := sorted(broken, key=lambda one: (len(one), one)):
         whose = "" if paper == KEARNS else f"--paper {paper} "
         select = whose + " ".join(f"--select {one}" for one in names)
         words.append(f"Known violated elsewhere: {', '.join(names)} (pdpaudit claims {select})")

@@ -245,9 +245,8 @@ class Store:
             return
         with self._explained(), self._transaction():
             # Another process may have drawn the same chunk, which is the same to the last bit.
-            self._base.executemany(
-                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)", self._waiting
-            )
+            query = "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?)"
+            self._base.executemany(query, self._waiting)
         self._waiting, self._bytes = [], 0
         self._committed = time.monotonic()
         took = self._committed - began
@@ -433,9 +432,8 @@ class Kept(Generic[T]):
         where = {start: chunk for chunk, start in enumerate(starts)}
         spans: list[range] = []
         free = 0
-        for chunk, runs in sorted(
-            self._store.chunks(self._stream), key=lambda row: (row[0], -row[1])
-        ):
+        kept = self._store.chunks(self._stream)
+        for chunk, runs in sorted(kept, key=lambda row: (row[0], -row[1])):
             if free <= chunk < len(sizes) and (end := where.get(starts[chunk] + runs)):
                 spans.append(range(chunk, end))
                 free = end
