@@ -170,11 +170,6 @@ def _interrupted() -> int:
 def _unexpected(error: BaseException) -> int:
     """Say in one line what nobody expected, and what to report."""
     asked = bool(os.environ.get(TRACEBACK))
-    more = "" if asked else f", with what {TRACEBACK}=1 in the environment adds"
-    said = (
-        f"unexpected {described(error)} (at {_place(error)}); please report this line and the "
-        f"command{more}"
-    )
     cause = error.__context__ if isinstance(error, SystemExit) else error
     if isinstance(cause, BrokenPipeError):
         return FAILED  # whoever read it has enough, and asks for no complaint
@@ -186,6 +181,12 @@ def _unexpected(error: BaseException) -> int:
         said = f"the output cannot be written ({cause.strerror})"
     elif isinstance(error, MemoryError):
         said = "out of memory; give a smaller network, fewer --samples or fewer --jobs"
+    else:
+        more = "" if asked else f", with what {TRACEBACK}=1 in the environment adds"
+        said = (
+            f"unexpected {described(error)} (at {_place(error)}); please report this line and the "
+            f"command{more}"
+        )
     _complain(said, before=traceback.format_exception(error) if asked else ())
     return FAILED
 

@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeGuard
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
-from pdpaudit.results.files import is_number
-from pdpaudit.results.results import CheckResult, Status
+if TYPE_CHECKING:  # who only wants text that can be shown is not to wait for numpy
+    from pdpaudit.results.results import CheckResult, Status
 
 #: Characters of a name that are shown.
 LONGEST_NAME = 60
@@ -307,4 +307,6 @@ def grid_tables(check: CheckResult) -> list[Table]:
 
 
 def _numeric(row: object) -> TypeGuard[list[float]]:
+    from pdpaudit.results.files import is_number
+
     return isinstance(row, list) and bool(row) and all(map(is_number, row))
