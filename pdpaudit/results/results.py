@@ -135,6 +135,7 @@ class ClaimResult:
         kind: type[ClaimResult] = ClaimResult if confidence is None else SampledFinding
         return fields.make(
             ExactFinding if exact is not None else kind,
+            status=fields.status(),
             promise=_promise(fields.inner("claimed"), source),
             event=ClaimEvent.from_json(fields.inner("event")),
             pair=fields.read("pair", "a pair", pair_from_json),
