@@ -1,4 +1,4 @@
-"""A file's bytes as text: unpacked by what they are, not by what the file is called."""
+"""A file's bytes as text, unpacked by what they are and not by its name; and what a field says."""
 
 from __future__ import annotations
 

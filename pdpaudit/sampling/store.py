@@ -2,7 +2,8 @@
 
 A chunk's outputs depend on its stream alone, so a run that takes some chunks from the store and
 draws the others gives what an uninterrupted run gives. The store is one SQLite file with a rollback
-journal: whatever kills the process, what was committed is there and the rest is not.
+journal: whatever kills the process, what was committed is there and the rest is not. Outputs are
+written down exactly and without pickling, as bytes that hold no code.
 """
 
 from __future__ import annotations
