@@ -70,11 +70,8 @@ def names_of(group: Group) -> Completer:
 
 def claims_offered(incomplete: str) -> list[str]:
     """Return what completes to a published claim, whosever; the paper has an option of its own."""
-    return [
-        name.rpartition(":")[2]
-        for name in names_of("claims")("")
-        if name.rpartition(":")[2].startswith(incomplete)
-    ]
+    names = (name.rpartition(":")[2] for name in names_of("claims")(""))
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def by_number(names: list[str]) -> list[str]:

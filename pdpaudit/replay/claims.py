@@ -292,10 +292,8 @@ def _drawn_anew(claim: ClaimResult, witness: AuditWitness, again: _Again) -> Rep
         raise _Unlike("the witness says that it has no seed, the mechanism does not")
     violated = claim.status == "violated"
     looks = look_sizes(context.config.size) if violated else list(witness.looks or ())
-    power = Power(
-        lambda least, chance: math.inf,
-        looks=Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None,
-    )
+    planned = Looks(looks, enough=False, wanted=witness.detect) if witness.looks else None
+    power = Power(lambda least, chance: math.inf, looks=planned)
     rebuilt = _confirmed(witness, again, power, spent=0)
     promised = replace(rebuilt.promise, source=claim.source)
     if (claim.statement, claim.promise) != (rebuilt.statement, promised):

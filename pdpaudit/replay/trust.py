@@ -175,9 +175,8 @@ def differences(
             elif key not in now:
                 yield f"{'.'.join((*place, key))} does not belong there"
             else:
-                yield from differences(
-                    now[key], recorded[key], complete=complete, place=(*place, key)
-                )
+                at = (*place, key)
+                yield from differences(now[key], recorded[key], complete=complete, place=at)
     elif isinstance(now, list) and isinstance(recorded, list) and len(now) == len(recorded):
         for i, (one, other) in enumerate(zip(now, recorded, strict=True)):
             yield from differences(one, other, complete=complete, place=(*place, str(i)))

@@ -21,6 +21,12 @@ from pdpaudit.core.errors import InputError
 from pdpaudit.io.source import open_file
 from pdpaudit.outputs.records import JSON
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T")
+D = TypeVar("D", bound="DataclassInstance")
+
 FORMAT = "pdpaudit-result/1"
 
 #: First bytes of the marks that Excel, PowerShell and Notepad write before a text.
@@ -163,13 +169,6 @@ def plain(value: object) -> object:
 
 
 # Fields asked for by kind
-
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T")
-D = TypeVar("D", bound="DataclassInstance")
 
 Status = Literal["violated", "error", "inconclusive", "not_rejected", "certified", "skipped"]
 

@@ -256,18 +256,15 @@ class Store:
     def chunks(self, stream: bytes) -> set[tuple[int, int]]:
         """Return number and runs of what was kept of a stream; more runs are of several chunks."""
         with self._explained():
-            rows = self._base.execute(
-                "SELECT chunk, runs FROM chunks WHERE stream = ?", (stream,)
-            ).fetchall()
+            query = "SELECT chunk, runs FROM chunks WHERE stream = ?"
+            rows = self._base.execute(query, (stream,)).fetchall()
         return {(int(chunk), int(runs)) for chunk, runs in rows}
 
     def load(self, stream: bytes, chunk: int, runs: int) -> dict[str, object]:
         """Return the fields of what was kept of a chunk, unless it was damaged since."""
         with self._explained():
-            outputs, digest = self._base.execute(
-                "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?",
-                (stream, chunk, runs),
-            ).fetchone()
+            query = "SELECT outputs, digest FROM chunks WHERE stream = ? AND chunk = ? AND runs = ?"
+            outputs, digest = self._base.execute(query, (stream, chunk, runs)).fetchone()
         if digest != _digest(stream, chunk, runs, outputs):
             raise self._damaged(f"chunk {chunk} is not what was written")
         self.found += runs
