@@ -314,25 +314,20 @@ class Fields:
         """Return a list of numbers, nan where one is missing."""
         found = []
         for value in self.listed(key, length):
-            if value in NOT_FINITE:
-                found.append(float(value))
-            elif value is None:
-                found.append(math.nan)
-            elif is_number(value):
-                found.append(float(value))
-            else:
+            known = math.nan if value is None else value
+            if not (known in NOT_FINITE or is_number(known)):
                 raise self.fail(key, "a list of numbers")
+            found.append(float(known))
         return tuple(found)
 
     def rows(self, key: str, width: int) -> tuple[tuple[float, ...], ...]:
         """Return a list of rows of ``width`` finite numbers."""
         found = []
         for row in self.listed(key):
-            if not isinstance(row, list) or len(row) != width:
+            known = row if isinstance(row, list) and len(row) == width else [None]
+            if not all(is_number(value) and math.isfinite(value) for value in known):
                 raise self.fail(key, f"a list of rows of {width} numbers")
-            if not all(is_number(value) and math.isfinite(value) for value in row):
-                raise self.fail(key, f"a list of rows of {width} numbers")
-            found.append(tuple(map(float, row)))
+            found.append(tuple(map(float, known)))
         return tuple(found)
 
     def flags(self, key: str, length: int) -> tuple[bool, ...]:
@@ -358,15 +353,11 @@ class Fields:
     def records(self, key: str) -> list[Fields]:
         """Return the fields of each of a list of objects."""
         value = self.body.get(key)
-        value = () if value is None else value
-        if not isinstance(value, list | tuple):
+        known = value if isinstance(value, list | tuple) else [None] * (value is not None)
+        if not all(isinstance(item, Mapping) for item in known):
             raise self.fail(key, "a list of objects")
-        found = []
-        for i, item in enumerate(value):
-            if not isinstance(item, Mapping):
-                raise self.fail(key, "a list of objects")
-            found.append(Fields(item, self.file, f"{self.place}{key}[{i}]."))
-        return found
+        places = (f"{self.place}{key}[{i}]." for i in range(len(known)))
+        return [Fields(item, self.file, at) for item, at in zip(known, places, strict=True)]
 
     def status(self, key: str = "status") -> Status:
         """Return the status of a claim or a check."""
