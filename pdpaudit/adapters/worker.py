@@ -15,6 +15,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -264,9 +265,7 @@ class Claim:
 class Described:
     """Stands for a domain of ``pdpaudit.relations``: the other side makes it and its pairs."""
 
-    def __init__(
-        self, kind: str, arguments: tuple[object, ...], options: dict[str, object]
-    ) -> None:
+    def __init__(self, kind: str, /, *arguments: object, **options: object) -> None:
         """Keep what it is made of; its form, a function, stays here."""
         self.form: Any = options.pop("form", None)
         if options.get("secret") is not None:
@@ -286,10 +285,6 @@ def _plainly(value: object) -> object:
     if type(value) is list or type(value) is tuple:
         return type(value)(map(_plainly, value))
     return value
-
-
-def _describing(kind: str) -> Callable[..., Described]:
-    return lambda *arguments, **options: Described(kind, arguments, options)
 
 
 class Counted(io.TextIOBase):
@@ -346,7 +341,7 @@ def stand_in() -> None:
         package.PrivacyClaim, package.__path__ = Claim, []
         sys.modules["pdpaudit"] = package
     relations: Any = types.ModuleType(DOMAIN)
-    vars(relations).update({kind: _describing(kind) for kind in DOMAINS})
+    vars(relations).update({kind: functools.partial(Described, kind) for kind in DOMAINS})
     sys.modules[DOMAIN] = vars(sys.modules["pdpaudit"])["relations"] = relations
     room: Any = types.ModuleType("pdpaudit.adapters")
     room.__path__ = [HERE]
